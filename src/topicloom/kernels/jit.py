@@ -1,0 +1,33 @@
+"""How kernels are compiled, and where the compiled code is kept.
+
+numba recompiles a cached kernel when its own file changes, not when a kernel that it calls does. So the cache
+lives in a folder named after a hash of all kernel sources: after any change it starts empty, and stale code
+cannot run. `NUMBA_CACHE_DIR` overrides it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numba
+
+
+def _cache_folder() -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return str(Path(home) / "topicloom" / f"kernels-{digest.hexdigest()}")
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = _cache_folder()  # type: ignore[attr-defined]
+
+# Kernels release the interpreter lock, so that a progress bar can be drawn and Ctrl-C heard while they run.
+kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True)
+inlined: Callable[..., Any] = partial(numba.njit, inline="always")

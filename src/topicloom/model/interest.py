@@ -1,0 +1,199 @@
+"""Who wants what: the relation of nodes and topics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet
+
+from topicloom.model import fingerprint
+from topicloom.model.errors import InputError
+from topicloom.model.files import replacing
+from topicloom.model.names import intern_names
+from topicloom.model.tables import names_column, read_table
+
+if TYPE_CHECKING:
+    import pandas
+
+Ids = npt.NDArray[np.int32]
+Starts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interest:
+    """Which node wants which topic; immutable.
+
+    Nodes and topics have dense ids in the order of their names by code point. Both directions are kept in
+    compressed sparse rows: the topics of node `u` are `node_topics[node_start[u]:node_start[u + 1]]`, the nodes
+    of topic `t` are `topic_nodes[topic_start[t]:topic_start[t + 1]]`, each in rising order.
+
+    Make one with `from_pairs`, `read`, `from_arrow`, `from_pandas` or `from_ids`.
+    """
+
+    node_names: tuple[str, ...]
+    topic_names: tuple[str, ...]
+    node_start: Starts
+    node_topics: Ids
+    topic_start: Starts
+    topic_nodes: Ids
+
+    @classmethod
+    def from_ids(
+        cls,
+        node_names: tuple[str, ...],
+        topic_names: tuple[str, ...],
+        nodes: npt.NDArray[np.integer],
+        topics: npt.NDArray[np.integer],
+    ) -> Interest:
+        """From subscriptions as ids into sorted names; repeats and order do not matter."""
+        n, m = len(node_names), len(topic_names)
+        keys = np.unique(nodes.astype(np.int64) * m + topics) if m else np.empty(0, np.int64)
+        by_node, node_topics = (keys // m, (keys % m).astype(np.int32)) if m else (keys, keys.astype(np.int32))
+        by_topic = np.argsort(node_topics, kind="stable")
+        arrays = (
+            _starts(by_node, n),
+            node_topics,
+            _starts(node_topics, m),
+            by_node[by_topic].astype(np.int32),
+        )
+        for array in arrays:
+            array.setflags(write=False)
+        return cls(node_names, topic_names, *arrays)
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Interest:
+        """From (node, topic) pairs of names."""
+        rows = list(pairs)
+        table = pa.table(
+            {
+                "node": pa.array([node for node, _ in rows], pa.large_string()),
+                "topic": pa.array([topic for _, topic in rows], pa.large_string()),
+            }
+        )
+        return cls.from_arrow(table)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: pa.Table,
+        *,
+        node_column: str = "node",
+        topic_column: str = "topic",
+        where: str = "subscriptions",
+    ) -> Interest:
+        """From an Arrow table with a column of nodes and a column of topics; `where` names it in errors."""
+        for column in (node_column, topic_column):
+            if column not in table.column_names:
+                raise InputError(f"{where}: no column '{column}'; it has {', '.join(map(repr, table.column_names))}")
+        node_names, nodes = intern_names(names_column(table, node_column, where))
+        topic_names, topics = intern_names(names_column(table, topic_column, where))
+        return cls.from_ids(node_names, topic_names, nodes, topics)
+
+    @classmethod
+    def from_pandas(
+        cls, frame: pandas.DataFrame, *, node_column: str = "node", topic_column: str = "topic"
+    ) -> Interest:
+        """From a pandas data frame with a column of nodes and a column of topics."""
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        return cls.from_arrow(table, node_column=node_column, topic_column=topic_column, where="data frame")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *, node_column: str = "node", topic_column: str = "topic") -> Interest:
+        """From a Parquet, CSV or TSV file (the latter two plain or .gz)."""
+        table = read_table(path, [node_column, topic_column])
+        if table.num_rows == 0:
+            raise InputError(f"{os.fspath(path)}: has no rows; expected one subscription a row")
+        return cls.from_arrow(table, node_column=node_column, topic_column=topic_column, where=os.fspath(path))
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return len(self.node_names)
+
+    @property
+    def topic_count(self) -> int:
+        """How many topics there are."""
+        return len(self.topic_names)
+
+    @property
+    def subscription_count(self) -> int:
+        """How many (node, topic) pairs there are."""
+        return len(self.node_topics)
+
+    @cached_property
+    def node_ids(self) -> dict[str, int]:
+        """Id of each node name."""
+        return {name: i for i, name in enumerate(self.node_names)}
+
+    @cached_property
+    def topic_ids(self) -> dict[str, int]:
+        """Id of each topic name."""
+        return {name: i for i, name in enumerate(self.topic_names)}
+
+    def topics_of(self, node: int) -> Ids:
+        """Ids of the topics that a node wants, rising."""
+        return self.node_topics[self.node_start[node] : self.node_start[node + 1]]
+
+    def nodes_of(self, topic: int) -> Ids:
+        """Ids of the nodes that want a topic, rising."""
+        return self.topic_nodes[self.topic_start[topic] : self.topic_start[topic + 1]]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """One text for this set of subscriptions, the same whatever the order of their rows."""
+        node_hashes = fingerprint.name_hashes(self.node_names)
+        topic_hashes = fingerprint.name_hashes(self.topic_names)
+        nodes = np.repeat(np.arange(self.node_count), np.diff(self.node_start))
+        total = fingerprint.subscriptions_sum(node_hashes[nodes], topic_hashes[self.node_topics])
+        return fingerprint.digest(total, self.subscription_count)
+
+    def to_arrow(self) -> pa.Table:
+        """The subscriptions as a table with the columns `node` and `topic`, sorted."""
+        nodes = np.repeat(np.arange(self.node_count), np.diff(self.node_start))
+        return pa.table(
+            {
+                "node": pa.array(self.node_names, pa.string()).take(pa.array(nodes)),
+                "topic": pa.array(self.topic_names, pa.string()).take(pa.array(self.node_topics)),
+            }
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The subscriptions as a data frame with the columns `node` and `topic`, sorted."""
+        return self.to_arrow().to_pandas()
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the subscriptions as Parquet."""
+        with replacing(path) as temporary:
+            pyarrow.parquet.write_table(self.to_arrow(), temporary)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Interest):
+            return NotImplemented
+        return (
+            self.node_names == other.node_names
+            and self.topic_names == other.topic_names
+            and np.array_equal(self.node_start, other.node_start)
+            and np.array_equal(self.node_topics, other.node_topics)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Interest: {self.node_count:,} nodes, {self.topic_count:,} topics, "
+            f"{self.subscription_count:,} subscriptions>"
+        )
+
+
+def _starts(rows: npt.NDArray[np.integer], count: int) -> Starts:
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=starts[1:])
+    return starts

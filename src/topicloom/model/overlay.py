@@ -1,0 +1,198 @@
+"""A plan: undirected links over the nodes of an interest."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from topicloom._version import __version__
+from topicloom.model.errors import InputError
+from topicloom.model.files import replacing
+from topicloom.model.interest import Ids, Interest
+from topicloom.model.names import ids_of
+from topicloom.model.tables import names_column, read_table
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where an overlay comes from: the designer, its parameters, its seed and the version that ran it."""
+
+    designer: str
+    parameters: Mapping[str, int | float] = field(default_factory=lambda: MappingProxyType({}))
+    seed: int | None = None
+    version: str = __version__
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlay:
+    """Links over the nodes of an interest, in the order they were added.
+
+    Link `i` joins node `source[i]` with node `target[i]` (ids, source < target). `contribution[i]` is how many
+    components it merged away when it was added; None where nobody recorded it.
+    """
+
+    interest: Interest
+    source: Ids
+    target: Ids
+    contribution: Ids | None = None
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.source, self.target, self.contribution):
+            if array is not None:
+                array.setflags(write=False)
+
+    @classmethod
+    def from_links(cls, interest: Interest, links: Iterable[tuple[str, str]]) -> Overlay:
+        """From pairs of node names, in the order given; a network that exists already, for instance."""
+        rows = list(links)
+        table = pa.table(
+            {
+                "source": pa.array([a for a, _ in rows], pa.large_string()),
+                "target": pa.array([b for _, b in rows], pa.large_string()),
+            }
+        )
+        return cls.from_arrow(interest, table)
+
+    @classmethod
+    def from_arrow(cls, interest: Interest, table: pa.Table, *, where: str = "links") -> Overlay:
+        """From a table with the columns `source` and `target`, and `contribution` where it is known."""
+        metadata = _metadata(table, where)
+        expected = metadata.get("fingerprint")
+        if expected is not None and expected != interest.fingerprint:
+            raise InputError(
+                f"{where}: was designed for other subscriptions (fingerprint {expected}, "
+                f"these have {interest.fingerprint}); give the subscriptions it was designed for"
+            )
+        ends = []
+        for column in ("source", "target"):
+            names = names_column(table, column, where)
+            ids = ids_of(names, interest.node_names)
+            unknown = np.flatnonzero(ids < 0)
+            if len(unknown):
+                row = int(unknown[0])
+                raise InputError(f"{where}: row {row + 1}: {column} '{names[row]}' is not a node of the subscriptions")
+            ends.append(ids)
+        _check_links(interest, ends[0], ends[1], where)
+        contribution = _contribution(table, where) if "contribution" in table.column_names else None
+        return cls(
+            interest,
+            np.minimum(ends[0], ends[1]).astype(np.int32),
+            np.maximum(ends[0], ends[1]).astype(np.int32),
+            contribution,
+            metadata.get("provenance"),
+        )
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], interest: Interest) -> Overlay:
+        """From a Parquet file that `write` made, or any Parquet, CSV or TSV with `source` and `target`."""
+        table = read_table(path, ["source", "target"], optional=["contribution"])
+        return cls.from_arrow(interest, table, where=os.fspath(path))
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def degrees(self) -> npt.NDArray[np.int64]:
+        """How many links each node has, by node id."""
+        ends = np.concatenate([self.source, self.target])
+        return np.bincount(ends, minlength=self.interest.node_count)
+
+    def to_arrow(self) -> pa.Table:
+        """The links as a table: `source`, `target` (names), `contribution`; provenance in its metadata."""
+        names = pa.array(self.interest.node_names, pa.string())
+        columns = {"source": names.take(pa.array(self.source)), "target": names.take(pa.array(self.target))}
+        if self.contribution is not None:
+            columns["contribution"] = pa.array(self.contribution)
+        metadata = {"fingerprint": self.interest.fingerprint}
+        if self.provenance is not None:
+            metadata |= {
+                "designer": self.provenance.designer,
+                "parameters": json.dumps(dict(self.provenance.parameters), sort_keys=True),
+                "seed": json.dumps(self.provenance.seed),
+                "version": self.provenance.version,
+            }
+        return pa.table(columns, metadata=metadata)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The links as a data frame: `source`, `target` (names), `contribution`."""
+        return self.to_arrow().to_pandas()
+
+    def to_networkx(self) -> networkx.Graph:
+        """A networkx graph of all nodes by name; each edge has its `order` and `contribution`."""
+        import networkx
+
+        graph = networkx.Graph()
+        graph.add_nodes_from(self.interest.node_names)
+        names = self.interest.node_names
+        ends = zip(self.source.tolist(), self.target.tolist(), strict=True)
+        graph.add_edges_from((names[u], names[v], {"order": order}) for order, (u, v) in enumerate(ends))
+        if self.contribution is not None:
+            contribution = self.contribution.tolist()
+            for _, _, link in graph.edges(data=True):
+                link["contribution"] = contribution[link["order"]]
+        return graph
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the links as Parquet, with provenance and the interest's fingerprint in its metadata."""
+        with replacing(path) as temporary:
+            pyarrow.parquet.write_table(self.to_arrow(), temporary)
+
+    def __repr__(self) -> str:
+        made = f" by {self.provenance.designer}" if self.provenance else ""
+        return f"<Overlay{made}: {len(self):,} links over {self.interest.node_count:,} nodes>"
+
+
+def _metadata(table: pa.Table, where: str) -> dict[str, Any]:
+    raw = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    found: dict[str, Any] = {"fingerprint": raw.get("fingerprint")}
+    if "designer" in raw:
+        try:
+            parameters = MappingProxyType(json.loads(raw.get("parameters", "{}")))
+            seed = json.loads(raw.get("seed", "null"))
+        except (json.JSONDecodeError, TypeError):
+            raise InputError(f"{where}: its metadata does not hold a designer's parameters and seed") from None
+        found["provenance"] = Provenance(raw["designer"], parameters, seed, raw.get("version", "unknown"))
+    return found
+
+
+def _contribution(table: pa.Table, where: str) -> Ids:
+    try:
+        numbers = table["contribution"].cast(pa.int32())
+    except pa.ArrowInvalid:
+        raise InputError(f"{where}: column 'contribution' does not hold whole numbers") from None
+    if numbers.null_count or (len(numbers) and pc.min(numbers).as_py() < 0):
+        raise InputError(f"{where}: column 'contribution' holds null or negative numbers")
+    return numbers.to_numpy().copy()  # type: ignore[no-any-return]
+
+
+def _check_links(interest: Interest, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], where: str) -> None:
+    loops = np.flatnonzero(first == second)
+    if len(loops):
+        row = int(loops[0])
+        name = interest.node_names[first[row]]
+        raise InputError(f"{where}: row {row + 1}: links '{name}' with itself; a link needs two nodes")
+    keys = np.minimum(first, second) * interest.node_count + np.maximum(first, second)
+    _, earliest, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    repeats = np.flatnonzero(earliest[inverse] != np.arange(len(keys)))
+    if len(repeats):
+        row = int(repeats[0])
+        names = interest.node_names
+        raise InputError(
+            f"{where}: row {row + 1}: repeats the link '{names[first[row]]}' - '{names[second[row]]}' "
+            f"of row {int(earliest[inverse[row]]) + 1}"
+        )

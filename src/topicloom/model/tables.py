@@ -1,0 +1,95 @@
+"""Name columns from Parquet, CSV and TSV files, checked, with one-line errors."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from topicloom.model.errors import InputError
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_READABLE = "Parquet (.parquet), CSV (.csv, .csv.gz) or TSV (.tsv, .tsv.gz)"
+
+
+def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
+    """The named columns of a Parquet, CSV or TSV file; those in `optional` only where they exist."""
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{file}: is a folder; give one file as {_READABLE}")
+    if not file.exists():
+        raise InputError(f"{file}: no such file")
+    if file.stat().st_size == 0:
+        raise InputError(f"{file}: is empty; expected the columns {', '.join(columns)}")
+    suffix = Path(file.stem).suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
+    try:
+        if suffix in _DELIMITERS:
+            return _read_delimited(file, _DELIMITERS[suffix], columns, optional)
+        if suffix in (".parquet", ".pq"):
+            return _read_parquet(file, columns, optional)
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
+    raise InputError(f"{file}: unknown kind of file {suffix or 'without an ending'}; give {_READABLE}")
+
+
+def names_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
+    """One column as strings, refusing null and empty names; `where` names the source in errors."""
+    values = table[column]
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if not (_is_text(values.type) or pa.types.is_integer(values.type)):
+        raise InputError(f"{where}: column '{column}' holds {values.type}, not names (strings)")
+    values = values.cast(pa.large_string())
+    bad = pc.fill_null(pc.equal(pc.binary_length(values), 0), True)
+    first = pc.index(bad, True).as_py()
+    if first >= 0:
+        kind = "null" if values[first].as_py() is None else "empty"
+        raise InputError(f"{where}: row {first + 1}: {kind} name in column '{column}'; every row needs a name")
+    return values
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _pick(file: Path, present: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> list[str]:
+    for column in columns:
+        if column not in present:
+            raise InputError(f"{file}: no column '{column}'; it has {', '.join(map(repr, present)) or 'none'}")
+    return [*columns, *(column for column in optional if column in present)]
+
+
+def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    schema = pyarrow.parquet.read_schema(file)
+    picked = _pick(file, schema.names, columns, optional)
+    return pyarrow.parquet.read_table(file, columns=picked)
+
+
+def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    with _open_text(file) as text:
+        header = next(csv.reader(text, delimiter=delimiter), [])
+    picked = _pick(file, header, columns, optional)
+    return pyarrow.csv.read_csv(
+        file,
+        read_options=pyarrow.csv.ReadOptions(use_threads=False),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            include_columns=picked, column_types={name: pa.large_string() for name in picked}
+        ),
+    )
+
+
+def _open_text(file: Path) -> IO[str]:
+    if file.suffix.lower() == ".gz":
+        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+    return file.open(encoding="utf-8-sig", newline="")
