@@ -1,4 +1,4 @@
-"""Components of topics: union-find over subscriptions, and what each link of a list merges.
+"""Components of topics: union-find, what each link of a list merges, and how many pieces each topic is in.
 
 A component is a set of subscriptions of one topic. Each subscription points to a parent; following parents
 leads to the component's root.
@@ -84,3 +84,60 @@ def merge_links(node_start, node_topics, source, target):
                 size[p] += size[q]
                 contribution[link] += 1
     return contribution, parent
+
+
+@kernel()
+def mark(nodes, place):
+    """Note where each node stands in a topic's list; `place` is -1 elsewhere."""
+    for i in range(nodes.shape[0]):
+        place[nodes[i]] = i
+
+
+@kernel()
+def unmark(nodes, place):
+    """Undo `mark`."""
+    for i in range(nodes.shape[0]):
+        place[nodes[i]] = -1
+
+
+@kernel()
+def join(parent, a, b):
+    """Put a and b into one component, rooted at the lower root; tell whether they were in two."""
+    p = find_root(parent, a)
+    q = find_root(parent, b)
+    if p < q:
+        parent[q] = p
+    else:
+        parent[p] = q
+    return p != q
+
+
+@kernel()
+def join_topic(nodes, place, out_start, out_nodes, parent):
+    """Join a topic's nodes, by their places in `nodes`, along its links; give the links and the components."""
+    links = 0
+    components = nodes.shape[0]
+    for i in range(nodes.shape[0]):
+        for at in range(out_start[nodes[i]], out_start[nodes[i] + 1]):
+            j = place[out_nodes[at]]
+            if j >= 0:
+                links += 1
+                if join(parent, i, j):
+                    components -= 1
+    return links, components
+
+
+@kernel()
+def topic_components(topic_start, topic_nodes, out_start, out_nodes):
+    """How many links join two nodes that want each topic, and how many components they leave."""
+    topics = topic_start.shape[0] - 1
+    links = np.zeros(topics, np.int64)
+    components = np.zeros(topics, np.int64)
+    place = np.full(out_start.shape[0] - 1, -1, np.int32)
+    for topic in range(topics):
+        nodes = topic_nodes[topic_start[topic] : topic_start[topic + 1]]
+        mark(nodes, place)
+        parent = np.arange(nodes.shape[0])
+        links[topic], components[topic] = join_topic(nodes, place, out_start, out_nodes, parent)
+        unmark(nodes, place)
+    return links, components

@@ -30,4 +30,9 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 
 # Kernels release the interpreter lock, so that a progress bar can be drawn and Ctrl-C heard while they run.
 kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True)
+
+# Tight kernels make no arrays, so they need no reference counts. Counting those of a handful of arrays at every call
+# took 57 of the 65 ns of evaluating a link.
+tight_kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True, _nrt=False)
+
 inlined: Callable[..., Any] = partial(numba.njit, inline="always")

@@ -1,1 +1,26 @@
-"""Placeholder."""
+"""How good an overlay is: support, degrees, topic diameters, relays.
+
+- `graph`: the overlay's links as rows of neighbours, the form that the kernels search.
+- `topics`: the measures of every topic, one row each; topics are independent, so groups of them can be
+  measured apart.
+- `summary`: the measures of the whole overlay, from those of its topics and the degrees of its nodes.
+
+`measure` is all of it in one call. To have the rows of the topics as well, take the two steps:
+
+    topics = topic_measures(interest, overlay)
+    whole = summarise(topics, overlay.degrees)
+"""
+
+from topicloom.metrics.graph import LinkGraph
+from topicloom.metrics.summary import Measures, measure, summarise
+from topicloom.metrics.topics import TopicMeasures, measure_topics, topic_measures
+
+__all__ = [
+    "LinkGraph",
+    "Measures",
+    "TopicMeasures",
+    "measure",
+    "measure_topics",
+    "summarise",
+    "topic_measures",
+]

@@ -1,1 +1,14 @@
-"""Placeholder."""
+"""Made-up inputs with the shapes that the papers measure on.
+
+- `synthetic_interest`: random interests from a topic popularity and a distribution of sizes.
+- `popularity`: how often each topic is chosen: uniform, Zipf, exponential.
+- `sizes`: how many topics each node wants: fixed, uniform, power law.
+
+Everything takes a seed and draws from one generator made of it.
+"""
+
+from topicloom.workloads.popularity import POPULARITIES
+from topicloom.workloads.sizes import SIZES
+from topicloom.workloads.synthetic_interest import synthetic
+
+__all__ = ["POPULARITIES", "SIZES", "synthetic"]

@@ -1,0 +1,51 @@
+"""All designers by name: the one place that Python, the command line, experiments and benchmarks choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from topicloom.designers import (
+    cd_oda,
+    cd_oda_1,
+    cd_oda_2,
+    gm,
+    gm_fold,
+    gpa,
+    gpm,
+    low_oda,
+    minmax_oda,
+    random_a,
+    random_m,
+    ring_per_topic,
+    spidercast,
+    spidercast_m,
+)
+from topicloom.designers.base import Designer
+from topicloom.model.errors import InputError
+
+_MODULES = (
+    gm,
+    minmax_oda,
+    low_oda,
+    gpa,
+    gpm,
+    cd_oda,
+    cd_oda_1,
+    cd_oda_2,
+    ring_per_topic,
+    spidercast,
+    spidercast_m,
+    random_a,
+    random_m,
+    gm_fold,
+)
+
+DESIGNERS: Mapping[str, Designer] = MappingProxyType({module.DESIGNER.name: module.DESIGNER for module in _MODULES})
+
+
+def find_designer(name: str) -> Designer:
+    """The designer of that name; an unknown name is an error that lists the known ones."""
+    if name not in DESIGNERS:
+        raise InputError(f"unknown algorithm '{name}'; known are {', '.join(DESIGNERS)}")
+    return DESIGNERS[name]

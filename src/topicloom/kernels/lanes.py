@@ -1,0 +1,115 @@
+"""Operations on 64 bytes at a time, and on the bits of a word.
+
+The search for the best link scans hundreds of thousands of rows of byte-sized bounds. Written as plain loops
+these scans cost 5.4 s of a 10,000-node design, as explicit vectors 0.3 s: LLVM does not vectorise a loop that
+both stores and collects which elements passed a test. The vectors are generic LLVM, so they run on any
+processor, at its own width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic as numba_intrinsic
+
+LANES = 64
+
+intrinsic: Callable[..., Any] = numba_intrinsic
+
+_BYTE = ir.IntType(8)
+_INDEX = ir.IntType(32)
+_WORD = ir.IntType(64)
+_VECTOR = ir.VectorType(_BYTE, LANES)
+_FLAGS = ir.VectorType(ir.IntType(1), LANES)
+_ZEROS = ir.Constant(_VECTOR, [0] * LANES)
+_FULL = ir.Constant(_VECTOR, [255] * LANES)
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [position]), _VECTOR.as_pointer())
+
+
+def _load(builder: Any, pointer: Any) -> Any:
+    value = builder.load(pointer)
+    value.align = 1
+    return value
+
+
+def _splat(builder: Any, value: Any) -> Any:
+    first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(_INDEX, 0))
+    zeros = ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES)
+    return builder.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), zeros)
+
+
+def _minimum(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.icmp_unsigned("<", a, b), a, b)
+
+
+def _highest(builder: Any, vector: Any) -> Any:
+    """Highest lane, by folding the vector in halves."""
+    lanes = LANES
+    while lanes > 1:
+        lanes //= 2
+        shuffle = ir.VectorType(_INDEX, lanes)
+        low = builder.shuffle_vector(vector, vector, ir.Constant(shuffle, list(range(lanes))))
+        high = builder.shuffle_vector(vector, vector, ir.Constant(shuffle, list(range(lanes, 2 * lanes))))
+        vector = builder.select(builder.icmp_unsigned(">", low, high), low, high)
+    return builder.extract_element(vector, ir.Constant(_INDEX, 0))
+
+
+@intrinsic
+def popcount(typing: Any, word: Any) -> Any:
+    """Number of bits set in a word."""
+    return types.uint64(types.uint64), lambda context, builder, signature, args: builder.ctpop(args[0])
+
+
+@intrinsic
+def lowest_bit(typing: Any, word: Any) -> Any:
+    """Index of the lowest bit set in a word that is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def at_least(typing: Any, array: Any, position: Any, value: Any) -> Any:
+    """Which of the 64 bytes from `position` on are >= `value`, as the bits of a word."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lanes = _load(builder, _pointer(context, builder, signature.args[0], args[0], args[1]))
+        return builder.bitcast(builder.icmp_unsigned(">=", lanes, _splat(builder, args[2])), _WORD)
+
+    return types.uint64(array, types.intp, types.uint8), generate
+
+
+@intrinsic
+def lower_to_sum(typing: Any, array: Any, position: Any, terms: Any, term_position: Any, term: Any) -> Any:
+    """Lower each of 64 bytes to at most its term plus `term`, the sum capped at 255."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
+        lanes = _load(builder, pointer)
+        each = _load(builder, _pointer(context, builder, signature.args[2], args[2], args[3]))
+        total = builder.add(each, _splat(builder, args[4]))
+        total = builder.select(builder.icmp_unsigned("<", total, each), _FULL, total)
+        builder.store(_minimum(builder, lanes, total), pointer).align = 1
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, terms, types.intp, types.uint8), generate
+
+
+@intrinsic
+def highest_of(typing: Any, array: Any, position: Any, chosen: Any) -> Any:
+    """Highest of the 64 bytes from `position` on among those whose bit is set in `chosen`; 0 if none is."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lanes = _load(builder, _pointer(context, builder, signature.args[0], args[0], args[1]))
+        return _highest(builder, builder.select(builder.bitcast(args[2], _FLAGS), lanes, _ZEROS))
+
+    return types.uint8(array, types.intp, types.uint64), generate
