@@ -30,6 +30,13 @@ def test_equals_its_twin(seed: int, shape: str, nodes: int) -> None:
     assert diameter_of(graph) == diameter(graph)
 
 
+def test_equals_its_twin_where_the_longest_path_is_not_among_the_first_sources() -> None:
+    # Random regular graphs have no middle: nearly all nodes are candidates, and 3 in 100 of these need a second batch.
+    for seed in range(60):
+        graph = nx.random_regular_graph(3 + seed % 2, 200, seed=seed)
+        assert diameter_of(graph) == diameter(graph), seed
+
+
 @pytest.mark.parametrize(
     ("graph", "expected"),
     [

@@ -101,6 +101,12 @@ def _some(share: float) -> Callable[[random.Random, list[int]], Links]:
     return lambda dice, order: [pair for pair in combinations(order, 2) if dice.random() < share]
 
 
+def _ring_with_twigs(dice: random.Random, order: list[int]) -> Links:
+    """One ring through half the nodes, the others hung on it: one link more than a tree."""
+    half = len(order) // 2 + 1
+    return [*_ring(dice, order[:half]), *((u, dice.choice(order[:half])) for u in order[half:])]
+
+
 def _clusters(dice: random.Random, order: list[int]) -> Links:
     """Pieces of several shapes with nothing between them."""
     parts = [order[i::3] for i in range(min(3, len(order)))]
@@ -118,6 +124,7 @@ _MAKERS: dict[str, Callable[[random.Random, list[int]], Links]] = {
     "tree": _tree,
     "tree and more": lambda dice, order: _tree(dice, order) + [(u, dice.choice(order)) for u in order[::5]],
     "ring and more": lambda dice, order: _ring(dice, order) + [(u, dice.choice(order)) for u in order[::9]],
+    "ring with twigs": _ring_with_twigs,
     "clusters": _clusters,
 }
 

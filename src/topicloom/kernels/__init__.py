@@ -1,8 +1,19 @@
 """Compiled loops on plain arrays; they know nothing of interests or overlays.
 
-- `jit`: how kernels are compiled and where the compiled code is kept.
-- `components`: union-find over subscriptions; what each link of a list merges.
+For greedy designers:
+- `greedy`: the two rules by which links are added.
+- `search`: the best link there is, found by going down from upper bounds.
+- `candidates`: the links that may be added, each with an upper bound of its contribution.
+- `topics`: what the search asks of the topics; answered by `topic_bits` where nodes share much and by
+  `topic_lists` where they share little. Both keep components as `circles`.
+- `lanes`: operations on 64 bytes at a time.
+
+For other designers: `stars`, `coverage` (SpiderCast) and `random_links`.
+
+For measures: `components` (union-find), `distances` (diameters) and `relays` (Steiner trees).
+
+`jit` says how kernels are compiled and where the compiled code is kept.
 
 Words shared by all: a subscription is a position in `node_topics`, the rows of topics by node; `node_start`
-says where each node's row begins.
+says where each node's row begins. `topic_nodes` and `topic_start` are the same by topic.
 """

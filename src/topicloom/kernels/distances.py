@@ -4,11 +4,11 @@ A topic's links are gathered into a graph of its own. A piece of it that is a tr
 Any other piece is searched from a middle node first (iFUB: Crescenzi et al. 2013): two nodes within `i` steps
 of the middle are within `2i` of each other, so only nodes farther out than half the longest path found so far
 can still be ends of a longer one. These are searched from, farthest first, 64 at a time, one bit each (Then et
-al. 2014). Only nodes that heard something new pass it on, so 64 searches at once never cost more than 64 plain
-ones, even along a ring, and on random graphs cost some 30 times less.
+al. 2014). Only nodes that heard something new pass it on, so 64 searches at once cost 15 to 30 times less than
+64 plain ones on random graphs, and about the same along a ring.
 
 Cost for a topic of n nodes and m links: O(n + m) where it is a tree or nearly one, at worst O(n m).
-Memory: 44 bytes a node and 8 a link of the largest topic, 4 bytes a node of the overlay.
+Memory: 52 bytes a node and 8 a link of the largest topic, 4 bytes a node of the overlay.
 """
 
 from __future__ import annotations

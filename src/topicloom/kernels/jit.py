@@ -7,8 +7,11 @@ cannot run. `NUMBA_CACHE_DIR` overrides it.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,11 +21,21 @@ import numba
 
 
 def _cache_folder() -> str:
+    """A folder that can be written: in the user's cache, or a temporary one where there is none."""
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return str(Path(home) / "topicloom" / f"kernels-{digest.hexdigest()}")
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = home / "topicloom" / f"kernels-{digest.hexdigest()}"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    except (OSError, RuntimeError):  # no home, or a read-only one
+        pass
+    temporary = tempfile.mkdtemp(prefix="topicloom-kernels-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return temporary
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):
@@ -32,7 +45,7 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True)
 
 # Tight kernels make no arrays, so they need no reference counts. Counting those of a handful of arrays at every call
-# took 57 of the 65 ns of evaluating a link.
+# took 57 of the 65 ns of evaluating a link. What such a kernel calls inherits this; `_nrt=True` undoes it.
 tight_kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True, _nrt=False)
 
 inlined: Callable[..., Any] = partial(numba.njit, inline="always")

@@ -8,7 +8,7 @@ rising length, as Kruskal wants them, and the search ends as soon as nothing is 
 Ties: a node is reached from the lowest node it can be; paths of equal length are taken by the lowest (nearer
 end, farther end) of their middle link, the lower node first where both ends are equally near.
 
-Memory: 32 bytes a node of the overlay.
+Memory: 32 bytes a node of the overlay, and at most 20 more for the topic at hand.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def groups_of(nodes, component, members):
 
 @kernel()
 def steiner_relays(nodes, parent, joins, link_start, link_nodes, level, via, cell, queue):
-    """Nodes outside `nodes` on the paths that make the given number of joins; `level` is -1 before and after."""
+    """Nodes outside `nodes` on the paths that make up to the given number of joins; `level` is -1 before and after."""
     middles = np.empty((joins, 2), np.int32)
     joined = 0
     for i in range(nodes.shape[0]):
@@ -58,7 +58,7 @@ def steiner_relays(nodes, parent, joins, link_start, link_nodes, level, via, cel
         queue[i] = nodes[i]
     begin = 0
     reached = nodes.shape[0]
-    while joined < joins:
+    while joined < joins and begin < reached:
         end = reached
         for k in range(begin, end):
             u = queue[k]
@@ -86,7 +86,7 @@ def steiner_relays(nodes, parent, joins, link_start, link_nodes, level, via, cel
         begin = end
     relays = np.empty(reached - nodes.shape[0], np.int32)
     count = 0
-    for u in middles.flat:
+    for u in middles[:joined].flat:
         while level[u] > 0:
             level[u] = 0
             relays[count] = u

@@ -25,7 +25,7 @@ from topicloom.kernels.topics import contribution, enter_row, tighten
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)
-_ROOM = 1 << 16
+_ROOM = 1 << 20
 
 
 class Search(NamedTuple):
