@@ -17,7 +17,7 @@ from topicloom.model import fingerprint
 from topicloom.model.errors import InputError
 from topicloom.model.files import replacing
 from topicloom.model.names import intern_names
-from topicloom.model.tables import names_column, read_table
+from topicloom.model.tables import names_column, read_table, require_columns, text_table
 
 if TYPE_CHECKING:
     import pandas
@@ -70,13 +70,7 @@ class Interest:
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Interest:
         """From (node, topic) pairs of names."""
-        rows = list(pairs)
-        table = pa.table(
-            {
-                "node": pa.array([node for node, _ in rows], pa.large_string()),
-                "topic": pa.array([topic for _, topic in rows], pa.large_string()),
-            }
-        )
+        table = text_table(pairs, ("node", "topic"), "subscriptions")
         return cls.from_arrow(table)
 
     @classmethod
@@ -89,9 +83,9 @@ class Interest:
         where: str = "subscriptions",
     ) -> Interest:
         """From an Arrow table with a column of nodes and a column of topics; `where` names it in errors."""
-        for column in (node_column, topic_column):
-            if column not in table.column_names:
-                raise InputError(f"{where}: no column '{column}'; it has {', '.join(map(repr, table.column_names))}")
+        if node_column == topic_column:
+            raise InputError(f"{where}: nodes and topics cannot both be in column '{node_column}'")
+        require_columns(table.column_names, [node_column, topic_column], where)
         node_names, nodes = intern_names(names_column(table, node_column, where))
         topic_names, topics = intern_names(names_column(table, topic_column, where))
         return cls.from_ids(node_names, topic_names, nodes, topics)
@@ -101,13 +95,16 @@ class Interest:
         cls, frame: pandas.DataFrame, *, node_column: str = "node", topic_column: str = "topic"
     ) -> Interest:
         """From a pandas data frame with a column of nodes and a column of topics."""
-        table = pa.Table.from_pandas(frame, preserve_index=False)
+        try:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        except pa.ArrowException as error:
+            raise InputError(f"data frame: cannot be read ({' '.join(str(error).split())})") from None
         return cls.from_arrow(table, node_column=node_column, topic_column=topic_column, where="data frame")
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, node_column: str = "node", topic_column: str = "topic") -> Interest:
         """From a Parquet, CSV or TSV file (the latter two plain or .gz)."""
-        table = read_table(path, [node_column, topic_column])
+        table = read_table(path, list(dict.fromkeys([node_column, topic_column])))
         if table.num_rows == 0:
             raise InputError(f"{os.fspath(path)}: has no rows; expected one subscription a row")
         return cls.from_arrow(table, node_column=node_column, topic_column=topic_column, where=os.fspath(path))

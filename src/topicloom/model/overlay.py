@@ -20,7 +20,7 @@ from topicloom.model.errors import InputError
 from topicloom.model.files import replacing
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.names import ids_of
-from topicloom.model.tables import names_column, read_table
+from topicloom.model.tables import names_column, read_table, require_columns, text_table
 
 if TYPE_CHECKING:
     import networkx
@@ -59,18 +59,13 @@ class Overlay:
     @classmethod
     def from_links(cls, interest: Interest, links: Iterable[tuple[str, str]]) -> Overlay:
         """From pairs of node names, in the order given; a network that exists already, for instance."""
-        rows = list(links)
-        table = pa.table(
-            {
-                "source": pa.array([a for a, _ in rows], pa.large_string()),
-                "target": pa.array([b for _, b in rows], pa.large_string()),
-            }
-        )
+        table = text_table(links, ("source", "target"), "links")
         return cls.from_arrow(interest, table)
 
     @classmethod
     def from_arrow(cls, interest: Interest, table: pa.Table, *, where: str = "links") -> Overlay:
         """From a table with the columns `source` and `target`, and `contribution` where it is known."""
+        require_columns(table.column_names, ["source", "target"], where)
         metadata = _metadata(table, where)
         expected = metadata.get("fingerprint")
         if expected is not None and expected != interest.fingerprint:
@@ -158,21 +153,25 @@ class Overlay:
 
 
 def _metadata(table: pa.Table, where: str) -> dict[str, Any]:
-    raw = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    found: dict[str, Any] = {"fingerprint": raw.get("fingerprint")}
-    if "designer" in raw:
+    raw = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
+    found: dict[str, Any] = {"fingerprint": raw.get(b"fingerprint")}
+    if b"designer" in raw:
         try:
-            parameters = MappingProxyType(json.loads(raw.get("parameters", "{}")))
-            seed = json.loads(raw.get("seed", "null"))
-        except (json.JSONDecodeError, TypeError):
+            parameters = dict(json.loads(raw.get(b"parameters", "{}")))
+            seed = json.loads(raw.get(b"seed", "null"))
+        except (ValueError, TypeError):
             raise InputError(f"{where}: its metadata does not hold a designer's parameters and seed") from None
-        found["provenance"] = Provenance(raw["designer"], parameters, seed, raw.get("version", "unknown"))
+        version = raw.get(b"version", "unknown")
+        found["provenance"] = Provenance(raw[b"designer"], MappingProxyType(parameters), seed, version)
     return found
 
 
 def _contribution(table: pa.Table, where: str) -> Ids:
+    column = table["contribution"]
     try:
-        numbers = table["contribution"].cast(pa.int32())
+        if not (pa.types.is_integer(column.type) or pa.types.is_large_string(column.type)):
+            raise pa.ArrowInvalid
+        numbers = column.cast(pa.int32())
     except pa.ArrowInvalid:
         raise InputError(f"{where}: column 'contribution' does not hold whole numbers") from None
     if numbers.null_count or (len(numbers) and pc.min(numbers).as_py() < 0):

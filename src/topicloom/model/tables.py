@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -33,13 +33,33 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: S
     try:
         if suffix in _DELIMITERS:
             return _read_delimited(file, _DELIMITERS[suffix], columns, optional)
-        if suffix in (".parquet", ".pq"):
+        if suffix in (".parquet", ".pq") or _begins_as_parquet(file):
             return _read_parquet(file, columns, optional)
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
     raise InputError(f"{file}: unknown kind of file {suffix or 'without an ending'}; give {_READABLE}")
+
+
+def text_table(rows: Iterable[tuple[str, str]], columns: tuple[str, str], where: str) -> pa.Table:
+    """A table of two string columns from pairs; `where` names the source in errors."""
+    listed = list(rows)
+    try:
+        arrays = [pa.array([row[k] for row in listed], pa.large_string()) for k in range(2)]
+    except (pa.ArrowException, TypeError, IndexError, UnicodeEncodeError):
+        raise InputError(f"{where}: every {columns[0]} and every {columns[1]} must be a string") from None
+    return pa.table(arrays, names=list(columns))
+
+
+def require_columns(present: Sequence[str], columns: Sequence[str], where: str) -> None:
+    """Refuse a table that lacks a column or has it twice; `where` names the source in errors."""
+    for column in columns:
+        if column not in present:
+            has = ", ".join(map(repr, present)) or "none"
+            raise InputError(f"{where}: no column '{column}'; it has {has}")
+        if list(present).count(column) > 1:
+            raise InputError(f"{where}: has more than one column '{column}'")
 
 
 def names_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
@@ -58,15 +78,19 @@ def names_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
     return values
 
 
+def _begins_as_parquet(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(4) == b"PAR1"
+
+
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _pick(file: Path, present: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> list[str]:
-    for column in columns:
-        if column not in present:
-            raise InputError(f"{file}: no column '{column}'; it has {', '.join(map(repr, present)) or 'none'}")
-    return [*columns, *(column for column in optional if column in present)]
+    picked = [*columns, *(column for column in optional if column in present)]
+    require_columns(present, picked, str(file))
+    return picked
 
 
 def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
