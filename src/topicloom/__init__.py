@@ -18,11 +18,18 @@ Packages, from the ground up; each may import those before it, never those after
 - `cli`: the command line.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from topicloom._version import __version__
-from topicloom.designers import DESIGNERS, design
-from topicloom.metrics import measure
-from topicloom.model import InputError, Interest, Overlay, Provenance
-from topicloom.workloads import synthetic
+
+if TYPE_CHECKING:
+    from topicloom.designers import DESIGNERS, design
+    from topicloom.metrics import measure
+    from topicloom.model import InputError, Interest, Overlay, Provenance
+    from topicloom.workloads import synthetic
 
 __all__ = [
     "DESIGNERS",
@@ -35,3 +42,29 @@ __all__ = [
     "measure",
     "synthetic",
 ]
+
+# Importing on first use keeps `topicloom --help` quick: numba and Arrow take most of half a second.
+_HOMES = {
+    "DESIGNERS": "designers",
+    "InputError": "model",
+    "Interest": "model",
+    "Overlay": "model",
+    "Provenance": "model",
+    "design": "designers",
+    "measure": "metrics",
+    "synthetic": "workloads",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES.values():
+        return import_module(f"topicloom.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'topicloom' has no attribute '{name}'")
+    value = getattr(import_module(f"topicloom.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,8 +8,20 @@
 - `measured`: contributions of links that were not chosen for them.
 """
 
-from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.base import Designer, DesignStopped, Links, Parameter, Watch
 from topicloom.designers.registry import DESIGNERS, find_designer
-from topicloom.designers.run import Run, design, run
+from topicloom.designers.run import Run, checked_parameters, design, run
 
-__all__ = ["DESIGNERS", "Designer", "Links", "Parameter", "Run", "Watch", "design", "find_designer", "run"]
+__all__ = [
+    "DESIGNERS",
+    "DesignStopped",
+    "Designer",
+    "Links",
+    "Parameter",
+    "Run",
+    "Watch",
+    "checked_parameters",
+    "design",
+    "find_designer",
+    "run",
+]

@@ -40,6 +40,15 @@ class Watch:
         """Ask the kernel to stop at its next look."""
         self.ticks[1] = 1
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the kernel was asked to stop."""
+        return bool(self.ticks[1])
+
+
+class DesignStopped(Exception):  # noqa: N818  it is no error
+    """The watch asked a designer to stop, so there is no overlay."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -65,6 +74,8 @@ class Designer:
     random: bool = False
     # Bytes that building would take at most, for an interest and checked parameters.
     memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
+    # What `Watch.done` comes to if all topics end up connected; None where nobody knows beforehand.
+    total: Callable[[Interest, Mapping[str, Any]], int] | None = None
 
     @property
     def budget(self) -> str | None:

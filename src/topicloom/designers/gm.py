@@ -35,4 +35,5 @@ DESIGNER = Designer(
     guarantee="links at most ln(subscriptions) times the fewest possible",
     build=build,
     memory=merging.memory,
+    total=merging.total,
 )

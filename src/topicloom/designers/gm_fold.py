@@ -39,4 +39,5 @@ DESIGNER = Designer(
     build=build,
     parameters=(Parameter("folds", int, "how many times to run", 2),),
     memory=merging.memory,
+    total=merging.total,
 )

@@ -34,4 +34,5 @@ DESIGNER = Designer(
     build=build,
     parameters=(Parameter("max_edges", int, "the most links"),),
     memory=merging.memory,
+    total=merging.total,
 )

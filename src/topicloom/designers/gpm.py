@@ -34,4 +34,5 @@ DESIGNER = Designer(
     build=build,
     parameters=(Parameter("max_degree", int, "the most links of a node"),),
     memory=merging.memory,
+    total=merging.total,
 )

@@ -37,4 +37,5 @@ DESIGNER = Designer(
     build=build,
     parameters=(Parameter("k", float, "how much more a link must contribute to be worth a higher degree", 3),),
     memory=merging.memory,
+    total=merging.total,
 )

@@ -97,6 +97,11 @@ def most_links(interest: Interest) -> int:
     return min(merges, interest.node_count * (interest.node_count - 1) // 2)
 
 
+def total(interest: Interest, parameters: Mapping[str, Any]) -> int:
+    """Components that a greedy designer merges if all topics end up connected, in each of its folds."""
+    return int(parameters.get("folds", 1)) * (interest.subscription_count - interest.topic_count)
+
+
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes that a greedy designer takes at most."""
     links = most_links(interest) * 12
@@ -131,7 +136,7 @@ def even_links(interest: Interest, watch: Watch, *, max_degree: int | None = Non
         new_search(instance.candidates, confined=True),
         instance.topics,
         instance.candidates,
-        interest.node_count if max_degree is None else max_degree,
+        interest.node_count if max_degree is None else min(max_degree, interest.node_count),
         patience,
         links,
         watch.ticks,

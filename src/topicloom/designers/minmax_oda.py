@@ -4,7 +4,7 @@ Rule: add the link of highest contribution among those that raise the highest de
 ends below D; only where none of these contributes, the others.
 
 Guarantee: topic-connected, with a highest degree of at most O(log(nodes x topics)) times the lowest possible. It may
-take n(n-2)/2 links where n-1 would do (Lemma 1).
+take some n^2/3 links where n - 1 would do (Lemma 1, whose n(n - 2)/2 counts links that contribute nothing).
 
 Cost: that of `gm`, and for each degree one more descent over the links between nodes below it.
 
@@ -35,4 +35,5 @@ DESIGNER = Designer(
     guarantee="highest degree within O(log(nodes x topics)) of the lowest possible",
     build=build,
     memory=merging.memory,
+    total=merging.total,
 )
