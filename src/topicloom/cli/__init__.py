@@ -1,1 +1,10 @@
-"""Placeholder."""
+"""The command line, kept thin: it reads options, calls the packages, and prints. Nobody imports it.
+
+- `main`: the commands put together, and how errors, Ctrl-C and closed pipes end.
+- `generate`, `designers`, `design`, `measure`, `compare`: one command each. They import what computes only when they
+  run, so that help and mistakes answer at once.
+- `options`: options that several commands share. `parameters`: those that become parameters of designers.
+- `working`: waiting for work in a thread, with a progress bar, so that Ctrl-C is heard.
+- `designing`: running a designer that way.
+- `output`: tables, numbers and JSON. `files`: checks of output files before any work.
+"""

@@ -1,0 +1,81 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Subscriptions = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SUBS",
+        help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz.",
+        show_default=False,
+    ),
+]
+NodeColumn = Annotated[str, typer.Option("--node-column", metavar="NAME", help="Column of SUBS that names the node.")]
+TopicColumn = Annotated[
+    str, typer.Option("--topic-column", metavar="NAME", help="Column of SUBS that names the topic.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed; the same seed gives the same result.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+NoDiameters = Annotated[
+    bool, typer.Option("--no-diameters", help="Leave out topic diameters, which may take most of the time.")
+]
+
+MaxEdges = Annotated[
+    int | None,
+    typer.Option("--max-edges", metavar="N", help="Budget: the most links, for gpa, random-a.", show_default=False),
+]
+MaxDegree = Annotated[
+    int | None,
+    typer.Option(
+        "--max-degree",
+        metavar="N",
+        help="Budget: the most links of a node, for gpm, spidercast-m, random-m.",
+        show_default=False,
+    ),
+]
+BudgetRatio = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-ratio",
+        metavar="X",
+        help="Instead of either budget: that share of what minmax-oda needs.",
+        show_default=False,
+    ),
+]
+K = Annotated[
+    float | None,
+    typer.Option(
+        "--k",
+        metavar="X",
+        help="How much more a link must contribute to be worth a higher degree, for low-oda (3).",
+        show_default=False,
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--folds", metavar="N", help="How many times to run, for gm-fold (2).", show_default=False),
+]
+Greedy = Annotated[
+    int | None,
+    typer.Option(
+        "--greedy",
+        metavar="N",
+        help="How often links chosen by gain cover each topic of a node, for spidercast, spidercast-m (3).",
+        show_default=False,
+    ),
+]
+Random = Annotated[
+    int | None,
+    typer.Option(
+        "--random",
+        metavar="N",
+        help="How many times more random links cover it, for spidercast, spidercast-m (1).",
+        show_default=False,
+    ),
+]

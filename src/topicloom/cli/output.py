@@ -1,0 +1,123 @@
+"""What commands print: lines, tables, numbers, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+# Wide enough for any table: what is piped has no width.
+_UNLIMITED = 10_000
+
+
+class _Console(Console):
+    """A console that leaves closed pipes to whoever runs the command."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+def _console() -> Console:
+    unlimited = not sys.stdout.isatty() and not os.environ.get("COLUMNS")
+    return _Console(width=_UNLIMITED if unlimited else None, highlight=False, markup=False, emoji=False)
+
+
+def say(text: str) -> None:
+    """Print plain text."""
+    print(text)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    print(json.dumps(value, indent=2))
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Print names and values, one a line, values right-aligned."""
+    table = Table.grid(padding=(0, 3))
+    table.add_column()
+    table.add_column(justify="right")
+    for fact in facts:
+        table.add_row(*fact)
+    _console().print(table)
+
+
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: the first column names its rows, the others hold numbers.
+
+    Columns that do not fit beside each other are shared out evenly to tables one below the other, each with the names.
+    """
+    console = _console()
+    widths = [
+        max(cell_len(line) for cell in (header, *column) for line in cell.split("\n"))
+        for header, column in zip(headers, zip(*rows, strict=True), strict=True)
+    ]
+    for gap, part in _layouts(len(headers) - 1):
+        parts = [range(begin, min(begin + part, len(headers))) for begin in range(1, len(headers), part)]
+        if all(widths[0] + sum(gap + widths[i] for i in columns) <= console.width for columns in parts):
+            break
+    for columns in parts:
+        # The box itself puts one space between columns.
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, gap - 1))
+        table.add_column(headers[0], no_wrap=True, vertical="bottom")
+        for i in columns:
+            table.add_column(headers[i], justify="right", no_wrap=True)
+        for row in rows:
+            table.add_row(row[0], *(row[i] for i in columns))
+        if columns.start > 1:
+            console.print()
+        console.print(table)
+
+
+def _layouts(columns: int) -> Iterator[tuple[int, int]]:
+    """Ways to set columns, the best first: the gap before each, and how many of them a table has."""
+    for tables in range(1, columns + 1):
+        yield 2, math.ceil(columns / tables)
+        yield 1, math.ceil(columns / tables)
+
+
+def print_entry(title: str, lines: Sequence[tuple[str, str]]) -> None:
+    """Print a title and labelled lines of prose below it, wrapped to the width there is."""
+    console = _console()
+    console.print(Text(title, style="bold"))
+    label_width = max(cell_len(label) for label, _ in lines)
+    for label, text in lines:
+        wrapped = Text(text).wrap(console, max(20, console.width - label_width - 5))
+        for number, line in enumerate(wrapped):
+            line.rstrip()
+            console.print(f"  {'' if number else label:{label_width}} ", line)
+    console.print()
+
+
+def count(number: int) -> str:
+    """A whole number with its thousands apart."""
+    return f"{number:,}"
+
+
+def degree(number: float) -> str:
+    """An average, to two digits."""
+    return f"{number:,.2f}"
+
+
+def share(number: float) -> str:
+    """A share, rounded down to four digits, so that only a full one reads as 1."""
+    return "1" if number == 1 else f"{math.floor(number * 10_000) / 10_000:.4f}"
+
+
+def seconds(number: float) -> str:
+    """Seconds to the millisecond."""
+    return f"{number:,.3f}"
+
+
+def one_line(text: str) -> str:
+    """The text with line breaks and whatever else cannot be printed escaped, as names may hold anything."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

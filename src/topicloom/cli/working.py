@@ -1,0 +1,121 @@
+"""Waiting for work, so that a person sees it going on and can stop it.
+
+Work runs in a thread; the main thread draws and hears Ctrl-C. Kernels release the interpreter lock, so both can.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+T = TypeVar("T")
+
+# How often the main thread looks, how long work has to stop after Ctrl-C, and when it counts as slow.
+_LOOK_SECONDS = 0.1
+_STOP_SECONDS = 5.0
+_SLOW_SECONDS = 1.0
+
+_threads: list[threading.Thread] = []
+
+
+class Stoppable(Protocol):
+    """Work that says how far it is and can be asked to stop."""
+
+    @property
+    def done(self) -> int:
+        """How much is done so far."""
+
+    def stop(self) -> None:
+        """Ask it to stop."""
+
+
+class _Done(ProgressColumn):
+    """How much is done, and of how much, where either is known."""
+
+    def render(self, task: Task) -> Text:
+        done = f"{int(task.completed):,}" if task.completed else ""
+        return Text(done if task.total is None else f"{done or 0} of {int(task.total):,}")
+
+
+class Working:
+    """Does one piece of work after the other, and shows it on stderr where that is a terminal."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = Console(stderr=True)
+        self._shown = console.is_terminal and not quiet
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            _Done(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not self._shown,
+        )
+
+    def __enter__(self) -> Working:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def do(
+        self,
+        text: str,
+        work: Callable[[], T],
+        *,
+        watch: Stoppable | None = None,
+        total: int | None = None,
+        if_slow: str | None = None,
+    ) -> T:
+        """Do the work and give what it gives.
+
+        `total` is what `watch.done` comes to in the end, where that is known. `if_slow` replaces the text after a
+        second. After Ctrl-C the watch is told to stop, and the work gets a few seconds to hear it.
+        """
+        results: list[T] = []
+        errors: list[BaseException] = []
+
+        def keep_outcome() -> None:
+            try:
+                results.append(work())
+            except BaseException as error:
+                errors.append(error)
+
+        task = self._progress.add_task(text, total=total)
+        thread = threading.Thread(target=keep_outcome, daemon=True)
+        _threads[:] = [thread]
+        began = time.monotonic()
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_LOOK_SECONDS)
+                if watch is not None:
+                    self._progress.update(task, completed=watch.done)
+                if if_slow is not None and time.monotonic() - began > _SLOW_SECONDS:
+                    self._progress.update(task, description=if_slow)
+        except KeyboardInterrupt:
+            if watch is not None:
+                watch.stop()
+                thread.join(_STOP_SECONDS)
+            raise
+        self._progress.remove_task(task)
+        if errors:
+            raise errors[0]
+        return results[0]
+
+
+def is_busy() -> bool:
+    """Whether work that nobody waits for any more still goes on."""
+    return any(thread.is_alive() for thread in _threads)

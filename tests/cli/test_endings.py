@@ -1,0 +1,161 @@
+"""How a run ends when something stops it: Ctrl-C, a closed pipe, no memory, a bug."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Cli
+
+from topicloom import workloads
+from topicloom.cli import output
+from topicloom.cli.main import run
+
+COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
+
+
+def heed_interrupts() -> None:
+    # A test run in the background ignores SIGINT, and children would inherit that.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Subscriptions that keep any greedy designer busy for seconds."""
+    path = tmp_path_factory.mktemp("large") / "subs.parquet"
+    workloads.synthetic(
+        8000, 2000, popularity="uniform", sizes="uniform", min_topics=100, max_topics=500, seed=1
+    ).write(path)
+    return path
+
+
+def test_ctrl_c_leaves_nothing(large: Path, tmp_path: Path) -> None:
+    out = tmp_path / "overlay.parquet"
+    out.write_text("older")
+    arguments = ["design", str(large), "--algorithm", "gm-fold", "--folds", "50", "--out", str(out)]
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
+    ) as process:
+        time.sleep(4)
+        assert process.poll() is None, "it must still be designing"
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr) == (130, "", "topicloom: stopped; nothing was written\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["overlay.parquet"]
+    assert out.read_text() == "older"
+
+
+def test_ctrl_c_in_process(cli: Cli, subscriptions: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("topicloom.model.Overlay.write", interrupted)
+    ended = cli("design", subscriptions, "--algorithm", "gm", "--out", tmp_path / "o.parquet")
+    assert (ended.status, ended.err) == (130, "topicloom: stopped; nothing was written\n")
+
+
+def test_a_closed_pipe_is_silent() -> None:
+    with subprocess.Popen([*COMMAND, "designers"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError("8 GiB"), "topicloom: ran out of memory; nothing was written (8 GiB)\n"),
+        (OSError(28, "No space left on device", "o.parquet"), "topicloom: o.parquet: No space left on device\n"),
+    ],
+)
+def test_what_the_machine_lacks_is_one_line(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str
+) -> None:
+    def failing(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(workloads, "synthetic", failing)
+    ended = cli("generate", "--nodes", 9, "--topics", 9, "--min-topics", 1, "--out", tmp_path / "s.parquet")
+    assert (ended.status, ended.err) == (1, line)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bug_shows_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: Any, **options: Any) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(workloads, "synthetic", failing)
+    with pytest.raises(RuntimeError, match="a bug"):
+        run(["generate", "--nodes", "9", "--topics", "9", "--min-topics", "1", "--out", str(tmp_path / "s.parquet")])
+
+
+def on_terminal(arguments: list[str]) -> tuple[str, str]:
+    """Run a command with stderr on a terminal of 80 columns; give its stdout and what the terminal got."""
+    terminal, end = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
+    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=end, env=environment) as process:
+        os.close(end)
+        shown = b""
+        while True:
+            try:
+                part = os.read(terminal, 4096)
+            except OSError:  # Linux says so when the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+        assert process.stdout is not None
+        printed = process.stdout.read()
+    os.close(terminal)
+    assert process.returncode == 0
+    return printed.decode(), shown.decode()
+
+
+def test_progress_is_for_terminals(subscriptions: Path, tmp_path: Path) -> None:
+    design = ["design", str(subscriptions), "--algorithm", "gm", "--out", str(tmp_path / "o.parquet"), "--json"]
+    printed, shown = on_terminal(design)
+    assert printed.startswith("{")
+    assert " of 24 " in shown
+    assert on_terminal([*design, "--quiet"])[1] == ""
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_tables_fit(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    headers = ["algorithm", *(f"measure\n{i}" for i in range(8))]
+    output.print_table(headers, [["ring-per-topic", *("1,234,567" for _ in range(8))]])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert sum(line.count("1,234,567") for line in lines) == 8
+    assert "…" not in "".join(lines)
+
+
+def test_what_is_piped_has_no_width(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    output.print_table(["name", *"abcdefghijklmnopqrst"], [["x", *("1,234,567" for _ in range(20))]])
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+@pytest.mark.parametrize(("number", "text"), [(1.0, "1"), (0.99999, "0.9999"), (0.0, "0.0000"), (0.5, "0.5000")])
+def test_only_full_support_reads_as_one(number: float, text: str) -> None:
+    assert output.share(number) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("a\nb\r\t", "a\\nb\\r\\t"), ("🧵 ä'", "🧵 ä'"), ("\udcff", "\\udcff"), ("\x1b[0m", "\\x1b[0m")]
+)
+def test_messages_are_one_line(text: str, line: str) -> None:
+    assert output.one_line(text) == line

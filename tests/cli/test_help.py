@@ -1,0 +1,66 @@
+"""Help: there, complete, and quick."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from subprocess import run as run_process
+
+import pytest
+from command_line import Cli
+
+from topicloom import DESIGNERS, __version__
+from topicloom.workloads import POPULARITIES, SIZES
+
+COMMANDS = ["generate", "designers", "design", "measure", "compare"]
+
+
+def test_alone_shows_help(cli: Cli) -> None:
+    ended = cli()
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out == cli("--help").out
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} +\S", ended.out, re.MULTILINE)
+    assert "..." not in ended.out.split("Commands:")[1], "summaries fit into 80 columns"
+
+
+def test_version(cli: Cli) -> None:
+    assert cli("--version").out == f"topicloom {__version__}\n"
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_help_has_an_example_and_fits(cli: Cli, command: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    arguments = [command] if command else []
+    ended = cli(*arguments, "--help")
+    assert (ended.status, ended.err) == (0, "")
+    assert "\n  Example:\n    topicloom " in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert cli(*arguments, "-h") == ended
+
+
+@pytest.mark.parametrize("command", ["design", "compare"])
+def test_help_names_the_designers_that_take_an_option(cli: Cli, command: str) -> None:
+    text = " ".join(cli(command, "--help").out.split())
+    for name in ("max_edges", "max_degree", "k", "folds", "greedy", "random"):
+        takers = [d.name for d in DESIGNERS.values() if any(p.name == name for p in d.parameters)]
+        (default,) = {p.default for d in DESIGNERS.values() for p in d.parameters if p.name == name}
+        ending = f" ({default})." if default is not None else "."
+        (help_text,) = re.findall(rf"--{name.replace('_', '-')} [NX] (.*?)(?= --\w)", text)
+        assert help_text.replace("- ", "-").endswith(f"for {', '.join(takers)}{ending}")
+
+
+def test_help_offers_the_known_choices(cli: Cli) -> None:
+    text = cli("generate", "--help").out
+    assert f"<{'|'.join(POPULARITIES)}>" in text
+    assert f"<{'|'.join(SIZES)}>" in text
+
+
+def test_the_command_is_installed(tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("topicloom")
+    ended = run_process([script, "--version"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"topicloom {__version__}\n", "")
+    ended = run_process([script, "design", "none.csv"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert not list(tmp_path.iterdir())

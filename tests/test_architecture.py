@@ -1,0 +1,129 @@
+"""The shape of the package: who imports whom, what is public, what is documented."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import topicloom
+
+ROOT = Path(topicloom.__file__).parent
+
+# What each package may import of ours besides itself, from the ground up. A package may appear here before it exists.
+MAY_IMPORT: dict[str, set[str]] = {
+    "model": set(),
+    "kernels": set(),
+    "metrics": {"model", "kernels"},
+    "designers": {"model", "kernels"},
+    "churn": {"model", "kernels", "designers"},
+    "content": {"model", "kernels"},
+    "workloads": {"model"},
+    "deploy": {"model", "kernels", "metrics", "churn"},
+    "pipeline": {"model", "kernels", "metrics", "designers", "churn", "content", "workloads", "deploy"},
+    "experiments": {"model", "kernels", "metrics", "designers", "churn", "content", "workloads", "deploy", "pipeline"},
+    "report": {"model", "metrics"},
+}
+MAY_IMPORT["cli"] = set(MAY_IMPORT)
+FOR_EVERYBODY = {"_version"}
+
+# Libraries that only these packages may import.
+ONLY_IN = {"pyspark": {"pipeline"}, "numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
+
+NAMES = (
+    *("gm", "minmax-oda", "low-oda", "gpa", "gpm", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
+    *("spidercast", "spidercast-m", "random-a", "random-m", "gm-fold"),
+)
+
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def imports(file: Path) -> Iterator[str]:
+    """Full names of what a module imports, in functions too."""
+    for statement in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(statement, ast.Import):
+            yield from (name.name for name in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            assert statement.level == 0, f"{file}: a relative import"
+            assert statement.module is not None
+            yield from (f"{statement.module}.{name.name}" for name in statement.names)
+
+
+def package_of(file: Path) -> str:
+    """The package that a module is in; its own name where it lies beside them."""
+    return file.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_imports_point_one_way(file: Path) -> None:
+    package = package_of(file)
+    if package in ("__init__", "__main__"):
+        return
+    for name in imports(file):
+        top, *rest = name.split(".")
+        if top == "topicloom":
+            assert rest, f"imports the whole of topicloom, which imports {package}"
+            allowed = {package} | MAY_IMPORT.get(package, set()) | FOR_EVERYBODY
+            assert rest[0] in allowed, f"{package} may not import {name}"
+        assert package in ONLY_IN.get(top, {package}), f"only {ONLY_IN.get(top)} may import {top}"
+
+
+def test_every_package_has_its_place() -> None:
+    present = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert present <= set(MAY_IMPORT)
+
+
+def test_the_order_has_no_circle() -> None:
+    order = list(MAY_IMPORT)
+    for package, allowed in MAY_IMPORT.items():
+        assert all(order.index(other) < order.index(package) for other in allowed), package
+
+
+def test_nobody_imports_the_command_line() -> None:
+    for file in MODULES:
+        if package_of(file) != "cli":
+            assert not [name for name in imports(file) if name.startswith("topicloom.cli")], file
+
+
+def test_importing_topicloom_is_light() -> None:
+    heavy = ("pyspark", "typer", "rich", "pandas", "networkx")
+    code = f"import sys, topicloom; print([name for name in {heavy!r} if name in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+def test_public_names_exist_and_are_documented() -> None:
+    assert sorted(topicloom.__all__) == sorted(set(topicloom.__all__))
+    for name in topicloom.__all__:
+        value = getattr(topicloom, name)
+        if callable(value):
+            assert (value.__doc__ or "").strip(), f"{name} has no docstring"
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_modules_say_what_they_are(file: Path) -> None:
+    assert (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").strip()
+
+
+@pytest.mark.parametrize(
+    "package", [path.parent for path in ROOT.glob("*/__init__.py")], ids=lambda package: package.name
+)
+def test_package_docstrings_are_maps(package: Path) -> None:
+    docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
+    for module in package.glob("*.py"):
+        if module.stem != "__init__":
+            assert f"`{module.stem}`" in docstring, f"{package.name}/__init__.py does not mention {module.stem}"
+
+
+def test_the_registry_has_the_designers_of_the_papers() -> None:
+    assert tuple(topicloom.DESIGNERS) == NAMES
+    for name, designer in topicloom.DESIGNERS.items():
+        assert designer.name == name
+        assert designer.paper
+        assert designer.rule
+        assert designer.guarantee
+        assert (ROOT / "designers" / f"{name.replace('-', '_')}.py").exists(), "one algorithm, one file"
