@@ -1,0 +1,11 @@
+"""How fast and how large: run with `./dev bench`.
+
+- `yardsticks`: what times are compared with: the counting pass that nothing can beat, and textbook Greedy Merge.
+- `alone`: running one measurement in a process of its own, so that its peak memory is its own.
+- `designs`: every designer on the papers' workloads, and how time grows with the nodes.
+- `measures`: measuring overlays, with and without diameters.
+- `real_data`: the sparse interests of the data sets beside the checkout.
+
+Everything is compiled before it is timed. Machines are noisy: each table is one run, and what counts in it are
+the ratios.
+"""
