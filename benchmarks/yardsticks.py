@@ -7,24 +7,26 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.jit import kernel
+from topicloom.kernels.jit import kernel, tight_kernel
 from topicloom.kernels.lanes import popcount
 from topicloom.kernels.topic_bits import new_topic_bits
 from topicloom.model import Interest
 
 
-@kernel()
+@tight_kernel()
 def count_every_pair(bits):
-    """Count the common topics of every pair of nodes, and keep only their sum."""
+    """Count the common topics of every pair of nodes, and keep only the highest count."""
     nodes, words = bits.shape
-    total = np.uint64(0)
+    highest = np.uint64(0)
     for u in range(nodes):
         of_u = bits[u]
         for v in range(u + 1, nodes):
             of_v = bits[v]
+            common = np.uint64(0)
             for word in range(words):
-                total += popcount(of_u[word] & of_v[word])
-    return total
+                common += popcount(of_u[word] & of_v[word])
+            highest = max(highest, common)
+    return highest
 
 
 @kernel()

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.jit import inlined, kernel, tight_kernel
-from topicloom.kernels.lanes import LANES, highest_of, popcount
+from topicloom.kernels.lanes import LANES, WORDS, count_both, highest_of
 
 _EXACT = 128
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -132,12 +132,10 @@ def count_common_topics(bits, candidates):
     nodes, _, words = bits.shape
     for u in range(nodes):
         row = candidates.row_start[u] - first_column(u)
-        of_u = bits[u, 0]
         for v in range(u + 1, nodes):
-            of_v = bits[v, 0]
             common = np.uint64(0)
-            for word in range(words):
-                common += popcount(of_u[word] & of_v[word])
+            for word in range(0, words, WORDS):
+                common += count_both(bits, 2 * u * words + word, 2 * v * words + word)
             candidates.bound[row + v] = coded(np.int64(common), candidates.step)
 
 

@@ -1,4 +1,4 @@
-"""Operations on 64 bytes at a time, and on the bits of a word.
+"""Operations on 64 bytes or 8 words at a time, and on the bits of a word.
 
 The search for the best link scans hundreds of thousands of rows of byte-sized bounds. Written as plain loops
 these scans cost 5.4 s of a 10,000-node design, as explicit vectors 0.3 s: LLVM does not vectorise a loop that
@@ -13,9 +13,11 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic as numba_intrinsic
 
 LANES = 64
+WORDS = 8
 
 intrinsic: Callable[..., Any] = numba_intrinsic
 
@@ -24,6 +26,7 @@ _INDEX = ir.IntType(32)
 _WORD = ir.IntType(64)
 _VECTOR = ir.VectorType(_BYTE, LANES)
 _FLAGS = ir.VectorType(ir.IntType(1), LANES)
+_WORDS = ir.VectorType(_WORD, WORDS)
 _ZEROS = ir.Constant(_VECTOR, [0] * LANES)
 _FULL = ir.Constant(_VECTOR, [255] * LANES)
 
@@ -31,6 +34,11 @@ _FULL = ir.Constant(_VECTOR, [255] * LANES)
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [position]), _VECTOR.as_pointer())
+
+
+def _words(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return _load(builder, builder.bitcast(builder.gep(data, [position]), _WORDS.as_pointer()))
 
 
 def _load(builder: Any, pointer: Any) -> Any:
@@ -59,6 +67,14 @@ def _highest(builder: Any, vector: Any) -> Any:
         high = builder.shuffle_vector(vector, vector, ir.Constant(shuffle, list(range(lanes, 2 * lanes))))
         vector = builder.select(builder.icmp_unsigned(">", low, high), low, high)
     return builder.extract_element(vector, ir.Constant(_INDEX, 0))
+
+
+def _bits_set(builder: Any, words: Any) -> Any:
+    """Number of bits set in 8 words."""
+    module = builder.module
+    count = cgutils.get_or_insert_function(module, ir.FunctionType(_WORDS, [_WORDS]), "llvm.ctpop.v8i64")
+    add_up = cgutils.get_or_insert_function(module, ir.FunctionType(_WORD, [_WORDS]), "llvm.vector.reduce.add.v8i64")
+    return builder.call(add_up, [builder.call(count, [words])])
 
 
 @intrinsic
@@ -113,3 +129,28 @@ def highest_of(typing: Any, array: Any, position: Any, chosen: Any) -> Any:
         return _highest(builder, builder.select(builder.bitcast(args[2], _FLAGS), lanes, _ZEROS))
 
     return types.uint8(array, types.intp, types.uint64), generate
+
+
+@intrinsic
+def count_both(typing: Any, words: Any, a: Any, b: Any) -> Any:
+    """Bits set in both the 8 words from `a` and those from `b` on.
+
+    Positions count words from the first, whatever the dimensions of the array.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        at_a, at_b = (_words(context, builder, signature.args[0], args[0], at) for at in args[1:])
+        return _bits_set(builder, builder.and_(at_a, at_b))
+
+    return types.uint64(words, types.intp, types.intp), generate
+
+
+@intrinsic
+def count_either(typing: Any, words: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Bits set in both the 8 words from `a` and those from `b` on, or in both those from `c` and from `d` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        at_a, at_b, at_c, at_d = (_words(context, builder, signature.args[0], args[0], at) for at in args[1:])
+        return _bits_set(builder, builder.or_(builder.and_(at_a, at_b), builder.and_(at_c, at_d)))
+
+    return types.uint64(words, types.intp, types.intp, types.intp, types.intp), generate

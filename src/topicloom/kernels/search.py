@@ -25,6 +25,7 @@ from topicloom.kernels.topics import contribution, enter_row, tighten
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)
+_LOWER = np.uint64(0xFFFFFFFF)
 _ROOM = 1 << 20
 
 
@@ -117,18 +118,35 @@ def allowed_slots(search, candidates, slot, column):
 
 
 @kernel(_nrt=True)
-def sort_first(ties, count):
-    """Sort the first ties."""
-    ties[:count].sort()
+def sort_ties(ties, count, nodes):
+    """Sort the first ties; many of them by counting, first the larger ids, then the smaller."""
+    if count < nodes:
+        ties[:count].sort()
+        return
+    other = np.empty(count, np.uint64)
+    for half in range(2):
+        shift = np.uint64(32 * half)
+        following = np.zeros(nodes + 1, np.int64)
+        for k in range(count):
+            following[np.int64((ties[k] >> shift) & _LOWER) + 1] += 1
+        for node in range(nodes):
+            following[node + 1] += following[node]
+        for k in range(count):
+            digit = np.int64((ties[k] >> shift) & _LOWER)
+            other[following[digit]] = ties[k]
+            following[digit] += 1
+        ties[:count] = other
 
 
-@kernel(_nrt=True)
-def make_room(ties, at):
+@tight_kernel()
+def make_room(ties, at, nodes):
     """Keep the lower half of a full list of ties, cut between two smaller ids; the rest waits for the next scan."""
-    ties.sort()
-    middle = ties[ties.shape[0] // 2] >> _HALF
-    at[_UNTIL] = middle
-    at[_COUNT] = np.searchsorted(ties, middle << _HALF)
+    sort_ties(ties, ties.shape[0], nodes)
+    count = ties.shape[0] // 2
+    at[_UNTIL] = ties[count] >> _HALF
+    while ties[count - 1] >> _HALF == ties[count] >> _HALF:
+        count -= 1
+    at[_COUNT] = count
 
 
 @inlined()
@@ -138,7 +156,7 @@ def list_tie(search, candidates, u, v):
     lower, higher = min(a, b), max(a, b)
     if search.at[_FROM] <= lower < search.at[_UNTIL]:
         if search.at[_COUNT] == search.ties.shape[0]:
-            make_room(search.ties, search.at)
+            make_room(search.ties, search.at, search.row_bound.shape[0])
         if lower < search.at[_UNTIL]:
             search.ties[search.at[_COUNT]] = (np.uint64(lower) << _HALF) | np.uint64(higher)
             search.at[_COUNT] += 1
@@ -191,7 +209,7 @@ def list_ties(search, topics, candidates):
     for u in range(nodes):
         if search.row_bound[u] >= code and (not search.confined or is_allowed(search, u)):
             scan_row(search, topics, candidates, u, threshold)
-    sort_first(search.ties, search.at[_COUNT])
+    sort_ties(search.ties, search.at[_COUNT], nodes)
 
 
 @tight_kernel()
@@ -202,7 +220,7 @@ def find_best(search, topics, candidates):
         while search.at[_NEXT] < search.at[_COUNT]:
             tie = search.ties[search.at[_NEXT]]
             u = np.int64(candidates.inner[np.int64(tie >> _HALF)])
-            v = np.int64(candidates.inner[np.int64(tie & np.uint64(0xFFFFFFFF))])
+            v = np.int64(candidates.inner[np.int64(tie & _LOWER)])
             if not search.confined or (is_allowed(search, u) and is_allowed(search, v)):
                 enter_row(topics, u)
                 if contribution(topics, u, v, threshold) >= threshold:
