@@ -4,6 +4,7 @@
 - `overlay`: the links of a plan in the order they were added, with their provenance.
 - `names`: dense ids from names, in code-point order.
 - `tables`: subscriptions and links from Parquet, CSV and TSV files, with errors a person can act on.
+- `folder`: subscriptions from a folder that `topicloom ingest` wrote.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 - `files`: writing that leaves either the whole file or nothing.
 - `errors`: the one exception that means "your input, not our bug".

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow.parquet
 from topicloom.model import fingerprint
 from topicloom.model.errors import InputError
 from topicloom.model.files import replacing
+from topicloom.model.folder import read_folder
 from topicloom.model.names import intern_names
 from topicloom.model.tables import names_column, read_table, require_columns, text_table
 
@@ -103,7 +105,9 @@ class Interest:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, node_column: str = "node", topic_column: str = "topic") -> Interest:
-        """From a Parquet, CSV or TSV file (the latter two plain or .gz)."""
+        """From a Parquet, CSV or TSV file (the latter two plain or .gz), or a folder that `topicloom ingest` wrote."""
+        if Path(path).is_dir():
+            return cls.from_ids(*read_folder(Path(path)))
         table = read_table(path, list(dict.fromkeys([node_column, topic_column])))
         if table.num_rows == 0:
             raise InputError(f"{os.fspath(path)}: has no rows; expected one subscription a row")

@@ -1,0 +1,71 @@
+"""Reading a folder that ingest wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from topicloom.model import InputError, Interest
+
+INTEREST = Interest.from_pairs([("b", "x"), ("a", "x"), ("é", "y z"), ("a", "y z"), ("𐍈", "x")])
+
+
+def table_of_names(names: tuple[str, ...]) -> pa.Table:
+    return pa.table({"id": np.arange(len(names)), "name": list(names)})
+
+
+def write(folder: Path, interest: Interest = INTEREST) -> Path:
+    """The folder as ingest writes it, the subscriptions in two files and out of order."""
+    for part, names in (("nodes", interest.node_names), ("topics", interest.topic_names)):
+        (folder / part).mkdir(parents=True)
+        pyarrow.parquet.write_table(table_of_names(names), folder / part / "part-0.parquet")
+    (folder / "subscriptions").mkdir()
+    nodes = np.repeat(np.arange(interest.node_count), np.diff(interest.node_start))
+    table = pa.table({"node_id": nodes, "topic_id": interest.node_topics}).take([4, 2, 0, 1, 3])
+    for k, rows in enumerate((table.slice(0, 2), table.slice(2))):
+        pyarrow.parquet.write_table(rows, folder / "subscriptions" / f"part-{k}.parquet")
+    return folder
+
+
+def replace(part: str, table: pa.Table) -> Callable[[Path], None]:
+    return lambda folder: pyarrow.parquet.write_table(table, folder / part / "part-0.parquet")
+
+
+def test_it_is_the_same_interest(tmp_path: Path) -> None:
+    assert Interest.read(write(tmp_path / "in")) == INTEREST
+
+
+def test_names_may_come_in_several_files(tmp_path: Path) -> None:
+    folder = write(tmp_path / "in")
+    table = table_of_names(INTEREST.node_names)
+    pyarrow.parquet.write_table(table.slice(2), folder / "nodes" / "part-0.parquet")
+    pyarrow.parquet.write_table(table.slice(0, 2), folder / "nodes" / "part-1.parquet")
+    assert Interest.read(folder) == INTEREST
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (replace("nodes", pa.table({"id": [0], "title": ["a"]})), "nodes: no column 'name'; it has 'id', 'title'"),
+        (replace("nodes", table_of_names(("b", "a"))), "nodes: ids are not 0, 1, 2"),
+        (replace("topics", pa.table({"id": [1, 2], "name": ["x", "y"]})), "topics: ids are not 0, 1, 2"),
+        (replace("nodes", table_of_names(("a", "b"))), "subscriptions: node_id is not below 2"),
+        (
+            replace("subscriptions", pa.table({"node_id": [0], "topic_id": [-1]})),
+            "subscriptions: topic_id is not below 2",
+        ),
+        (lambda folder: (folder / "topics" / "part-0.parquet").write_bytes(b"PAR1"), "topics: cannot be read ("),
+    ],
+)
+def test_a_spoilt_folder_is_refused(tmp_path: Path, spoil: Callable[[Path], object], message: str) -> None:
+    folder = write(tmp_path / "in")
+    spoil(folder)
+    with pytest.raises(InputError) as caught:
+        Interest.read(folder)
+    assert str(caught.value).startswith(f"{folder}/{message}")
+    assert "\n" not in str(caught.value)
