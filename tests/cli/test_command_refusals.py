@@ -63,7 +63,8 @@ def test_missing_file(refused_subscriptions: Any, tmp_path: Path) -> None:
 
 
 def test_folder(refused_subscriptions: Any, tmp_path: Path) -> None:
-    assert "is a folder" in refused_subscriptions(tmp_path)
+    line = refused_subscriptions(tmp_path)
+    assert "is not a folder that 'topicloom ingest' wrote" in line
 
 
 def test_unknown_ending(refused_subscriptions: Any, tmp_path: Path) -> None:
