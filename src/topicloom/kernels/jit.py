@@ -14,6 +14,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ import numba
 def _cache_folder() -> str:
     """A folder that can be written: in the user's cache, or a temporary one where there is none."""
     digest = hashlib.blake2b(digest_size=8)
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(file.read_bytes())
+    # Not by paths: on a Spark executor the package may lie in a zip file.
+    for file in sorted(resources.files(__package__).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".py"):
+            digest.update(file.read_bytes())
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = home / "topicloom" / f"kernels-{digest.hexdigest()}"
