@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import Cli, Ended, write_subscriptions
 
 from topicloom.cli.main import run
+from topicloom.pipeline import SparkOptions, spark_session
 
 
 @pytest.fixture
@@ -28,3 +30,10 @@ def subscriptions(tmp_path: Path) -> Path:
     """Twelve nodes on a circle of twelve topics, each wanting three neighbouring ones."""
     pairs = [(f"n{node:02}", f"t{(node + step) % 12:02}") for node in range(12) for step in range(3)]
     return write_subscriptions(tmp_path / "subs.parquet", pairs)
+
+
+@pytest.fixture(scope="module")
+def on_one_session() -> Iterator[None]:
+    """One Spark session for all commands that tests run inside their own process; starting one takes seconds."""
+    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests"):
+        yield

@@ -13,7 +13,10 @@ from command_line import Cli
 from topicloom import DESIGNERS, __version__
 from topicloom.workloads import POPULARITIES, SIZES
 
-COMMANDS = ["generate", "designers", "design", "measure", "compare"]
+COMMANDS = [
+    *("generate", "designers", "design", "measure", "compare"),
+    *("ingest", "sample", "profile", "evaluate", "sweep"),
+]
 
 
 def test_alone_shows_help(cli: Cli) -> None:

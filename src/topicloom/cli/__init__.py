@@ -3,8 +3,9 @@
 - `main`: the commands put together, and how errors, Ctrl-C and closed pipes end.
 - `generate`, `designers`, `design`, `measure`, `compare`: one command each. They import what computes only when they
   run, so that help and mistakes answer at once.
+- `ingest`, `sample`, `profile`, `evaluate`, `sweep`: likewise; these run on Spark.
 - `options`: options that several commands share. `parameters`: those that become parameters of designers.
 - `working`: waiting for work in a thread, with a progress bar, so that Ctrl-C is heard.
-- `designing`: running a designer that way.
-- `output`: tables, numbers and JSON. `files`: checks of output files before any work.
+- `designing`: running a designer that way. `sparking`: a Spark session and its jobs.
+- `output`: tables, numbers and JSON. `files`: checks of files before any work.
 """

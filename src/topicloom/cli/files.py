@@ -1,8 +1,11 @@
-"""Checks of output files before any work, so that an hour's result is not lost to a misspelt folder."""
+"""Checks of files before any work, so that an hour's result is not lost to a misspelt folder."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Endings that promise something else than the Parquet that is written.
@@ -23,5 +26,42 @@ def require_writable(path: Path, *inputs: Path) -> None:
         raise _OnlyTryingError
 
 
+def require_readable(path: Path) -> None:
+    """An error where `path` is no file; what is in it shows when it is read."""
+    from topicloom.model.errors import InputError
+
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give one file")
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Give a path beside `path` to make a folder at; on success it is renamed to `path`, otherwise removed."""
+    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
+    try:
+        yield temporary
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def require_new_folder(path: Path) -> None:
+    """An error where a folder cannot be made at `path`, or something is there already."""
+    from topicloom.model.errors import InputError
+
+    if path.exists():
+        raise InputError(f"{path}: is there already; give a new folder")
+    try:
+        with suppress(_OnlyTryingError), new_folder(path) as folder:
+            folder.mkdir()
+            raise _OnlyTryingError
+    except FileNotFoundError:
+        raise InputError(f"{path}: the folder {path.parent} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+
+
 class _OnlyTryingError(Exception):
-    """Leaves `replacing` without replacing anything."""
+    """Leaves without writing anything."""

@@ -14,7 +14,20 @@ from typing import Annotated, Any
 import typer
 
 from topicloom._version import __version__
-from topicloom.cli import compare, design, designers, generate, measure, output, working
+from topicloom.cli import (
+    compare,
+    design,
+    designers,
+    evaluate,
+    generate,
+    ingest,
+    measure,
+    output,
+    profile,
+    sample,
+    sweep,
+    working,
+)
 
 PROGRAM = "topicloom"
 
@@ -32,6 +45,11 @@ Example:
   topicloom generate --nodes 500 --topics 50 --min-topics 5 --out subs.parquet
   topicloom design subs.parquet --algorithm gm --out overlay.parquet
   topicloom measure subs.parquet overlay.parquet
+
+\b
+From raw logs, on Spark:
+  topicloom ingest logs/*.csv.gz --out fleet
+  topicloom design fleet --algorithm gm --out overlay.parquet
 
 `topicloom COMMAND --help` says more about each command.
 """,
@@ -59,6 +77,11 @@ app.command("designers", epilog=designers.EXAMPLES)(designers.command)
 app.command("design", epilog=design.EXAMPLES)(design.command)
 app.command("measure", epilog=measure.EXAMPLES)(measure.command)
 app.command("compare", epilog=compare.EXAMPLES)(compare.command)
+app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
+app.command("sample", epilog=sample.EXAMPLES)(sample.command)
+app.command("profile", epilog=profile.EXAMPLES)(profile.command)
+app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.command)
+app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -76,8 +99,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, InputError):
             raise
         return _refuse(str(error), WRONG_INPUT)
-    except KeyboardInterrupt:
-        status = _refuse("stopped; nothing was written", STOPPED)
+    except KeyboardInterrupt as stop:
+        status = _refuse(str(stop) or "stopped; nothing was written", STOPPED)
         if working.is_busy():
             # A kernel that does not look at its watch, or the compiler: ending under it could crash, so end at once.
             os._exit(status)

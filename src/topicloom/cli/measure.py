@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from topicloom.cli import files, options, output
 from topicloom.cli.working import Working
@@ -23,20 +20,8 @@ Example:
 
 def command(
     subscriptions: options.Subscriptions,
-    overlay: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OVERLAY",
-            help="Links as `topicloom design` wrote them, or any file with the columns source and target.",
-            show_default=False,
-        ),
-    ],
-    topics: Annotated[
-        Path | None,
-        typer.Option(
-            "--topics", metavar="FILE", help="Parquet file to write the measures of each topic to.", show_default=False
-        ),
-    ] = None,
+    overlay: options.OverlayFile,
+    topics: options.TopicsOut = None,
     no_diameters: options.NoDiameters = False,
     node_column: options.NodeColumn = "node",
     topic_column: options.TopicColumn = "topic",
@@ -65,12 +50,13 @@ def command(
     if json:
         output.print_json(whole.to_dict())
         return
-    _print(whole)
+    print_measures(whole)
     if topics is not None:
         output.say(f"topics written to {output.one_line(str(topics))}")
 
 
-def _print(measures: Measures) -> None:
+def print_measures(measures: Measures) -> None:
+    """Print all measures, one a line."""
     facts = [
         ("nodes", output.count(measures.nodes)),
         ("topics", output.count(measures.topics)),

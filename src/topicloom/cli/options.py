@@ -11,8 +11,26 @@ Subscriptions = Annotated[
     Path,
     typer.Argument(
         metavar="SUBS",
-        help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz.",
+        help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz. "
+        "Or a folder that `topicloom ingest` wrote.",
         show_default=False,
+    ),
+]
+IngestFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folder that `topicloom ingest` wrote.", show_default=False)
+]
+OverlayFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OVERLAY",
+        help="Links as `topicloom design` wrote them, or any file with the columns source and target.",
+        show_default=False,
+    ),
+]
+TopicsOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--topics", metavar="FILE", help="Parquet file to write the measures of each topic to.", show_default=False
     ),
 ]
 NodeColumn = Annotated[str, typer.Option("--node-column", metavar="NAME", help="Column of SUBS that names the node.")]
@@ -25,6 +43,31 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 NoDiameters = Annotated[
     bool, typer.Option("--no-diameters", help="Leave out topic diameters, which may take most of the time.")
 ]
+
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Where Spark runs, such as local[4], spark://host:7077, yarn. "
+        "Unless given: SPARK_MASTER, spark-defaults, or all cores of this machine.",
+        show_default=False,
+    ),
+]
+SparkConf = Annotated[
+    list[str] | None,
+    typer.Option("--spark-conf", metavar="KEY=VALUE", help="A setting of Spark; may be repeated.", show_default=False),
+]
+DriverMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--driver-memory",
+        metavar="SIZE",
+        help="Memory of Spark's driver, such as 8g; on one machine it does all the work.",
+        show_default=False,
+    ),
+]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show what Spark and Java say, instead of progress.")]
 
 MaxEdges = Annotated[
     int | None,

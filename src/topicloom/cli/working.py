@@ -37,11 +37,13 @@ class Stoppable(Protocol):
 
 
 class _Done(ProgressColumn):
-    """How much is done, and of how much, where either is known."""
+    """How much is done, and of how much, where either is known, and what else there is to say."""
 
     def render(self, task: Task) -> Text:
         done = f"{int(task.completed):,}" if task.completed else ""
-        return Text(done if task.total is None else f"{done or 0} of {int(task.total):,}")
+        text = done if task.total is None else f"{done or 0} of {int(task.total):,}"
+        note = task.fields["note"]
+        return Text(f"{text}, {note}" if text and note else text or note)
 
 
 class Working:
@@ -72,17 +74,19 @@ class Working:
 
     def do(
         self,
-        text: str,
+        text: str | Callable[[], str],
         work: Callable[[], T],
         *,
         watch: Stoppable | None = None,
         total: int | None = None,
         if_slow: str | None = None,
+        note: Callable[[], str] | None = None,
     ) -> T:
-        """Do the work and give what it gives.
+        """Do the work and give what it gives; the text says what it is, and may change.
 
         `total` is what `watch.done` comes to in the end, where that is known. `if_slow` replaces the text after a
-        second. After Ctrl-C the watch is told to stop, and the work gets a few seconds to hear it.
+        second, and `note` gives a few words to show beside it. After Ctrl-C the watch is told to stop, and the work
+        gets a few seconds to hear it.
         """
         results: list[T] = []
         errors: list[BaseException] = []
@@ -93,7 +97,7 @@ class Working:
             except BaseException as error:
                 errors.append(error)
 
-        task = self._progress.add_task(text, total=total)
+        task = self._progress.add_task(text if isinstance(text, str) else text(), total=total, note="")
         thread = threading.Thread(target=keep_outcome, daemon=True)
         _threads[:] = [thread]
         began = time.monotonic()
@@ -103,6 +107,10 @@ class Working:
                 thread.join(_LOOK_SECONDS)
                 if watch is not None:
                     self._progress.update(task, completed=watch.done)
+                if note is not None:
+                    self._progress.update(task, note=note())
+                if not isinstance(text, str):
+                    self._progress.update(task, description=text())
                 if if_slow is not None and time.monotonic() - began > _SLOW_SECONDS:
                     self._progress.update(task, description=if_slow)
         except KeyboardInterrupt:
@@ -114,6 +122,18 @@ class Working:
         if errors:
             raise errors[0]
         return results[0]
+
+
+def time_left(seconds: float | None) -> str:
+    """How long it will take yet, in words; nothing where nobody knows."""
+    if seconds is None:
+        return ""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"about {max(1, round(seconds))} s left"
+    if minutes < 90:
+        return f"about {minutes} min left"
+    return f"about {round(minutes / 60)} h left"
 
 
 def is_busy() -> bool:

@@ -1,0 +1,143 @@
+"""Ingest of raw CSV rows on Spark, against DuckDB with two threads doing the same, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+from rich.console import Console
+from rich.table import Table
+
+from topicloom.pipeline import SparkOptions, ingest, spark_session
+
+ROWS = 10_000_000
+_CHUNK = 5_000_000
+
+
+def write_raw(file: Path, rows: int) -> None:
+    """Rows of nodes, a tenth as many as rows, and heavy-tailed topics."""
+    rng = np.random.default_rng(1)
+    schema = pa.schema([("node", pa.string()), ("topic", pa.string())])
+    with pyarrow.csv.CSVWriter(file, schema) as writer:
+        for start in range(0, rows, _CHUNK):
+            count = min(_CHUNK, rows - start)
+            nodes = rng.integers(0, max(1, rows // 10), count)
+            topics = np.minimum((rng.pareto(0.9, count) * 3).astype(np.int64), 200_000)
+            writer.write_table(pa.table([_named("node-", nodes), _named("topic/", topics)], schema=schema))
+
+
+def _named(prefix: str, numbers: np.ndarray) -> pa.Array:
+    digits = pc.utf8_lpad(pc.cast(pa.array(numbers), pa.string()), 8, "0")
+    return pc.binary_join_element_wise(prefix, digits, "")
+
+
+def with_duckdb(raw: Path, out: Path) -> float:
+    """Seconds that DuckDB takes for the same cleaning, interning and tables."""
+    out.mkdir()
+    connection = duckdb.connect()
+    connection.execute("set threads = 2")
+    connection.execute("set preserve_insertion_order = false")
+    began = time.perf_counter()
+    connection.execute(
+        "create temp table s as select distinct nfc_normalize(trim(node)) as node, nfc_normalize(trim(topic)) as topic "
+        f"from read_csv('{raw}', all_varchar = true) where trim(node) <> '' and trim(topic) <> ''"
+    )
+    for table, column, counted in (("n", "node", "topics"), ("t", "topic", "nodes")):
+        connection.execute(
+            f"create temp table {table} as select row_number() over (order by name) - 1 as id, name, {counted} "
+            f"from (select {column} as name, count(*) as {counted} from s group by 1)"
+        )
+        connection.execute(f"copy (select * from {table} order by id) to '{out}/{table}.parquet' (format parquet)")
+    connection.execute(
+        "copy (select s.node, s.topic, n.id as node_id, t.id as topic_id "
+        "from s join n on s.node = n.name join t on s.topic = t.name order by 3, 4) "
+        f"to '{out}/s.parquet' (format parquet)"
+    )
+    return time.perf_counter() - began
+
+
+def with_spark(raw: Path, out: Path) -> dict[str, Any]:
+    """Seconds of the session's start, of ingest and of its steps, and the stages that took longest."""
+    began = time.perf_counter()
+    with spark_session(SparkOptions(master="local[2]"), "benchmark") as spark:
+        spark.range(1).count()
+        started = time.perf_counter()
+        marks: list[tuple[str, float]] = []
+        ingest(spark, [raw], out, progress=lambda step: marks.append((step, time.perf_counter())))
+        ended = time.perf_counter()
+        stages = _stages(spark)
+    ends = [mark for _, mark in marks[1:]] + [ended]
+    return {
+        "start_seconds": started - began,
+        "seconds": ended - started,
+        "steps": {step: end - mark for (step, mark), end in zip(marks, ends, strict=True)},
+        "stages": stages,
+    }
+
+
+def _stages(spark: Any) -> list[dict[str, Any]]:
+    """What Spark recorded of its stages: seconds over all tasks, and those of Java's processor time in them."""
+    gateway = spark.sparkContext._gateway
+    store = spark.sparkContext._jsc.sc().statusStore()
+    listed = store.stageList(None, False, False, gateway.new_array(gateway.jvm.double, 0), None)
+    stages = [
+        {
+            "stage": stage.stageId(),
+            "at": Path(stage.name().split(" at ")[-1]).name,
+            "tasks": stage.numTasks(),
+            "task_seconds": stage.executorRunTime() / 1e3,
+            "java_seconds": stage.executorCpuTime() / 1e9,
+            "shuffled_bytes": stage.shuffleWriteBytes(),
+        }
+        for stage in (listed.apply(i) for i in range(listed.size()))
+    ]
+    return sorted(stages, key=lambda stage: -stage["task_seconds"])
+
+
+def report(console: Console, rows: int = ROWS) -> list[dict[str, Any]]:
+    """Run both and print their times, the ratio, and where Spark's time goes."""
+    with tempfile.TemporaryDirectory(prefix="topicloom-bench-") as name:
+        folder = Path(name)
+        write_raw(folder / "raw.csv", rows)
+        first = with_duckdb(folder / "raw.csv", folder / "duckdb")
+        spark = with_spark(folder / "raw.csv", folder / "spark")
+        # Before and after, so that a machine that grows busy shows.
+        duck = (first + with_duckdb(folder / "raw.csv", folder / "duckdb-again")) / 2
+    ratio = spark["seconds"] / duck
+    table = Table(title=f"ingest of {rows:,} raw CSV rows, two cores", title_justify="left")
+    table.add_column("what")
+    table.add_column("seconds", justify="right")
+    table.add_row("DuckDB", f"{duck:.1f}")
+    table.add_row("Spark", f"{spark['seconds']:.1f}")
+    for step, seconds in spark["steps"].items():
+        table.add_row(f"  {step}", f"{seconds:.1f}")
+    table.add_row("Spark / DuckDB (at most 6)", f"{ratio:.1f}")
+    table.add_row("session start, apart", f"{spark['start_seconds']:.1f}")
+    console.print(table)
+    longest = Table(title="Spark's longest stages", title_justify="left")
+    for heading in ("at", "tasks", "task seconds", "of them Java's", "shuffled"):
+        longest.add_column(heading, justify="left" if heading == "at" else "right")
+    for stage in spark["stages"][:6]:
+        longest.add_row(
+            stage["at"],
+            str(stage["tasks"]),
+            f"{stage['task_seconds']:.1f}",
+            f"{stage['java_seconds']:.1f}",
+            f"{stage['shuffled_bytes'] / 1e6:,.0f} MB",
+        )
+    console.print(longest)
+    return [{"rows": rows, "duckdb_seconds": duck, "ratio": ratio, **spark}]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Ingest on Spark against DuckDB.")
+    parser.add_argument("--rows", type=int, default=ROWS)
+    report(Console(width=120), parser.parse_args().rows)

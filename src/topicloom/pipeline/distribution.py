@@ -1,0 +1,105 @@
+"""How sizes are distributed: exact counts, small enough to keep, and what is read off them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """How many things there are of each size.
+
+    `sizes` rise. `counts` are whole numbers unless they are estimates. However many things there are, there are few
+    different sizes: those of a million things that add up to ten million are at most 4,472.
+    """
+
+    sizes: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64 | np.floating]
+
+    @classmethod
+    def of_column(cls, table: DataFrame, column: str) -> Distribution:
+        """Of the values in a column, counted on Spark."""
+        return cls.from_arrow(table.groupBy(column).count().toArrow())
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Distribution:
+        """From a table of sizes and their counts, in any order."""
+        sizes, counts = (column.to_numpy() for column in table.columns)
+        order = np.argsort(sizes)
+        return cls(sizes[order].astype(np.int64), counts[order])
+
+    @property
+    def total(self) -> int | float:
+        """How many things there are."""
+        count: int | float = self.counts.sum().item()
+        return count
+
+    @property
+    def sum(self) -> int | float:
+        """All sizes added up."""
+        added: int | float = (self.sizes * self.counts).sum().item()
+        return added
+
+    @property
+    def mean(self) -> float:
+        """The mean size; 0 where there is nothing."""
+        return self.sum / self.total if len(self.sizes) else 0.0
+
+    @property
+    def min(self) -> int:
+        """The smallest size; 0 where there is nothing."""
+        return int(self.sizes.min(initial=self.max))
+
+    @property
+    def max(self) -> int:
+        """The largest size; 0 where there is nothing."""
+        return int(self.sizes.max(initial=0))
+
+    @property
+    def ccdf(self) -> npt.NDArray[np.float64]:
+        """Share of the things that have at least each size: 1 at the smallest, never 0."""
+        at_least = np.cumsum(self.counts[::-1], dtype=np.float64)[::-1]
+        return at_least / max(1, self.total)
+
+    def quantile(self, share: float) -> int:
+        """The least size that at least this share of the things do not pass; 0 where there is nothing."""
+        if not len(self.sizes):
+            return 0
+        wanted = Fraction(str(share)) * Fraction(self.total)
+        reached = [Fraction(count) >= wanted for count in np.cumsum(self.counts).tolist()]
+        return int(self.sizes[reached.index(True) if True in reached else -1])
+
+    def share_of_largest(self, share: float) -> float:
+        """What part of the sum the largest things have, taking this share of them, rounded up to a whole thing."""
+        left = -(-Fraction(str(share)) * Fraction(self.total) // 1)
+        if not self.sum:
+            return 0.0
+        taken = 0
+        for size, count in zip(self.sizes[::-1].tolist(), self.counts[::-1].tolist(), strict=True):
+            taken += size * min(count, left)
+            left = max(left - count, 0)
+        return float(taken / self.sum)
+
+    def repeated(self) -> npt.NDArray[np.int64]:
+        """Every thing's size, rising."""
+        return np.repeat(self.sizes, self.counts.astype(np.int64))
+
+    def to_arrow(self, size: str, count: str) -> pa.Table:
+        """A table with a row a size; the caller names what has a size and what it counts."""
+        return pa.table({size: self.sizes, count: self.counts, "ccdf": self.ccdf})
+
+    def to_dict(self) -> dict[str, int | float | dict[str, int]]:
+        """Its extremes, mean and quantiles, ready for JSON."""
+        quantiles = {f"{share:g}": self.quantile(share) for share in QUANTILES}
+        return {"min": self.min, "mean": self.mean, "max": self.max, "quantiles": quantiles}

@@ -1,0 +1,241 @@
+"""What a sweep runs: reading its TOML file into cells.
+
+The file names workloads and designers; a list of values means all of them, and several lists all combinations. See
+docs/pipeline.md for the format. Everything is checked here, before any work: an error names the table and its line.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from topicloom.designers import checked_parameters, find_designer
+from topicloom.model import InputError
+from topicloom.workloads import synthetic
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+# Names and values; tuples, as cells are compared and sent to executors.
+Values = tuple[tuple[str, str | int | float], ...]
+Numbers = tuple[tuple[str, int | float], ...]
+
+TOP_KEYS = ("workload", "designer", "seed", "diameters")
+
+# What a synthetic workload takes; the order is that of the columns of the results, and of the cells.
+SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
+    {
+        "nodes": int,
+        "topics": int,
+        "popularity": str,
+        "alpha": float,
+        "sizes": str,
+        "min_topics": int,
+        "max_topics": int,
+        "seed": int,
+    }
+)
+_NEEDED = ("nodes", "topics", "min_topics")
+_DEFAULTS: Mapping[str, Any] = MappingProxyType({"popularity": "uniform", "alpha": 2.0, "sizes": "fixed"})
+_FILE_KINDS: Mapping[str, type] = MappingProxyType({"file": str, "node_column": str, "topic_column": str})
+_KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes"}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Where an interest comes from: drawn with `synthetic` parameters, or read from a file or folder."""
+
+    name: str
+    synthetic: Values | None = None
+    file: str | None = None
+    path: Path | None = None
+    node_column: str = "node"
+    topic_column: str = "topic"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a designer: its row in the results. The seed is None for designers that draw nothing."""
+
+    workload: Workload
+    designer: str
+    parameters: Numbers
+    seed: int | None
+    diameters: bool
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A sweep as its file describes it: the text, and the cells in its order."""
+
+    path: Path
+    text: str
+    cells: tuple[Cell, ...]
+
+
+def read_spec(path: Path) -> Spec:
+    """Read and check a file that describes a sweep."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; give a TOML file that describes a sweep") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; give a TOML file that describes a sweep") from None
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        raise InputError(f"{path}: is not TOML: {message[:1].lower()}{message[1:]}") from None
+    return Spec(path, text, tuple(_Reader(path, text).cells(content)))
+
+
+class _Reader:
+    """Turns the tables of one file into cells, and knows where each of them is."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def cells(self, content: Mapping[str, Any]) -> Iterator[Cell]:
+        with self._at():
+            _require_known(content, TOP_KEYS)
+            seeds = _values("seed", content.get("seed", 0), int)
+            diameters = content.get("diameters", True)
+            if not isinstance(diameters, bool):
+                raise InputError(f"diameters is {_shown(diameters)}; give true or false")
+        workloads = list(self._tables(content, "workload"))
+        designers = list(self._tables(content, "designer"))
+        # One seed is one repetition: it draws the workload and feeds the designer, where these have none of their own.
+        runs = {seed: list(self._runs(designers, seed)) for seed in seeds}
+        cells: dict[Cell, None] = {}
+        for where, table in workloads:
+            with self._at(where):
+                drawn = list(_workloads(table, seeds, self._path.parent))
+            for seed, workload in drawn:
+                for designer, parameters, own in runs[seed]:
+                    # Equal cells, those of a seed that draws nothing, are one.
+                    cells[Cell(workload, designer, parameters, own, diameters)] = None
+        yield from cells
+
+    def _tables(self, content: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        tables = content.get(kind, [])
+        example = 'name = "gm"' if kind == "designer" else "nodes = 100"
+        with self._at():
+            if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+                raise InputError(f"{kind} is no list of tables; begin each with a line [[{kind}]]")
+            if not tables:
+                raise InputError(f"has no {kind}; add a table that begins with [[{kind}]], for instance {example}")
+        lines = [
+            number
+            for number, line in enumerate(self._text.splitlines(), start=1)
+            if re.match(rf"\s*\[\[\s*{kind}\s*\]\]", line)
+        ]
+        for number, table in enumerate(tables):
+            line = f" (line {lines[number]})" if len(lines) == len(tables) else ""
+            yield f"{kind} {number + 1}{line}: ", table
+
+    def _runs(
+        self, designers: list[tuple[str, Mapping[str, Any]]], seed: int
+    ) -> Iterator[tuple[str, Numbers, int | None]]:
+        for where, table in designers:
+            with self._at(where):
+                yield from _designs(table, seed)
+
+    @contextmanager
+    def _at(self, where: str = "") -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            raise InputError(f"{self._path}: {where}{error}") from None
+
+
+def _workloads(table: Mapping[str, Any], seeds: list[Any], folder: Path) -> Iterator[tuple[int, Workload]]:
+    """All workloads of one table, each with the seed of its repetition."""
+    name = table.get("name")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InputError(f"name is {_shown(name)}; give {_KIND_NAMES[str]}")
+    if "file" in table:
+        _require_known(table, ("name", *_FILE_KINDS))
+        lists = {key: _values(key, table[key], kind) for key, kind in _FILE_KINDS.items() if key in table}
+        for given in _combinations(lists):
+            file = given.pop("file")
+            path = folder / file
+            if not path.exists():
+                raise InputError(f"file '{file}': there is no {path}")
+            for seed in seeds:
+                yield seed, Workload(name or file, file=file, path=path, **given)
+        return
+    _require_known(table, ("name", *SYNTHETIC_KINDS, "file"))
+    for key in _NEEDED:
+        if key not in table:
+            raise InputError(f"{key} is missing; a workload has nodes, topics and min_topics, or file")
+    lists = {key: _values(key, table[key], kind) for key, kind in SYNTHETIC_KINDS.items() if key in table}
+    for given in _combinations(lists):
+        for seed in seeds:
+            yield seed, Workload(name or "synthetic", synthetic=_checked_synthetic({"seed": seed, **given}))
+
+
+def _checked_synthetic(given: dict[str, Any]) -> Values:
+    """Parameters of a synthetic workload in order, defaults filled in; what no workload can have is an error."""
+    values = {**_DEFAULTS, **given}
+    # One node shows whether the parameters go together.
+    synthetic(**{**values, "nodes": min(values["nodes"], 1)})
+    if values["popularity"] != "zipf":
+        del values["alpha"]
+    return tuple((key, values[key]) for key in SYNTHETIC_KINDS if key in values)
+
+
+def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Numbers, int | None]]:
+    """All runs of one table of designers: the name, the parameters and the seed."""
+    if "name" not in table:
+        raise InputError("name is missing; give one of those that `topicloom designers` lists")
+    names = _values("name", table["name"], str)
+    seeds = _values("seed", table.get("seed", seed), int)
+    lists = {key: _values(key, value, float) for key, value in table.items() if key not in ("name", "seed")}
+    for name in names:
+        designer = find_designer(name)
+        for given in _combinations(lists):
+            parameters = tuple(checked_parameters(designer, given).items())
+            for own in seeds:
+                yield name, parameters, own if designer.random else None
+
+
+def _values(key: str, value: Any, kind: type) -> list[Any]:
+    """A value, or a list of them, as a list; an error where one is not of its kind."""
+    values: list[Any] = value if isinstance(value, list) else [value]
+    if not values:
+        raise InputError(f"{key} is an empty list; give at least one value")
+    allowed: tuple[Any, ...] = (int, float) if kind is float else (kind,)
+    for one in values:
+        if isinstance(one, bool) or not isinstance(one, allowed):
+            raise InputError(f"{key} is {_shown(one)}; give {_KIND_NAMES[kind]}, or a list of such")
+        if key == "seed" and one < 0:
+            raise InputError(f"seed is {one}; give a whole number, 0 or more")
+    return values
+
+
+def _combinations(lists: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    for values in product(*lists.values()):
+        yield dict(zip(lists, values, strict=True))
+
+
+def _require_known(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise InputError(f"unknown key '{key}'; known are {', '.join(known)}")
+
+
+def _shown(value: Any) -> str:
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)

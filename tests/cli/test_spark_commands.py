@@ -1,0 +1,201 @@
+"""Commands that run on Spark, each on ordinary input."""
+
+from __future__ import annotations
+
+import gzip
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from command_line import Cli
+
+from topicloom import Interest
+
+COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
+
+LOG = """broker,event,topic
+a,sub,x
+b,sub, x
+a,sub,x
+b,pub,z
+c,sub,
+c,sub,y
+b,sub,y
+d
+e,sub,y
+f,sub,y
+"""
+LENIENT = ["--node-column", "broker", "--where", "event = 'sub'", "--max-bad", 0.5]
+
+SPEC = """
+[[workload]]
+file = "fleet"
+[[designer]]
+name = ["gm", "ring-per-topic"]
+[[designer]]
+name = "gpm"
+max_degree = [1, 2]
+"""
+
+
+@pytest.fixture(scope="module")
+def ingested(on_one_session: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ingest made of the log."""
+    folder = tmp_path_factory.mktemp("ingested")
+    with gzip.open(folder / "log.csv.gz", "wt") as file:
+        file.write(LOG)
+    from topicloom.cli.main import run
+
+    arguments = ["ingest", folder / "log.csv.gz", *LENIENT, "--out", folder / "fleet", "--json"]
+    assert run([str(argument) for argument in arguments]) == 0
+    return folder / "fleet"
+
+
+def test_ingest(cli: Cli, ingested: Path, tmp_path: Path) -> None:
+    log, out = ingested.parent / "log.csv.gz", tmp_path / "fleet"
+    ended = cli("ingest", log, *LENIENT, "--out", out, "--json")
+    assert (ended.status, ended.err) == (0, "")
+    counts = ended.json["counts"]
+    assert (counts["rows"], counts["filtered"], counts["bad"], counts["repeats"]) == (10, 1, 2, 1)
+    assert (counts["nodes"], counts["topics"], counts["subscriptions"]) == (5, 2, 6)
+    assert ended.json["out"] == str(out)
+    again = cli("ingest", log, *LENIENT, "--out", out)
+    assert (again.status, again.err) == (0, "")
+    assert again.out.splitlines()[0].split() == ["files", "1"]
+    assert again.out.endswith(f"written to {out}\n")
+    expected = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("e", "y"), ("f", "y")])
+    assert Interest.read(out) == expected
+
+
+def test_ingest_graphs_without_a_header(cli: Cli, ingested: Path, tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text("u|v\nv|w\nw|w\n")
+    how = ["--format", "csv", "--separator", "|", "--no-header", "--graph", "directed", "--include-self"]
+    ended = cli("ingest", tmp_path / "edges.txt", *how, "--out", tmp_path / "follows")
+    assert (ended.status, ended.err) == (0, "")
+    assert ["self-loops", "1"] in [line.split() for line in ended.out.splitlines()]
+    pairs = Interest.read(tmp_path / "follows").to_arrow().to_pydict()
+    assert list(zip(pairs["node"], pairs["topic"], strict=True)) == [
+        *(("u", "u"), ("u", "v"), ("v", "v"), ("v", "w"), ("w", "w")),
+    ]
+
+
+def test_every_command_takes_the_folder(cli: Cli, ingested: Path, tmp_path: Path) -> None:
+    overlay, topics, same = (tmp_path / f"{name}.parquet" for name in ("overlay", "topics", "same"))
+    assert cli("design", ingested, "--algorithm", "gm", "--out", overlay).status == 0
+    measured = cli("measure", ingested, overlay, "--topics", topics, "--json")
+    evaluated = cli("evaluate", ingested, overlay, "--topics", same, "--json")
+    assert (evaluated.status, evaluated.err) == (0, "")
+    assert evaluated.json == measured.json
+    assert pyarrow.parquet.read_table(same).equals(pyarrow.parquet.read_table(topics))
+    shown = cli("evaluate", ingested, overlay, "--no-diameters").out
+    assert "support" in shown
+    assert "diameter" not in shown
+    assert cli("compare", ingested, "--algorithms", "gm", "--json").json[0]["nodes"] == 5
+
+
+def test_sample(cli: Cli, ingested: Path, tmp_path: Path) -> None:
+    ended = cli("sample", ingested, "--nodes", 3, "--seeds", 1, "--seed", 7, "--out", tmp_path / "part", "--json")
+    assert (ended.status, ended.err) == (0, "")
+    assert (ended.json["nodes"], ended.json["out"]) == (3, str(tmp_path / "part"))
+    assert Interest.read(tmp_path / "part").node_count == 3
+    ended = cli("sample", ingested, "--nodes", 2, "--uniform", "--out", tmp_path / "part")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.startswith("2 nodes, ")
+    assert Interest.read(tmp_path / "part").node_count == 2
+
+
+def test_profile(cli: Cli, ingested: Path, tmp_path: Path) -> None:
+    ended = cli("profile", ingested)
+    assert (ended.status, ended.err) == (0, "")
+    assert "pairs of nodes share a topic" in ended.out
+    out = tmp_path / "profile"
+    ended = cli("profile", ingested, "--out", out, "--json")
+    assert (ended.json["nodes"], ended.json["subscriptions"], ended.json["out"]) == (5, 6, str(out))
+    assert (out / "ccdf.svg").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["profile"]
+
+
+def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
+    spec, out = tmp_path / "spec.toml", tmp_path / "out"
+    spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"'))
+    ended = cli("sweep", spec, "--out", out, "--json")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.json == {"cells": 4, "ran": 4, "failed": 0, "out": str(out / "results.parquet")}
+    rows = pyarrow.parquet.read_table(out / "results.parquet").to_pylist()
+    assert [(row["designer"], row["parameter_max_degree"]) for row in rows] == [
+        *(("gm", None), ("ring-per-topic", None), ("gpm", 1), ("gpm", 2)),
+    ]
+    (compared,) = cli("compare", ingested, "--algorithms", "gpm", "--max-degree", 2, "--json").json
+    measured = {name: rows[-1][name] for name in compared if name in rows[-1]}
+    assert {**measured, "seconds": 0} == {**{name: compared[name] for name in measured}, "seconds": 0}
+    again = cli("sweep", spec, "--out", out)
+    assert [line.split() for line in again.out.splitlines()[:4]] == [
+        *(["cells", "4"], ["run", "now", "0"], ["done", "before", "4"], ["failed", "0"]),
+    ]
+
+
+def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from topicloom.pipeline import sweep
+    from topicloom.pipeline.sweep_cells import failed
+
+    monkeypatch.setattr(sweep._Jobs, "run", lambda jobs, planned: failed("no\nluck"))
+    spec = tmp_path / "spec.toml"
+    spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"\nname = "mine"').replace("[1, 2]", "[1, 2, 3, 4]"))
+    ended = cli("sweep", spec, "--out", tmp_path / "out")
+    assert (ended.status, ended.err) == (0, "")
+    assert "\nfailed: gm on mine: no luck\n" in ended.out
+    assert "\nand 1 more; see the column error\n" in ended.out
+
+
+def test_ctrl_c_keeps_the_cells_that_are_done(tmp_path: Path) -> None:
+    spec, out = tmp_path / "spec.toml", tmp_path / "out"
+    spec.write_text(
+        "[[workload]]\nnodes = [20, 3000]\ntopics = 500\nmin_topics = 100\n"
+        '[[designer]]\nname = "gm-fold"\nfolds = 5000\n'
+    )
+    arguments = ["sweep", str(spec), "--out", str(out), "--master", "local[2]", "--driver-memory", "512m"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test in the background ignores it
+    ) as process:
+        deadline = time.monotonic() + 90
+        while not list(out.glob("cells/*.json")) and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    kept = "stopped; 1 of 2 cells are done and kept, the same command goes on from there"
+    assert (process.returncode, stdout, stderr) == (130, "", f"topicloom: {kept}\n")
+    assert [path.name for path in out.iterdir()] == ["cells"]
+
+
+def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("topicloom.pipeline.evaluate.evaluate", interrupted)
+    ended = cli("evaluate", ingested, ingested / "manifest.json")
+    assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["ingest", "--help"], ["sweep", "--help"], ["designers"]])
+def test_what_needs_no_spark_does_not_load_it(arguments: list[str]) -> None:
+    code = f"import sys; from topicloom.cli.main import run; run({arguments}); sys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_spark_is_silent(tmp_path: Path) -> None:
+    """A session of its own, as a person has it: nothing of Spark's on the screen."""
+    (tmp_path / "subs.csv").write_text("node,topic\na,x\nb,x\n")
+    arguments = ["ingest", "subs.csv", "--out", "fleet", "--master", "local[1]", "--driver-memory", "512m"]
+    ended = subprocess.run([*COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fleet", "subs.csv"]

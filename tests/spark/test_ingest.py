@@ -1,0 +1,283 @@
+"""Ingest of subscriptions against its plain-Python twin, whatever the format and the partitions."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from reference.ingest import Ingested, ingest_lines, interned
+from topicloom.model import InputError, Interest
+from topicloom.pipeline import IngestOptions, Manifest, ingest
+
+SPACES = ("", " ", "\t", "\u00a0", "\u3000 ", "\u2003")
+NAMES = (
+    "alpha",
+    "café",
+    "cafe\u0301",
+    "Ångström",
+    "A\u030angstro\u0308m",
+    "東京",
+    "b/c",
+    "ｎ",
+    "zeta",
+    "Z",
+    "\U0001f40d",
+)
+TABLES = ("subscriptions", "nodes", "topics")
+
+
+def messy_line(rng: random.Random) -> str:
+    """A line as it may come, good or bad."""
+
+    def name() -> str:
+        text = rng.choice(SPACES) + rng.choice(NAMES) + str(rng.randrange(6)) + rng.choice(SPACES)
+        kind = rng.randrange(12)
+        if kind == 0:
+            return '"' + text + ",x" + '"'
+        if kind == 1:
+            return '"' + text + '""' + '"'
+        return f'"{text}"' if kind == 2 else text
+
+    kind = rng.randrange(30)
+    bad = {
+        0: "",
+        1: name(),
+        2: f"{name()},",
+        3: f" ,{name()}",
+        4: f"{name()},{'x' * 1100}",
+        5: f"{'é' * 600},{name()}",
+        6: f"{name()},{name()},{name()}",
+        7: f'{name()},"never closed',
+    }
+    return bad.get(kind) or f"{name()},{name()}" if kind else ""
+
+
+def messy_files(seed: int, files: int = 3, lines: int = 200) -> dict[str, list[str]]:
+    rng = random.Random(seed)
+    return {f"raw-{i}.csv": ["node,topic", *(messy_line(rng) for _ in range(lines))] for i in range(files)}
+
+
+def write_files(folder: Path, files: dict[str, list[str]], ending: str = "\n", start: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, lines in files.items():
+        (folder / name).write_bytes((start + ending.join(lines) + ending).encode())
+    return folder
+
+
+def rows(folder: Path, table: str) -> list[tuple[object, ...]]:
+    parts = sorted((folder / table).iterdir())
+    return [tuple(row.values()) for part in parts for row in pq.read_table(part).to_pylist()]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of the interest, byte for byte."""
+    return {str(path.relative_to(folder)): path.read_bytes() for table in TABLES for path in (folder / table).iterdir()}
+
+
+def check(folder: Path, manifest: Manifest, expected: Ingested) -> None:
+    """The folder holds what the twin found."""
+    assert {path.name for path in folder.iterdir()} == {*TABLES, "quarantine", "manifest.json"}
+    assert not [path for path in folder.rglob("*") if path.name.startswith((".", "_"))]
+    for table, wanted in interned(expected.pairs).items():
+        assert rows(folder, table) == wanted, table
+    assert json.loads((folder / "manifest.json").read_text()) == json.loads(json.dumps(manifest.as_dict()))
+    assert manifest.fingerprint == Interest.from_pairs(expected.pairs).fingerprint
+    counts = manifest.counts
+    assert dict(counts.bad_by_reason) == expected.reasons
+    assert counts.rows == len(expected.pairs) + len(expected.bad) + counts.filtered
+    assert counts.repeats == len(expected.pairs) - len(expected.subscriptions)
+
+
+def quarantined(folder: Path, raw: Path) -> list[tuple[object, ...]]:
+    return [(str(Path(str(file)).relative_to(raw)), *rest) for file, *rest in rows(folder, "quarantine")]
+
+
+LENIENT = IngestOptions(max_bad=0.9)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_messy_files_as_the_twin_reads_them(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    files = messy_files(seed)
+    raw = write_files(tmp_path / "raw [1]", files, "\r\n" if seed else "\n", "\ufeff" if seed else "")
+    manifest = ingest(spark, [raw], tmp_path / "out", LENIENT)
+    expected = ingest_lines(files)
+    check(tmp_path / "out", manifest, expected)
+    assert quarantined(tmp_path / "out", raw) == sorted(expected.bad)
+    assert Interest.read(tmp_path / "out") == Interest.from_pairs(expected.pairs)
+
+
+@contextmanager
+def configured(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        spark.conf.unset(key) if old is None else spark.conf.set(key, old)
+
+
+def test_partitions_do_not_matter(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = messy_files(7)
+    expected = ingest_lines(files)
+    size = sum(len(line.encode()) + 1 for lines in files.values() for line in lines)
+    raw = write_files(tmp_path / "raw", files)
+    monkeypatch.setattr("topicloom.pipeline.interning._ROWS_PER_PART", 100)
+    written = []
+    for partitions in (1, 2, 7, 32):
+        monkeypatch.setattr("topicloom.pipeline.interning._ROWS_PER_TASK", max(1, 500 // partitions))
+        settings = {
+            "spark.sql.files.maxPartitionBytes": str(size // partitions + 1),
+            "spark.sql.files.openCostInBytes": "0",
+            "spark.sql.files.minPartitionNum": str(partitions),
+            "spark.sql.shuffle.partitions": str(partitions),
+        }
+        with configured(spark, settings):
+            manifest = ingest(spark, [raw], tmp_path / "out", LENIENT)
+        check(tmp_path / "out", manifest, expected)
+        assert quarantined(tmp_path / "out", raw) == sorted(expected.bad)
+        written.append(contents(tmp_path / "out"))
+    assert len(list((tmp_path / "out" / "nodes").iterdir())) > 3
+    assert all(other == written[0] for other in written), "even the files are the same"
+
+
+def test_shuffled_rows_and_a_second_run_give_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    files = messy_files(3)
+    lines = [line for listed in files.values() for line in listed[1:]]
+    random.Random(1).shuffle(lines)
+    raw = write_files(tmp_path / "raw", files)
+    shuffled = write_files(tmp_path / "shuffled", {"one.csv": ["node,topic", *lines]})
+    first = ingest(spark, [raw], tmp_path / "out", LENIENT)
+    written = contents(tmp_path / "out")
+    assert ingest(spark, [raw], tmp_path / "out", LENIENT) == first
+    assert contents(tmp_path / "out") == written
+    other = ingest(spark, [shuffled], tmp_path / "other", LENIENT)
+    assert other.counts == first.counts
+    assert other.fingerprint == first.fingerprint
+    assert contents(tmp_path / "other") == written
+
+
+def test_formats(spark: SparkSession, tmp_path: Path) -> None:
+    pairs = [(f"n{i % 7}", f"t {i % 5}") for i in range(40)]
+    plain = "".join(f"{a},{b}\n" for a, b in [("node", "topic"), *pairs]).encode()
+    (tmp_path / "a.csv").write_bytes(plain)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(plain))
+    (tmp_path / "a.csv.bz2").write_bytes(bz2.compress(plain))
+    (tmp_path / "a.tsv").write_bytes(plain.replace(b",", b"\t"))
+    objects = [json.dumps({"other": 1, "topic": b, "node": a}) for a, b in pairs]
+    (tmp_path / "a.jsonl").write_text("\n".join(objects) + "\n\n")
+    pq.write_table(pa.table({"topic": [b for _, b in pairs], "node": [a for a, _ in pairs]}), tmp_path / "a.parquet")
+    expected = Interest.from_pairs(pairs)
+    for name in ("a.csv", "a.csv.gz", "a.csv.bz2", "a.tsv", "a.jsonl", "a.parquet"):
+        manifest = ingest(spark, [tmp_path / name], tmp_path / "out")
+        assert manifest.fingerprint == expected.fingerprint, name
+        assert (manifest.counts.rows, manifest.counts.bad) == (40, 0), name
+    manifest = ingest(spark, [tmp_path / "a.*"], tmp_path / "out")
+    assert manifest.files == 6
+    assert manifest.fingerprint == expected.fingerprint
+    assert manifest.counts.rows == 240
+
+
+def test_json_and_parquet_rows_that_are_bad(spark: SparkSession, tmp_path: Path) -> None:
+    lines = ['{"node": "a", "topic": 5}', "{oops", '{"node": "b"}', '{"node": " ", "topic": "t"}', "[1]"]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    manifest = ingest(spark, [tmp_path / "a.jsonl"], tmp_path / "out", LENIENT)
+    assert rows(tmp_path / "out", "subscriptions") == [("a", "5", 0, 0)]
+    found = [(line, reason, raw) for _, line, reason, raw in rows(tmp_path / "out", "quarantine")]
+    assert found == [
+        (2, "not a JSON object", "{oops"),
+        (3, "missing topic", lines[2]),
+        (4, "empty node", lines[3]),
+        (5, "not a JSON object", "[1]"),
+    ]
+    table = pa.table({"node": ["a", None, "b"], "topic": [1, 2, 3]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    manifest = ingest(spark, [tmp_path / "a.parquet"], tmp_path / "out", LENIENT)
+    assert manifest.counts.bad_by_reason == {"missing node": 1}
+    assert rows(tmp_path / "out", "quarantine") == [(str(tmp_path / "a.parquet"), 2, "missing node", '[null, "2"]')]
+
+
+def test_columns_and_conditions(spark: SparkSession, tmp_path: Path) -> None:
+    text = 'role,who,"what, then",value\nsub,a,x,1\npub,b,y,2\nsub,c,"z,z",3\nsub\n'
+    (tmp_path / "a.csv").write_text(text)
+    named = {"node_column": "who", "topic_column": "what, then", "max_bad": 0.5}
+    manifest = ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(**named, where="role = 'sub'"))
+    assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("a", "x"), ("c", "z,z")]
+    assert (manifest.counts.rows, manifest.counts.filtered, manifest.counts.bad) == (4, 1, 1)
+    manifest = ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(**named, where="value > 2"))
+    assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("c", "z,z")]
+    (tmp_path / "bare.txt").write_text("1;a;x\n2;b;y\n")
+    places = IngestOptions(node_column="2", topic_column="3", separator=";", header=False, where="_1 = '2'")
+    ingest(spark, [tmp_path / "bare.txt"], tmp_path / "out", places)
+    assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("b", "y")]
+    ingest(spark, [tmp_path / "bare.txt"], tmp_path / "out", IngestOptions(separator=";", header=False))
+    assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("1", "a"), ("2", "b")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"where": "role = "}, "--where"),
+        ({"where": "nobody = 1"}, "nobody"),
+        ({"where": "node"}, "not a condition"),
+        ({"node_column": "who"}, "no column 'who'"),
+        ({"header": False, "node_column": "7"}, "no column 7"),
+        ({"header": False, "node_column": "node"}, "the first being 1"),
+        ({"separator": ";"}, "one column"),
+    ],
+)
+def test_refusals(spark: SparkSession, tmp_path: Path, options: dict[str, object], message: str) -> None:
+    (tmp_path / "a.csv").write_text("node,topic\na,b\n")
+    with pytest.raises(InputError, match=message) as refused:
+        ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(**options))  # type: ignore[arg-type]
+    assert "\n" not in str(refused.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]
+
+
+def test_too_many_bad_rows(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("node,topic\na,b\n,c\nd,e\n")
+    with pytest.raises(InputError, match=r"1 of 3 rows are bad.*1 empty node.*a\.csv, line 3: ',c'"):
+        ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(max_bad=0.3))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]
+    assert ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(max_bad=0.4)).counts.bad == 1
+    (tmp_path / "b.csv").write_text("node,topic\n,b\n,c\n")
+    with pytest.raises(InputError, match="2 of 2 rows are bad"):
+        ingest(spark, [tmp_path / "b.csv"], tmp_path / "out", IngestOptions(max_bad=1))
+    assert len(rows(tmp_path / "out", "subscriptions")) == 2, "the earlier output is still there"
+
+
+def test_files_that_do_not_fit_together(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("node,topic\na,b\n")
+    (tmp_path / "b.csv").write_text("topic,node\nb,a\n")
+    with pytest.raises(InputError, match=r"b\.csv: its columns, topic,node, are not those of the other files"):
+        ingest(spark, [tmp_path / "*.csv"], tmp_path / "out")
+
+
+def test_bytes_that_are_not_text(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"node,topic\na,b\ncaf\xe9,b\n")
+    manifest = ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", LENIENT)
+    assert manifest.counts.bad_by_reason == {"not UTF-8": 1}
+    assert [row[1:] for row in rows(tmp_path / "out", "quarantine")] == [(3, "not UTF-8", "caf\ufffd,b")]
+
+
+def test_other_folders_are_left_alone(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("node,topic\na,b\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(InputError, match="other things in it"):
+        ingest(spark, [tmp_path / "a.csv"], tmp_path / "mine")
+    with pytest.raises(InputError, match="does not exist"):
+        ingest(spark, [tmp_path / "a.csv"], tmp_path / "no" / "out")
+    with pytest.raises(InputError, match="no such file"):
+        ingest(spark, [tmp_path / "b.csv"], tmp_path / "out")
+    with pytest.raises(InputError, match="no file matches"):
+        ingest(spark, [tmp_path / "*.tsv"], tmp_path / "out")

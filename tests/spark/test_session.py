@@ -1,0 +1,154 @@
+"""The session: its settings, its silence, its end, and one line where it cannot be had."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from topicloom.model import InputError
+from topicloom.pipeline import SparkOptions, spark_session
+from topicloom.pipeline.jvm import require_reachable, start_jvm
+from topicloom.pipeline.settings import configuration, parse_settings
+
+
+def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+# Ingest with executors that are processes of their own, then fail in one of them.
+ON_A_CLUSTER = """
+import sys
+from pathlib import Path
+from topicloom.model import InputError, Interest
+from topicloom.pipeline import SparkOptions, ingest, spark_session
+
+def broken(batches):
+    raise KeyError("broken on purpose")
+
+folder = Path(sys.argv[1])
+pairs = [(f"n{i % 90}", f"t{i % 40}") for i in range(2000)]
+(folder / "raw.csv").write_text("node,topic\\n" + "".join(f"{a},{b}\\n" for a, b in pairs))
+try:
+    with spark_session(SparkOptions(master="local-cluster[2,1,1024]", driver_memory="512m"), "test") as spark:
+        ingest(spark, [folder / "raw.csv"], folder / "out")
+        assert Interest.read(folder / "out") == Interest.from_pairs(pairs)
+        spark.range(3).mapInArrow(broken, "id long").collect()
+except InputError as error:
+    print(error)
+"""
+
+
+def test_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
+    ended = run_python(ON_A_CLUSTER, str(tmp_path))
+    assert ended.stderr == ""
+    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (--verbose shows more)\n"
+    assert ended.returncode == 0
+
+
+def test_a_session_that_is_there_is_used_and_left(spark: SparkSession) -> None:
+    with spark_session(SparkOptions(master="local[7]"), "another") as again:
+        assert again.sparkContext is spark.sparkContext
+    assert spark.range(3).count() == 3
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine where nothing is set; gives the folder of spark-defaults."""
+    for name in ("SPARK_MASTER", "SPARK_LOCAL_DIRS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    return tmp_path
+
+
+def master(options: SparkOptions) -> str:
+    return configuration(options, "name", "/nowhere")["spark.master"]
+
+
+def test_who_chooses_the_master(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert master(SparkOptions()) == "local[*]"
+    (bare / "spark-defaults.conf").write_text("# ours\nspark.master   spark://defaults:7077\n")
+    assert master(SparkOptions()) == "spark://defaults:7077"
+    monkeypatch.setenv("SPARK_MASTER", "spark://environment:7077")
+    assert master(SparkOptions()) == "spark://environment:7077"
+    assert master(SparkOptions(conf={"spark.master": "local[3]"})) == "local[3]"
+    assert master(SparkOptions(master="local[2]")) == "local[2]"
+
+
+def test_what_is_given_wins_over_ours_and_spark_defaults_too(bare: Path) -> None:
+    (bare / "spark-defaults.conf").write_text("spark.ui.enabled=true\nspark.driver.memory 3g\n")
+    settings = configuration(SparkOptions(conf={"spark.sql.adaptive.enabled": "false"}), "name", "/nowhere")
+    assert settings["spark.sql.adaptive.enabled"] == "false"
+    assert "spark.ui.enabled" not in settings, "left to spark-defaults"
+    assert "spark.driver.memory" not in settings
+    settings = configuration(SparkOptions(driver_memory="5g"), "name", "/nowhere")
+    assert settings["spark.driver.memory"] == "5g"
+
+
+def test_settings_from_texts() -> None:
+    assert parse_settings(["a.b=c=d", " e = f "]) == {"a.b": "c=d", "e": "f"}
+    with pytest.raises(InputError, match="KEY=VALUE"):
+        parse_settings(["oops"])
+
+
+def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match=r"none was found.*openjdk-17-jre"):
+        start_jvm({"spark.master": "local[1]"}, log)
+
+
+def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match=r"17 or newer.*is Java 11"):
+        start_jvm({"spark.master": "local[1]"}, log)
+
+
+def test_a_master_that_makes_no_sense(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match="Master must"):
+        start_jvm({"spark.master": "nonsense"}, log)
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for address in (f"spark://127.0.0.1:{port}", f"k8s://https://127.0.0.1:{port}"):
+        with pytest.raises(InputError, match="cannot be reached"):
+            require_reachable(address)
+    with pytest.raises(InputError, match="is not HOST:PORT"):
+        require_reachable("spark://host:port")
+
+
+SILENT_MASTER = """
+import sys
+from topicloom.model import InputError
+from topicloom.pipeline import SparkOptions, session
+session._ANSWER_SECONDS = 3
+try:
+    with session.spark_session(SparkOptions(master=sys.argv[1], driver_memory="512m"), "test"):
+        pass
+except InputError as error:
+    print(error)
+"""
+
+
+def test_a_master_that_does_not_answer() -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        began = time.monotonic()
+        ended = run_python(SILENT_MASTER, f"spark://127.0.0.1:{listening.getsockname()[1]}")
+    assert ended.stderr == ""
+    assert "does not answer as a Spark master does" in ended.stdout
+    assert time.monotonic() - began < 60

@@ -1,0 +1,256 @@
+"""Sweeps: the same numbers as direct calls, kept cell by cell."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from pyspark.sql import SparkSession
+
+from topicloom import Interest, measure, synthetic
+from topicloom.designers import run
+from topicloom.pipeline import sweep as sweeping
+from topicloom.pipeline.sweep import Sweep, finish, run_pending, sweep
+from topicloom.pipeline.sweep_cells import cell_key
+from topicloom.pipeline.sweep_plan import plan_sweep
+from topicloom.pipeline.sweep_spec import read_spec
+from topicloom.pipeline.sweep_watch import SweepStopped, SweepWatch
+
+SPEC = """
+seed = [1, 2]
+
+[[workload]]
+name = "drawn"
+nodes = [20, 30]
+topics = 10
+popularity = "zipf"
+sizes = "uniform"
+min_topics = 2
+max_topics = 4
+
+[[workload]]
+file = "subs.parquet"
+
+[[designer]]
+name = ["gm", "low-oda"]
+
+[[designer]]
+name = "random-m"
+budget_ratio = 0.5
+"""
+CELLS = 2 * 2 * 3 + 2 + 2
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    synthetic(25, 8, min_topics=3, seed=9).write(tmp_path / "subs.parquet")
+    path = tmp_path / "spec.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def without_seconds(table: pa.Table) -> list[dict[str, Any]]:
+    return table.drop_columns(["seconds"]).to_pylist()
+
+
+def test_rows_are_those_of_direct_calls(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
+    result = sweep(spark, spec, tmp_path / "out")
+    assert (result.cells, result.ran, result.failed) == (CELLS, CELLS, 0)
+    assert pyarrow.parquet.read_table(result.results).equals(result.table)
+    rows = result.table.to_pylist()
+    expected = []
+    for nodes, seed in ((20, 1), (20, 2), (30, 1), (30, 2), (None, None)):
+        if nodes is None:
+            interest = Interest.read(tmp_path / "subs.parquet")
+        else:
+            shape: Any = {"popularity": "zipf", "sizes": "uniform", "min_topics": 2, "max_topics": 4}
+            interest = synthetic(nodes, 10, seed=seed or 0, **shape)
+        expected += [direct(interest, "gm", 0), direct(interest, "low-oda", 0)]
+        expected += [direct(interest, "random-m", own, budget_ratio=0.5) for own in ([seed] if seed else [1, 2])]
+    for row, (parameters, seed, measures) in zip(rows, expected, strict=True):
+        assert {name: row[name] for name in measures} == measures
+        assert {name: row[f"parameter_{name}"] for name in parameters} == parameters
+        assert row["seed"] == seed
+        assert row["seconds"] > 0
+        assert row["error"] is None
+    drawn = {key: value for key, value in rows[0].items() if key.startswith("workload")}
+    assert drawn == {
+        "workload": "drawn",
+        "workload_file": None,
+        "workload_nodes": 20,
+        "workload_topics": 10,
+        "workload_popularity": "zipf",
+        "workload_alpha": 2.0,
+        "workload_sizes": "uniform",
+        "workload_min_topics": 2,
+        "workload_max_topics": 4,
+        "workload_seed": 1,
+    }
+    assert (rows[-1]["workload"], rows[-1]["workload_file"], rows[-1]["workload_nodes"]) == (
+        *("subs.parquet", "subs.parquet"),
+        None,
+    )
+
+
+def direct(interest: Interest, designer: str, seed: int, **parameters: Any) -> tuple[Any, Any, dict[str, Any]]:
+    overlay = run(interest, designer, seed=seed, **parameters).overlay
+    assert overlay.provenance is not None
+    return dict(overlay.provenance.parameters), overlay.provenance.seed, measure(interest, overlay).to_dict()
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Counts the tasks that ran since it was asked last."""
+    log = tmp_path / "calls"
+    original = sweeping._in_executor
+
+    def counted(cell: Any, *others: Any) -> Any:
+        with log.open("a") as file:
+            file.write("called\n")
+        return original(cell, *others)
+
+    monkeypatch.setattr(sweeping, "_in_executor", counted)
+
+    def since() -> int:
+        count = len(log.read_text().splitlines()) if log.exists() else 0
+        log.unlink(missing_ok=True)
+        return count
+
+    return since
+
+
+def test_finished_cells_are_skipped(spark: SparkSession, spec: Path, tmp_path: Path, calls: Callable[[], int]) -> None:
+    out = tmp_path / "out"
+    first = sweep(spark, spec, out)
+    assert calls() == CELLS
+    again = sweep(spark, spec, out)
+    assert (calls(), again.ran) == (0, 0)
+    assert again.table.equals(first.table)
+
+    # Damaged and missing cells run again, and so does what the spec adds.
+    damaged, missing, *_ = sorted((out / "cells").iterdir())
+    damaged.write_text("{")
+    missing.unlink()
+    mended = sweep(spark, spec, out)
+    assert calls() == 2
+    assert without_seconds(mended.table) == without_seconds(first.table)
+    spec.write_text(SPEC + '[[designer]]\nname = "gm-fold"\nfolds = 2\n')
+    longer = sweep(spark, spec, out)
+    assert calls() == 5
+    assert [row for row in without_seconds(longer.table) if row["designer"] != "gm-fold"] == without_seconds(
+        first.table
+    )
+
+    # A file is what it holds: another name for it changes nothing, other content does.
+    spec.write_text(SPEC.replace('file = "subs.parquet"', 'file = "moved.csv"'))
+    rows = Interest.read(tmp_path / "subs.parquet").to_arrow().to_pylist()
+    lines = [f"{row['node']},{row['topic']}" for row in rows]
+    (tmp_path / "moved.csv").write_text("node,topic\n" + "\n".join(lines) + "\n")
+    assert sweep(spark, spec, out).ran == 0
+    (tmp_path / "moved.csv").write_text("node,topic\n" + "\n".join(lines[:-1]) + "\n")
+    assert sweep(spark, spec, out).ran == 4
+
+
+def test_a_failing_cell_is_a_row(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
+    plan = plan_sweep(read_spec(spec), tmp_path / "out")
+    # No spec can say this, as it is checked; so say it here.
+    wrong = replace(plan.cells[0].cell, designer="gpm", parameters=(("max_degree", 0),))
+    cells = (replace(plan.cells[0], cell=wrong, key=cell_key(wrong, None)), *plan.cells[1:4])
+    plan = replace(plan, cells=cells, pending=cells)
+    watch = SweepWatch()
+    run_pending(spark, plan, watch)
+    result = finish(plan)
+    assert (watch.done, result.cells, result.failed) == (4, 4, 1)
+    first, *others = result.table.to_pylist()
+    assert first["error"] == "max_degree of gpm must be 1 or more, not 0"
+    assert (first["seconds"], first["support"], first["parameter_max_degree"]) == (None, None, 0)
+    assert [row["error"] for row in others] == [None] * 3
+
+
+def test_a_cell_that_kills_its_worker_fails_alone_and_is_tried_again(
+    spark: SparkSession, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = sweeping._in_executor
+
+    def deadly(cell: Any, *others: Any) -> Any:
+        if cell.designer == "low-oda" and cell.workload.synthetic is None:
+            os._exit(1)
+        return original(cell, *others)
+
+    monkeypatch.setattr(sweeping, "_in_executor", deadly)
+    result = sweep(spark, spec, tmp_path / "out")
+    errors = [row["error"] for row in result.table.to_pylist() if row["error"]]
+    assert errors == ["the process that ran it died, most likely for want of memory"]
+    monkeypatch.undo()
+    again = sweep(spark, spec, tmp_path / "out")
+    assert (again.ran, again.failed) == (1, 0)
+
+
+def test_a_stopped_sweep_goes_on(
+    spark: SparkSession, spec: Path, tmp_path: Path, calls: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = sweeping._in_executor
+
+    def slow(cell: Any, *others: Any) -> Any:
+        time.sleep(0.3)
+        return counted(cell, *others)
+
+    monkeypatch.setattr(sweeping, "_in_executor", slow)
+    out, watch = tmp_path / "out", SweepWatch()
+    threading.Thread(target=stop_after, args=(watch, 3), daemon=True).start()
+    with pytest.raises(SweepStopped):
+        sweep(spark, spec, out, watch=watch)
+    kept = len(list((out / "cells").iterdir()))
+    assert 3 <= kept < CELLS
+    assert kept == watch.done
+    assert not (out / "results.parquet").exists()
+    assert not any(json.loads(path.read_text())["outcome"]["error"] for path in (out / "cells").iterdir())
+    time.sleep(1)  # tasks that were cancelled may still be asleep
+    calls()
+    result = sweep(spark, spec, out)
+    assert (calls(), result.ran) == (CELLS - kept, CELLS - kept)
+    assert without_seconds(result.table) == without_seconds(sweep(spark, spec, tmp_path / "whole").table)
+
+
+def stop_after(watch: SweepWatch, cells: int) -> None:
+    while watch.done < cells:
+        time.sleep(0.01)
+    watch.stop()
+
+
+def test_a_killed_sweep_goes_on(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code = "import sys; from topicloom.cli.main import run; sys.exit(run())"
+    arguments = ["sweep", str(spec), "--out", str(out), "--master", "local[1]", "--driver-memory", "512m"]
+    with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while len(list(out.glob("cells/*.json"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    kept = len(list(out.glob("cells/*.json")))
+    assert kept >= 2
+    result: Sweep = sweep(spark, spec, out)
+    assert result.ran == CELLS - kept
+    assert without_seconds(result.table) == without_seconds(sweep(spark, spec, tmp_path / "whole").table)
+
+
+def test_time_left_follows_cost() -> None:
+    watch = SweepWatch()
+    watch.begin(1000)
+    watch.cell_done(10)
+    assert watch.seconds_left is None, "too little to tell"
+    watch.cell_done(490)
+    time.sleep(0.02)
+    assert watch.seconds_left == pytest.approx(0.02, abs=0.02)

@@ -1,0 +1,155 @@
+"""Reading the file of a sweep: the cells it means, and one line for what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from topicloom import InputError, Interest
+from topicloom.pipeline.sweep_plan import plan_sweep
+from topicloom.pipeline.sweep_spec import Cell, read_spec
+
+WORKLOAD = "[[workload]]\nnodes = 20\ntopics = 8\nmin_topics = 2\n"
+DESIGNER = '[[designer]]\nname = "gm"\n'
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> Any:
+    def read(text: str) -> tuple[Cell, ...]:
+        path = tmp_path / "spec.toml"
+        path.write_text(text)
+        return read_spec(path).cells
+
+    return read
+
+
+def test_lists_mean_all_combinations_in_order(cells: Any) -> None:
+    found = cells(
+        """
+        [[workload]]
+        popularity = ["zipf", "uniform"]
+        min_topics = 2
+        nodes = [30, 20]
+        topics = 8
+        [[designer]]
+        name = ["gm", "low-oda"]
+        [[designer]]
+        max_degree = [3, 2]
+        name = "gpm"
+        """
+    )
+    shapes = [(dict(c.workload.synthetic)["nodes"], dict(c.workload.synthetic)["popularity"]) for c in found[::4]]
+    assert shapes == [(30, "zipf"), (30, "uniform"), (20, "zipf"), (20, "uniform")]
+    assert [(c.designer, dict(c.parameters)) for c in found[:4]] == [
+        ("gm", {}),
+        ("low-oda", {"k": 3.0}),
+        ("gpm", {"max_degree": 3}),
+        ("gpm", {"max_degree": 2}),
+    ]
+    assert len(found) == 16
+
+
+def test_a_seed_is_a_repetition(cells: Any) -> None:
+    found = cells(f'seed = [5, 6]\n{WORKLOAD}[[designer]]\nname = "random-m"\nmax_degree = 3\n{DESIGNER}')
+    seeds = [(c.designer, dict(c.workload.synthetic)["seed"], c.seed) for c in found]
+    assert seeds == [("random-m", 5, 5), ("gm", 5, None), ("random-m", 6, 6), ("gm", 6, None)]
+
+
+def test_own_seeds_go_before_the_common_ones(cells: Any) -> None:
+    found = cells(f'seed = [5, 6]\n{WORKLOAD}seed = 1\n{DESIGNER}[[designer]]\nname = "random-a"\nmax_edges = 9\n')
+    assert [(c.designer, dict(c.workload.synthetic)["seed"], c.seed) for c in found] == [
+        ("gm", 1, None),
+        ("random-a", 1, 5),
+        ("random-a", 1, 6),
+    ]
+    found = cells(f'seed = [5, 6]\n{WORKLOAD}[[designer]]\nname = "random-a"\nmax_edges = 9\nseed = [1, 2]\n')
+    assert [(dict(c.workload.synthetic)["seed"], c.seed) for c in found] == [(5, 1), (5, 2), (6, 1), (6, 2)]
+
+
+def test_what_makes_no_difference_makes_no_cell(cells: Any) -> None:
+    text = f'{WORKLOAD}popularity = ["uniform", "zipf"]\nalpha = [0.5, 2.0]\n{DESIGNER}'
+    assert [dict(c.workload.synthetic).get("alpha") for c in cells(text)] == [None, 0.5, 2.0]
+
+
+def test_files_are_beside_the_spec_and_need_no_seed(cells: Any, tmp_path: Path) -> None:
+    Interest.from_pairs([("a", "x"), ("b", "x")]).write(tmp_path / "subs.parquet")
+    (cell,) = cells(f'seed = [1, 2]\n[[workload]]\nfile = "subs.parquet"\n{DESIGNER}')
+    assert (cell.workload.name, cell.workload.path, cell.seed) == ("subs.parquet", tmp_path / "subs.parquet", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("seed = x\n", "is not TOML: invalid value (at line 1, column 8)"),
+        ("", "has no workload; add a table that begins with [[workload]]"),
+        (WORKLOAD, 'has no designer; add a table that begins with [[designer]], for instance name = "gm"'),
+        (f"seeds = 3\n{WORKLOAD}{DESIGNER}", "unknown key 'seeds'; known are workload, designer, seed, diameters"),
+        (f'seed = "x"\n{WORKLOAD}{DESIGNER}', "seed is 'x'; give a whole number, or a list of such"),
+        (f"seed = -1\n{WORKLOAD}{DESIGNER}", "seed is -1; give a whole number, 0 or more"),
+        (f"seed = []\n{WORKLOAD}{DESIGNER}", "seed is an empty list; give at least one value"),
+        (f"diameters = 1\n{WORKLOAD}{DESIGNER}", "diameters is 1; give true or false"),
+        (f"workload = 3\n{DESIGNER}", "workload is no list of tables; begin each with a line [[workload]]"),
+        (f"[workload]\nnodes = 3\n{DESIGNER}", "workload is no list of tables"),
+        (f"{DESIGNER}{WORKLOAD}node = 3\n", "workload 1 (line 3): unknown key 'node'; known are name, nodes, topics"),
+        (f"{DESIGNER}[[workload]]\nnodes = 3\n", "workload 1 (line 3): topics is missing; a workload has nodes"),
+        (f'{WORKLOAD}alpha = "x"\n{DESIGNER}', "workload 1 (line 1): alpha is 'x'; give a number, or a list of such"),
+        (f"{WORKLOAD}sizes = true\n{DESIGNER}", "workload 1 (line 1): sizes is true; give text in quotes"),
+        (f"{WORKLOAD}name = 3\n{DESIGNER}", "workload 1 (line 1): name is 3; give text in quotes"),
+        (f'{WORKLOAD}popularity = "pareto"\n{DESIGNER}', "workload 1 (line 1): popularity 'pareto' is unknown; known"),
+        (f'{WORKLOAD}sizes = "uniform"\n{DESIGNER}', "workload 1 (line 1): sizes 'uniform' needs max_topics"),
+        (WORKLOAD.replace("20", "[20, 0]") + DESIGNER, "workload 1 (line 1): nodes is 0; give a whole number of"),
+        (WORKLOAD.replace("20", "2.5") + DESIGNER, "workload 1 (line 1): nodes is 2.5; give a whole number, or a list"),
+        (WORKLOAD.replace("= 2\n", "= [2, 9]\n") + DESIGNER, "workload 1 (line 1): min_topics is 9; give"),
+        (f'[[workload]]\nfile = "none.csv"\n{DESIGNER}', "workload 1 (line 1): file 'none.csv': there is no "),
+        (
+            f'[[workload]]\nfile = "a"\nnodes = 3\n{DESIGNER}',
+            "workload 1 (line 1): unknown key 'nodes'; known are name",
+        ),
+        (f"{WORKLOAD}[[designer]]\nk = 3\n", "designer 1 (line 5): name is missing; give one of those"),
+        (
+            f'{WORKLOAD}{DESIGNER}[[designer]]\nname = "gmm"\n',
+            "designer 2 (line 7): unknown algorithm 'gmm'; known are",
+        ),
+        (f"{WORKLOAD}{DESIGNER}k = 3\n", "designer 1 (line 5): gm does not take the parameter 'k'; it takes none"),
+        (f'{WORKLOAD}[[designer]]\nname = "gpm"\n', "designer 1 (line 5): gpm needs max_degree or budget_ratio"),
+        (
+            f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = [3, 0]\n',
+            "designer 1 (line 5): max_degree of gpm must be 1 or more, not 0",
+        ),
+        (
+            f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = "3"\n',
+            "designer 1 (line 5): max_degree is '3'; give a number",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_its_place(cells: Any, tmp_path: Path, text: str, wrong: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        cells(text)
+    message = str(refusal.value)
+    assert message.startswith(f"{tmp_path / 'spec.toml'}: {wrong}")
+    assert "\n" not in message
+
+
+def test_files_that_are_no_spec(tmp_path: Path) -> None:
+    for path, wrong in ((tmp_path / "none.toml", "no such file"), (tmp_path, "is a folder")):
+        with pytest.raises(InputError, match=wrong):
+            read_spec(path)
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="is not UTF-8 text"):
+        read_spec(binary)
+
+
+def test_a_sweep_goes_into_its_own_folder(cells: Any, tmp_path: Path) -> None:
+    cells(WORKLOAD + DESIGNER)
+    spec = read_spec(tmp_path / "spec.toml")
+    with pytest.raises(InputError, match=r"holds other files; give a new folder, or one that a sweep wrote"):
+        plan_sweep(spec, tmp_path)
+    with pytest.raises(InputError, match="is a file"):
+        plan_sweep(spec, tmp_path / "spec.toml")
+    with pytest.raises(InputError, match="does not exist"):
+        plan_sweep(spec, tmp_path / "none" / "out")
+    assert len(plan_sweep(spec, tmp_path / "out").pending) == 1
+    assert not (tmp_path / "out").exists()
