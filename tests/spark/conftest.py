@@ -9,7 +9,10 @@ from pyspark.sql import SparkSession
 
 from topicloom.pipeline import SparkOptions, spark_session
 
-OPTIONS = SparkOptions(master="local[2]", driver_memory="1g", conf={"spark.sql.shuffle.partitions": "4"})
+# Java's thorough compiler does not pay in runs of a second.
+HASTY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+CONF = {"spark.sql.shuffle.partitions": "2", "spark.driver.extraJavaOptions": HASTY}
+OPTIONS = SparkOptions(master="local[2]", driver_memory="1g", conf=CONF)
 
 
 @pytest.fixture(scope="session")

@@ -279,5 +279,8 @@ def test_other_folders_are_left_alone(spark: SparkSession, tmp_path: Path) -> No
         ingest(spark, [tmp_path / "a.csv"], tmp_path / "no" / "out")
     with pytest.raises(InputError, match="no such file"):
         ingest(spark, [tmp_path / "b.csv"], tmp_path / "out")
+    (tmp_path / "a.csv.lz4").write_bytes(b"whatever")
+    with pytest.raises(InputError, match=r"cannot read \.lz4"):
+        ingest(spark, [tmp_path / "a.csv.lz4"], tmp_path / "out", IngestOptions(format="csv"))
     with pytest.raises(InputError, match="no file matches"):
         ingest(spark, [tmp_path / "*.tsv"], tmp_path / "out")

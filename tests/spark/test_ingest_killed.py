@@ -29,11 +29,12 @@ def die():
 
 def watch():
     while not list(Path(out).parent.glob(f".{Path(out).name}.*.part/{moment}")):
-        time.sleep(0.002)
+        time.sleep(0.005)
     die()
 
 threading.Thread(target=watch, daemon=True).start()
-with spark_session(SparkOptions(master="local[1]", driver_memory="512m"), "killed") as spark:
+conf = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+with spark_session(SparkOptions("local[1]", conf, "512m"), "killed") as spark:
     ingest(spark, [raw], out, IngestOptions(), lambda step: step == moment and die())
 """
 MOMENTS = ("staged/notes/*", "interning and writing", "subscriptions/part-*")

@@ -21,7 +21,9 @@ _ENDINGS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-_COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".deflate"}
+_COMPRESSED = {".gz", ".bz2", ".zst"}
+# Spark has another .lz4 than the lz4 program, and takes files of that for empty ones.
+_MISREAD = ".lz4"
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -73,6 +75,8 @@ def _data_files(folder: Path) -> Iterator[Path]:
 
 
 def _format_of(file: str, options: IngestOptions) -> str:
+    if file.lower().endswith(_MISREAD):
+        raise InputError(f"{file}: Spark cannot read {_MISREAD}; compress it as {', '.join(sorted(_COMPRESSED))}")
     if options.format is not None:
         return options.format
     name = PurePosixPath(file)
