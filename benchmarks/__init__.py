@@ -5,6 +5,9 @@
 - `designs`: every designer on the papers' workloads, and how time grows with the nodes.
 - `measures`: measuring overlays, with and without diameters.
 - `real_data`: the sparse interests of the data sets beside the checkout.
+- `ingest`: raw rows to the finished folder on Spark, against DuckDB with two threads.
+- `evaluate`: measuring an overlay of a million nodes on Spark.
+- `memory`: the memory that a benchmark takes with all processes that it starts.
 
 Everything is compiled before it is timed. Machines are noisy: each table is one run, and what counts in it are
 the ratios.

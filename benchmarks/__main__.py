@@ -8,29 +8,35 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import designs, measures, real_data
+from benchmarks import designs, evaluate, ingest, measures, real_data
 from topicloom.designers import DESIGNERS, find_designer
+
+PARTS = ("designs", "measures", "real-data", "ingest", "evaluate")
 
 
 def main() -> None:
     """Choose what to run, run it, print it."""
-    parser = argparse.ArgumentParser(prog="./dev bench", description="Time the designers and measures.")
-    parser.add_argument("parts", nargs="*", help="designs, measures, real-data; all of them if none is named")
+    parser = argparse.ArgumentParser(prog="./dev bench", description="Time designers, measures and the Spark pipeline.")
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all of them if none is named")
     parser.add_argument("--sizes", default="1000,2000,5000,10000", help="numbers of nodes (default: %(default)s)")
     parser.add_argument("--designers", default=",".join(DESIGNERS), help="names (default: all)")
+    parser.add_argument("--rows", default=",".join(map(str, ingest.ROWS)), help="rows to ingest (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     given = parser.parse_args()
     sizes = tuple(int(size) for size in given.sizes.split(","))
+    rows = tuple(int(size) for size in given.rows.split(","))
     designers = tuple(find_designer(name).name for name in given.designers.split(","))
     console = Console(width=150)
     parts = {
         "designs": lambda: designs.report(console, sizes, designers),
         "measures": lambda: measures.report(console, (max(sizes),)),
         "real-data": lambda: real_data.report(console),
+        "ingest": lambda: ingest.report(console, rows),
+        "evaluate": lambda: evaluate.report(console),
     }
-    unknown = [part for part in given.parts if part not in parts]
+    unknown = [part for part in given.parts if part not in PARTS]
     if unknown:
-        parser.error(f"unknown part {unknown[0]!r}; known are {', '.join(parts)}")
+        parser.error(f"unknown part {unknown[0]!r}; known are {', '.join(PARTS)}")
     results = {part: run() for part, run in parts.items() if not given.parts or part in given.parts}
     if given.json:
         Path(given.json).write_text(json.dumps(results, indent=1) + "\n")

@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.alone import in_own_process
+from benchmarks.memory import peak_memory
 
 Ids = npt.NDArray[np.int64]
 
@@ -180,46 +178,3 @@ def write_links(file: Path, links: Ids) -> None:
 def _names(letter: str, numbers: Ids) -> pa.Array:
     """Names in the order of the numbers."""
     return pa.array([f"{letter}{number:09}" for number in numbers.tolist()], pa.string())
-
-
-@contextmanager
-def peak_memory() -> Iterator[list[int]]:
-    """The most memory that this process and all it started took together, in bytes, as the list's only item.
-
-    Pages that processes share are counted once: each has its share of them.
-    """
-    peak, stop = [0], threading.Event()
-
-    def watch() -> None:
-        while not stop.wait(0.25):
-            peak[0] = max(peak[0], sum(_bytes_of(process) for process in _family()))
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield peak
-    finally:
-        stop.set()
-        thread.join()
-
-
-def _family() -> list[Path]:
-    """The folders in /proc of this process and of all below it."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    family = {int(Path("/proc/self").resolve().name)}
-    while more := {child for child, parent in parents.items() if parent in family} - family:
-        family |= more
-    return [Path("/proc", str(process)) for process in family]
-
-
-def _bytes_of(process: Path) -> int:
-    try:
-        lines = (process / "smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,13 @@ import pyarrow.csv
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.alone import in_own_process
+from benchmarks.memory import peak_memory
 from topicloom.pipeline import SparkOptions, ingest, spark_session
 
-ROWS = 10_000_000
+ROWS = (10_000_000, 100_000_000)
 _CHUNK = 5_000_000
+_JAVA_MEMORY = "4g"
 
 
 def write_raw(file: Path, rows: int) -> None:
@@ -67,7 +70,7 @@ def with_duckdb(raw: Path, out: Path) -> float:
 def with_spark(raw: Path, out: Path) -> dict[str, Any]:
     """Seconds of the session's start, of ingest and of its steps, and the stages that took longest."""
     began = time.perf_counter()
-    with spark_session(SparkOptions(master="local[2]"), "benchmark") as spark:
+    with spark_session(SparkOptions(master="local[2]", driver_memory=_JAVA_MEMORY), "benchmark") as spark:
         spark.range(1).count()
         started = time.perf_counter()
         marks: list[tuple[str, float]] = []
@@ -102,43 +105,56 @@ def _stages(spark: Any) -> list[dict[str, Any]]:
     return sorted(stages, key=lambda stage: -stage["task_seconds"])
 
 
-def report(console: Console, rows: int = ROWS) -> list[dict[str, Any]]:
-    """Run both and print their times, the ratio, and where Spark's time goes."""
+def main(rows: int) -> dict[str, Any]:
+    """Both ways on the same rows; DuckDB before and after, which shows whether the machine was busy otherwise."""
     with tempfile.TemporaryDirectory(prefix="topicloom-bench-") as name:
         folder = Path(name)
         write_raw(folder / "raw.csv", rows)
-        # Before and after, so that it shows where the machine was busy with other things; the better one counts.
         before = with_duckdb(folder / "raw.csv", folder / "duckdb-before")
-        spark = with_spark(folder / "raw.csv", folder / "spark")
+        with peak_memory() as peak:
+            spark = with_spark(folder / "raw.csv", folder / "spark")
         after = with_duckdb(folder / "raw.csv", folder / "duckdb-after")
-    ratio = spark["seconds"] / min(before, after)
-    table = Table(title=f"ingest of {rows:,} raw CSV rows, two cores", title_justify="left")
+    return {
+        "rows": rows,
+        "duckdb_seconds": (before, after),
+        "ratio": spark["seconds"] / min(before, after),
+        "peak_bytes_of_all": peak[0],
+        **spark,
+    }
+
+
+def report(console: Console, sizes: Sequence[int] = ROWS) -> list[dict[str, Any]]:
+    """Ingest so many rows with both, and print their times, the ratio, and where Spark's time goes."""
+    runs = [in_own_process(__name__, rows=rows) for rows in sizes]
+    table = Table(title="ingest of raw CSV rows, two cores: seconds", title_justify="left")
     table.add_column("what")
-    table.add_column("seconds", justify="right")
-    table.add_row("DuckDB, before", f"{before:.1f}")
-    table.add_row("DuckDB, after", f"{after:.1f}")
-    table.add_row("Spark", f"{spark['seconds']:.1f}")
-    for step, seconds in spark["steps"].items():
-        table.add_row(f"  {step}", f"{seconds:.1f}")
-    table.add_row("Spark / DuckDB (at most 6)", f"{ratio:.1f}")
-    table.add_row("session start, apart", f"{spark['start_seconds']:.1f}")
+    for run in runs:
+        table.add_column(f"{run['rows']:,} rows", justify="right")
+    for place, when in enumerate(("before", "after")):
+        table.add_row(f"DuckDB, {when}", *(f"{run['duckdb_seconds'][place]:.1f}" for run in runs))
+    table.add_row("Spark", *(f"{run['seconds']:.1f}" for run in runs))
+    for step in runs[0]["steps"]:
+        table.add_row(f"  {step}", *(f"{run['steps'][step]:.1f}" for run in runs))
+    table.add_row("session start, apart", *(f"{run['start_seconds']:.1f}" for run in runs))
+    table.add_row("Spark / the better of DuckDB's (at most 6)", *(f"{run['ratio']:.1f}" for run in runs))
+    table.add_row("Spark / the first size", *(f"{run['seconds'] / runs[0]['seconds']:.1f}" for run in runs))
+    table.add_row("peak memory of all processes", *(f"{run['peak_bytes_of_all'] / 1e9:.1f} GB" for run in runs))
     console.print(table)
-    longest = Table(title="Spark's longest stages", title_justify="left")
+    for run in runs:
+        console.print(_longest_stages(run))
+    return runs
+
+
+def _longest_stages(run: dict[str, Any]) -> Table:
+    table = Table(title=f"Spark's longest stages, {run['rows']:,} rows", title_justify="left")
     for heading in ("at", "tasks", "task seconds", "of them Java's", "shuffled"):
-        longest.add_column(heading, justify="left" if heading == "at" else "right")
-    for stage in spark["stages"][:6]:
-        longest.add_row(
+        table.add_column(heading, justify="left" if heading == "at" else "right")
+    for stage in run["stages"][:6]:
+        table.add_row(
             stage["at"],
             str(stage["tasks"]),
             f"{stage['task_seconds']:.1f}",
             f"{stage['java_seconds']:.1f}",
             f"{stage['shuffled_bytes'] / 1e6:,.0f} MB",
         )
-    console.print(longest)
-    return [{"rows": rows, "duckdb_seconds": (before, after), "ratio": ratio, **spark}]
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Ingest on Spark against DuckDB.")
-    parser.add_argument("--rows", type=int, default=ROWS)
-    report(Console(width=120), parser.parse_args().rows)
+    return table
