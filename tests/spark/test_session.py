@@ -23,12 +23,18 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# Ingest with executors that are processes of their own, then fail in one of them.
+# The whole pipeline with executors that are processes of their own, then fail in one of them.
 ON_A_CLUSTER = """
 import sys
 from pathlib import Path
+import pyarrow.parquet
+import topicloom
 from topicloom.model import InputError, Interest
 from topicloom.pipeline import SparkOptions, ingest, spark_session
+from topicloom.pipeline.evaluate import evaluate
+from topicloom.pipeline.profile import profile
+from topicloom.pipeline.sample import sample
+from topicloom.pipeline.sweep import sweep
 
 def broken(batches):
     raise KeyError("broken on purpose")
@@ -41,14 +47,26 @@ conf = {f"spark.{who}.extraJavaOptions": hasty for who in ("driver", "executor")
 try:
     with spark_session(SparkOptions("local-cluster[2,1,1024]", conf, "512m"), "test") as spark:
         ingest(spark, [folder / "raw.csv"], folder / "out")
-        assert Interest.read(folder / "out") == Interest.from_pairs(pairs)
+        interest = Interest.read(folder / "out")
+        assert interest == Interest.from_pairs(pairs)
+        overlay = topicloom.design(interest, "gpm", max_degree=2)
+        overlay.write(folder / "overlay.parquet")
+        assert evaluate(spark, folder / "out", folder / "overlay.parquet").measures == topicloom.measure(interest, overlay)
+        sample(spark, folder / "out", folder / "part", nodes=10)
+        assert Interest.read(folder / "part").node_count == 10
+        assert profile(spark, folder / "out").subscriptions == interest.subscription_count
+        (folder / "grid.toml").write_text('[[workload]]\\nfile = "out"\\n[[designer]]\\nname = ["gm", "low-oda"]\\n')
+        sweep(spark, folder / "grid.toml", folder / "results")
+        table = pyarrow.parquet.read_table(folder / "results" / "results.parquet")
+        links = [len(topicloom.design(interest, name)) for name in table["designer"].to_pylist()]
+        assert table["edges"].to_pylist() == links and len(links) == 2
         spark.range(3).mapInArrow(broken, "id long").collect()
 except InputError as error:
     print(error)
 """
 
 
-def test_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
+def test_the_pipeline_on_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
     ended = run_python(ON_A_CLUSTER, str(tmp_path))
     assert ended.stderr == ""
     assert ended.stdout == "Spark: KeyError: 'broken on purpose' (--verbose shows more)\n"
@@ -98,6 +116,15 @@ def test_settings_from_texts() -> None:
     assert parse_settings(["a.b=c=d", " e = f "]) == {"a.b": "c=d", "e": "f"}
     with pytest.raises(InputError, match="KEY=VALUE"):
         parse_settings(["oops"])
+
+
+def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with (
+        pytest.raises(InputError, match=r"needs Spark: pip install 'topicloom\[spark\]'"),
+        spark_session(SparkOptions(), "none"),
+    ):
+        pass
 
 
 def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

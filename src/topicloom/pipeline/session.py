@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkOptions", "spark_session"]
 
+# Whether executors are sent this package, `true` unless set to `false`.
+_SEND = "spark.topicloom.send"
 # A standalone master answers in a second; one that listens and stays silent is not a Spark master.
 _ANSWER_SECONDS = 20
 
@@ -110,7 +112,7 @@ def _own_session(options: SparkOptions, name: str, log: IO[str] | None) -> Itera
             conf.setAll(list(settings.items()))
             context = _context(conf, gateway, master, log)
             try:
-                if not is_on_this_machine(master):
+                if not is_on_this_machine(master) and settings.get(_SEND) != "false":
                     context.addPyFile(str(_zipped_package(Path(folder))))
                 yield SparkSession(context)
             finally:
