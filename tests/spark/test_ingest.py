@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from reference.ingest import Ingested, ingest_lines, interned
 from topicloom.model import InputError, Interest
 from topicloom.pipeline import IngestOptions, Manifest, ingest
+from topicloom.pipeline.interning import gathered
 
 SPACES = ("", " ", "\t", "\u00a0", "\u3000 ", "\u2003")
 NAMES = (
@@ -284,3 +285,14 @@ def test_other_folders_are_left_alone(spark: SparkSession, tmp_path: Path) -> No
         ingest(spark, [tmp_path / "a.csv.lz4"], tmp_path / "out", IngestOptions(format="csv"))
     with pytest.raises(InputError, match="no file matches"):
         ingest(spark, [tmp_path / "*.tsv"], tmp_path / "out")
+
+
+def test_a_node_that_repeats_itself_takes_no_memory() -> None:
+    schema = pa.schema([("node", pa.string()), ("topic", pa.string())])
+    batches = [pa.record_batch([["n"] * 100, [f"t{i % 7}" for i in range(100)]], schema=schema) for _ in range(50)]
+    pairs = {("n", f"t{i}") for i in range(7)}
+    for many, most in ((10_000, 5_000), (300, 400), (1, 107)):
+        table = gathered(iter(batches), many)
+        assert table.num_rows <= most
+        assert set(zip(*(table[name].to_pylist() for name in schema.names), strict=True)) == pairs
+    assert gathered(iter([]), 1).num_rows == 0

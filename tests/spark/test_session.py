@@ -51,7 +51,8 @@ try:
         assert interest == Interest.from_pairs(pairs)
         overlay = topicloom.design(interest, "gpm", max_degree=2)
         overlay.write(folder / "overlay.parquet")
-        assert evaluate(spark, folder / "out", folder / "overlay.parquet").measures == topicloom.measure(interest, overlay)
+        measures = evaluate(spark, folder / "out", folder / "overlay.parquet").measures
+        assert measures == topicloom.measure(interest, overlay)
         sample(spark, folder / "out", folder / "part", nodes=10)
         assert Interest.read(folder / "part").node_count == 10
         assert profile(spark, folder / "out").subscriptions == interest.subscription_count

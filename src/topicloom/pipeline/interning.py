@@ -2,7 +2,7 @@
 
 Subscriptions are spread by ranges of node names, so a task has all subscriptions of its nodes, and the tasks are in
 name order. Ids of nodes are then counted, never looked up. The names of topics are sorted on the driver and sent to
-all tasks; they, and the subscriptions of one task, must fit in memory.
+all tasks; they, and the different subscriptions of one task, must fit in memory.
 """
 
 from __future__ import annotations
@@ -92,6 +92,20 @@ def _sorted_topics(pairs: DataFrame) -> _Topics:
     return _Topics(names, fingerprint.name_hashes(names.to_pylist()))
 
 
+def gathered(batches: Iterable[pa.RecordBatch], many: int) -> pa.Table:
+    """Pairs of names as one table; where there are many, without repeats, so that only different ones take memory."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows > many:
+            held = pa.Table.from_batches(held).group_by(["node", "topic"]).aggregate([]).to_batches()
+            rows = sum(batch.num_rows for batch in held)
+            many = max(many, 2 * rows)
+    return pa.Table.from_batches(held) if held else pa.table({"node": [], "topic": []})
+
+
 def _id_ranges(groups: Sequence[Row]) -> list[tuple[int, range]]:
     """The ids of the nodes of each task that has any; tasks are in name order."""
     ranges, first = [], 0
@@ -114,10 +128,9 @@ class _GroupByNode:
     folder: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        given = [batch for batch in batches if batch.num_rows]
-        if not given:
+        table = gathered(batches, 2 * _ROWS_PER_TASK)
+        if not table.num_rows:
             return
-        table = pa.Table.from_batches(given)
         names, nodes = intern_names(table["node"])
         topics = self.topics.value
         count = len(topics.names)
