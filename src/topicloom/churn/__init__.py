@@ -1,0 +1,13 @@
+"""Living overlays: mended after each event, so that every topic stays connected.
+
+- `maintainer`: what a maintainer is. `methods`: all of them by name, and their settings.
+- `mending`: shadow sets, and the naive way. `rebuild`: from scratch.
+- `live`: nodes, topics and links that change. `pruning`: dropping links that no topic needs any more.
+- `whole`: whether every topic is in one piece.
+"""
+
+from topicloom.churn.live import Link
+from topicloom.churn.maintainer import Change, EventRefused, Maintainer
+from topicloom.churn.methods import BACKUPS, METHODS, Settings, maintainer
+
+__all__ = ["BACKUPS", "METHODS", "Change", "EventRefused", "Link", "Maintainer", "Settings", "maintainer"]

@@ -1,0 +1,76 @@
+"""Maintainers by name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from topicloom.churn.live import LiveOverlay
+from topicloom.churn.maintainer import Maintainer
+from topicloom.churn.mending import MendingMaintainer
+from topicloom.churn.pruning import Pruner
+from topicloom.churn.rebuild import RebuildMaintainer
+from topicloom.churn.whole import require_connected
+from topicloom.kernels import shadows
+from topicloom.model.errors import InputError
+from topicloom.model.overlay import Overlay
+
+METHODS = ("shadow", "naive", "rebuild")
+BACKUPS = {"primal-dual": shadows.PRIMAL_DUAL, "greedy": shadows.GREEDY}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an overlay is to be maintained.
+
+    Args:
+        method: `shadow`, `naive` or `rebuild`.
+        backups: how `shadow` chooses them, `primal-dual` or `greedy`.
+        coverage: how often the backups of a node cover each of its topics, for `shadow`.
+        rho: how much more a link must contribute to be worth a higher degree.
+        prune: whether links that no topic needs any more are dropped; `rebuild` has none.
+        seed: of the topics that `primal-dual` draws.
+    """
+
+    method: str = "shadow"
+    backups: str = "primal-dual"
+    coverage: int = 3
+    rho: float = 3.0
+    prune: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("method", self.method, METHODS), ("backups", self.backups, tuple(BACKUPS))):
+            if value not in known:
+                raise InputError(f"unknown {name} '{value}'; known are {', '.join(known)}")
+        if isinstance(self.coverage, bool) or not isinstance(self.coverage, int) or self.coverage < 1:
+            raise InputError(f"coverage must be a whole number, 1 or more, not {self.coverage!r}")
+        if not isinstance(self.rho, int | float) or not math.isfinite(self.rho) or self.rho < 1:
+            raise InputError(f"rho must be a number, 1 or more, not {self.rho!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
+            raise InputError(f"seed must be a whole number, 0 or more, not {self.seed!r}")
+
+
+def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer:
+    """A maintainer of an overlay, which must be topic-connected over its interest; backups are built at once."""
+    settings = settings or Settings()
+    require_connected(overlay)
+    if settings.method == "rebuild":
+        return RebuildMaintainer(overlay, float(settings.rho))
+    made = mending(LiveOverlay(overlay, settings.seed), settings)
+    made.build_backups()
+    return made
+
+
+def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
+    """A maintainer of what is there, with the backups that are there."""
+    shadow = settings.method == "shadow"
+    return MendingMaintainer(
+        live,
+        settings.method,
+        kind=BACKUPS[settings.backups] if shadow else shadows.NAIVE,
+        coverage=settings.coverage if shadow else 0,
+        rho=float(settings.rho),
+        seed=settings.seed,
+        pruner=Pruner() if settings.prune else None,
+    )

@@ -1,0 +1,97 @@
+"""Rebuilding: `low-oda` from scratch after each event, the baseline of Shadows, section VI.
+
+Degrees are as low as `low-oda` makes them; but every event costs a whole design, and many links come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from topicloom.churn.live import Link
+from topicloom.churn.maintainer import Change, Maintainer
+from topicloom.designers import design
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+
+
+class RebuildMaintainer(Maintainer):
+    """Designs the whole overlay anew."""
+
+    method = "rebuild"
+
+    def __init__(self, overlay: Overlay, rho: float) -> None:
+        self._rho = rho
+        self._overlay = overlay
+        interest = overlay.interest
+        names = interest.topic_names
+        self._topics = {
+            node: {names[topic] for topic in interest.topics_of(number).tolist()}
+            for node, number in interest.node_ids.items()
+        }
+        self._links = _links(overlay)
+
+    def _join(self, node: str, topics: list[str]) -> Change:
+        self._topics[node] = set(topics)
+        return self._rebuilt()
+
+    def _leave(self, node: str) -> Change:
+        del self._topics[node]
+        return self._rebuilt()
+
+    def _change(self, node: str, add: list[str], remove: list[str]) -> Change:
+        self._topics[node] = self._topics[node].difference(remove).union(add)
+        return self._rebuilt()
+
+    def _rebuilt(self) -> Change:
+        pairs = [(node, topic) for node, topics in self._topics.items() for topic in topics]
+        self._overlay = design(Interest.from_pairs(pairs), "low-oda", k=self._rho)
+        before, self._links = self._links, _links(self._overlay)
+        return Change(
+            tuple(link for link in self._links if link not in before),
+            tuple(sorted(before.keys() - self._links.keys())),
+            self.node_count,
+        )
+
+    @property
+    def parameters(self) -> Mapping[str, int | float | str | bool]:
+        """What it was made with."""
+        return MappingProxyType({"rho": self._rho})
+
+    @property
+    def link_count(self) -> int:
+        """How many links there are now."""
+        return len(self._links)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are now."""
+        return len(self._topics)
+
+    @property
+    def max_degree(self) -> int:
+        """The most links that a node has now."""
+        return int(self._overlay.degrees.max(initial=0))
+
+    def has(self, node: str) -> bool:
+        """Whether a node is there."""
+        return node in self._topics
+
+    def topics_of(self, node: str) -> list[str]:
+        """The topics that a node wants now."""
+        return sorted(self._topics[node])
+
+    def interest(self) -> Interest:
+        """What all nodes want now."""
+        return self._overlay.interest
+
+    def overlay(self) -> Overlay:
+        """The links as they are now, in the order they were added."""
+        return self._overlay
+
+
+def _links(overlay: Overlay) -> dict[Link, None]:
+    """The links of an overlay, in their order."""
+    names = overlay.interest.node_names
+    ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)
+    return {Link(names[u], names[v]): None for u, v in ends}

@@ -1,0 +1,111 @@
+"""What happens to a fleet: nodes join, leave, and change their topics. Read from and written as JSON Lines."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from topicloom.model.errors import InputError
+from topicloom.model.files import replacing
+
+JOIN = "join"
+LEAVE = "leave"
+CHANGE = "change"
+# The fields of each kind that are lists of topics.
+_TOPICS = {JOIN: ("topics",), LEAVE: (), CHANGE: ("add", "remove")}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happens. `add` are the topics of a node that joins, or those that it wants from now on."""
+
+    id: int
+    kind: str
+    node: str
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """The event as a line of JSON, without its end."""
+        fields: dict[str, Any] = {"id": self.id, "event": self.kind, "node": self.node}
+        for name in _TOPICS[self.kind]:
+            fields[name] = list(self.remove if name == "remove" else self.add)
+        return json.dumps(fields, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str, where: str) -> Event:
+        """From a line of JSON; `where` names it in errors."""
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            fields = None
+        if not isinstance(fields, dict):
+            raise InputError(f"{where}: is not a JSON object, such as {_EXAMPLE}")
+        kind = fields.get("event")
+        if kind not in _TOPICS:
+            raise InputError(f'{where}: "event" must be join, leave or change, not {json.dumps(kind)}')
+        number = fields.get("id")
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**63:
+            raise InputError(f'{where}: "id" must be a whole number, 0 or more, not {json.dumps(number)}')
+        unknown = sorted(set(fields) - {"id", "event", "node", *_TOPICS[kind]})
+        if unknown:
+            raise InputError(f'{where}: a {kind} has no "{unknown[0]}"')
+        node = fields.get("node")
+        if not _is_name(node):
+            raise InputError(f'{where}: "node" must be a name, not {json.dumps(node)}')
+        topics = {name: _topics(fields, name, where) for name in _TOPICS[kind]}
+        return cls(number, kind, node, topics.get("topics", topics.get("add", ())), topics.get("remove", ()))
+
+
+_EXAMPLE = '{"id": 17, "event": "join", "node": "b7", "topics": ["a", "b"]}'
+
+
+def _is_name(value: Any) -> bool:
+    # Half a surrogate pair is no text, and no file could hold it.
+    return isinstance(value, str) and bool(value) and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+def _topics(fields: dict[str, Any], name: str, where: str) -> tuple[str, ...]:
+    given = fields.get(name, [])
+    if not isinstance(given, list) or not all(map(_is_name, given)):
+        raise InputError(f'{where}: "{name}" must be a list of topics')
+    return tuple(sorted(set(given)))
+
+
+def read_events(path: str | os.PathLike[str]) -> list[Event]:
+    """All events of a file; ids must rise."""
+    return list(parse_events(_lines(Path(path)), os.fspath(path)))
+
+
+def parse_events(lines: Iterable[str], where: str) -> Iterator[Event]:
+    """Events from lines; ids must rise. `where` names the lines in errors."""
+    last = -1
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        event = Event.from_json(line, f"{where}: line {number}")
+        if event.id <= last:
+            raise InputError(f"{where}: line {number}: id {event.id} comes after {last}; ids must rise")
+        last = event.id
+        yield event
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split("\n")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 (byte {error.start + 1})") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def write_events(events: Iterable[Event], path: str | os.PathLike[str]) -> None:
+    """Write events as JSON Lines."""
+    with replacing(path) as temporary:
+        temporary.write_text("".join(event.to_json() + "\n" for event in events), encoding="utf-8")
