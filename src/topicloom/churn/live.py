@@ -6,7 +6,7 @@ Inside, nodes and topics have numbers in no particular order, which kernels work
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,6 +148,18 @@ class LiveOverlay:
         """Note that a kernel has taken away a link, the lower number first."""
         del self.links[ends]
         return self.link(*ends)
+
+    def set_backups(self, backups: Mapping[str, Sequence[str]]) -> None:
+        """Let nodes stand in for others, and nobody else; all by name."""
+        count = len(self.names)
+        pairs = [(self.numbers[node], self.numbers[other]) for node, others in backups.items() for other in others]
+        table = np.array(pairs, np.int32).reshape(-1, 2)
+        rows = []
+        for by, item in ((0, 1), (1, 0)):
+            starts = np.zeros(count + 1, np.int64)
+            np.cumsum(np.bincount(table[:, by], minlength=count), out=starts[1:])
+            rows.append(new_rows(count, starts, table[np.argsort(table[:, by], kind="stable"), item]))
+        self.fleet = self.fleet._replace(backups=rows[0], primaries=rows[1])
 
     def link(self, u: int, v: int) -> Link:
         """A link by the names of its ends."""

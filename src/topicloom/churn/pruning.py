@@ -7,6 +7,7 @@ only links whose reason is a topic that gained a link, gained a node or lost one
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,23 +16,69 @@ from topicloom.churn.live import Link, LiveOverlay
 from topicloom.kernels import needed
 from topicloom.model.interest import Ids
 
+_Ends = tuple[int, int]
+
 
 class Pruner:
     """Remembers why each link is needed."""
 
     def __init__(self) -> None:
-        # By link; where there is none, nobody has looked.
-        self._reason: dict[tuple[int, int], int] = {}
+        self._reason: dict[_Ends, int] = {}
+        # The reverse; links that are gone, or have another reason by now, may still be in it.
+        self._needing: defaultdict[int, set[_Ends]] = defaultdict(set)
+        self._age: dict[_Ends, int] = {}
+        self._youngest = 0
 
     def prune(self, live: LiveOverlay, topics: Ids, added: Iterable[Link]) -> list[Link]:
         """Drop links after an event that concerned these topics and added these links; give what was dropped."""
         changed = set(topics.tolist())
+        fresh: list[_Ends] = []
         for link in added:
-            ends = live.numbers[link.source], live.numbers[link.target]
-            changed.update(needed.common_topics(live.fleet, live.scratch, *ends).tolist())
-        doubtful = [link for link in live.links if self._reason.get(link, -1) in changed or link not in self._reason]
-        reasons = needed.prune(live.fleet, live.scratch, np.array(doubtful, np.int64).reshape(-1, 2)).tolist()
-        self._reason.update(zip(doubtful, reasons, strict=True))
-        dropped = [live.strike(link) for link, reason in zip(doubtful, reasons, strict=True) if reason < 0]
-        self._reason = {link: self._reason[link] for link in live.links}
+            u, v = sorted((live.numbers[link.source], live.numbers[link.target]))
+            fresh.append((u, v))
+            self._reason.pop((u, v), None)
+            changed.update(needed.common_topics(live.fleet, live.scratch, u, v).tolist())
+        self._meet(live, fresh)
+        doubtful = sorted(self._unfounded(live, changed) + fresh, key=self._age.__getitem__)
+        reasons = needed.prune(live.fleet, live.scratch, _table(doubtful)).tolist()
+        dropped = []
+        for ends, reason in zip(doubtful, reasons, strict=True):
+            if reason < 0:
+                dropped.append(live.strike(ends))
+            else:
+                self._reason[ends] = reason
+                self._needing[reason].add(ends)
         return dropped
+
+    def _meet(self, live: LiveOverlay, fresh: list[_Ends]) -> None:
+        """Note how old links are: of new ones, or of all where none was seen yet or many are gone."""
+        if not self._age or len(self._age) > 2 * len(live.links) + len(fresh):
+            self._reason = {link: self._reason[link] for link in live.links if link in self._reason}
+            self._age = dict(zip(live.links, range(len(live.links)), strict=True))
+            self._youngest = len(live.links)
+            fresh[:] = [link for link in live.links if link not in self._reason]
+        else:
+            for link in fresh:
+                self._youngest += 1
+                self._age[link] = self._youngest
+
+    def _unfounded(self, live: LiveOverlay, changed: Iterable[int]) -> list[_Ends]:
+        """Links whose reason is one of the changed topics and holds no more."""
+        concerned = []
+        for topic in changed:
+            here = [link for link in self._needing.pop(topic, ()) if self._reason.get(link) == topic]
+            concerned += [(topic, link) for link in here if link in live.links]
+        reasons = np.array([topic for topic, _ in concerned], np.int64)
+        holding = needed.still_needed(live.fleet, live.scratch, reasons, _table([link for _, link in concerned]))
+        unfounded = []
+        for (topic, link), holds in zip(concerned, holding.tolist(), strict=True):
+            if holds:
+                self._needing[topic].add(link)
+            else:
+                del self._reason[link]
+                unfounded.append(link)
+        return unfounded
+
+
+def _table(links: list[_Ends]) -> Ids:
+    return np.array(links, np.int32).reshape(-1, 2)

@@ -15,10 +15,17 @@ _TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".json")
 def require_writable(path: Path, *inputs: Path) -> None:
     """An error where `path` cannot be written, is one of the inputs, or promises not to be Parquet."""
     from topicloom.model.errors import InputError
-    from topicloom.model.files import replacing
 
     if path.suffix.lower() in _TEXT_ENDINGS:
         raise InputError(f"{path}: is written as Parquet; give a name that ends in .parquet")
+    require_replaceable(path, *inputs)
+
+
+def require_replaceable(path: Path, *inputs: Path) -> None:
+    """An error where `path` cannot be written, or is one of the inputs."""
+    from topicloom.model.errors import InputError
+    from topicloom.model.files import replacing
+
     for given in inputs:
         if path.exists() and given.exists() and path.samefile(given):
             raise InputError(f"{path}: is read by this command; give another file to write to")

@@ -15,12 +15,14 @@ import typer
 
 from topicloom._version import __version__
 from topicloom.cli import (
+    churn,
     compare,
     design,
     designers,
     evaluate,
     generate,
     ingest,
+    maintain,
     measure,
     output,
     profile,
@@ -77,6 +79,8 @@ app.command("designers", epilog=designers.EXAMPLES)(designers.command)
 app.command("design", epilog=design.EXAMPLES)(design.command)
 app.command("measure", epilog=measure.EXAMPLES)(measure.command)
 app.command("compare", epilog=compare.EXAMPLES)(compare.command)
+app.command("churn", epilog=churn.EXAMPLES)(churn.command)
+app.command("maintain", epilog=maintain.EXAMPLES)(maintain.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -120,5 +120,36 @@ Random = Annotated[
         metavar="N",
         help="How many times more random links cover it, for spidercast, spidercast-m (1).",
         show_default=False,
+    ),
+]
+
+MaintenanceMethod = Annotated[
+    Literal["shadow", "naive", "rebuild"],
+    typer.Option(
+        "--method",
+        help="How to mend: among few nodes kept ready, among all, or by designing everything anew with low-oda.",
+    ),
+]
+Backups = Annotated[
+    Literal["primal-dual", "greedy"],
+    typer.Option("--backups", help="How shadow chooses the nodes that it keeps ready."),
+]
+Coverage = Annotated[
+    int,
+    typer.Option(
+        "--coverage", metavar="N", help="How often the backups of a node cover each of its topics, for shadow."
+    ),
+]
+Rho = Annotated[
+    float,
+    typer.Option("--rho", metavar="X", help="How much more a link must contribute to be worth a higher degree."),
+]
+Prune = Annotated[
+    bool, typer.Option("--prune", help="Drop links that no topic needs any more, oldest first; not for rebuild.")
+]
+Recover = Annotated[
+    bool,
+    typer.Option(
+        "--recover", help="Go on from the last good event of a damaged journal, which is kept aside as journal.damaged."
     ),
 ]

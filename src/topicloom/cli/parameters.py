@@ -10,7 +10,7 @@ Number = int | float
 Parameters = dict[str, Number]
 
 # Parameters whose names differ from those of their options.
-_SPELT_OTHERWISE = re.compile(r"\b(max_edges|max_degree|budget_ratio|min_topics|max_topics)\b")
+_SPELT_OTHERWISE = re.compile(r"\b(max_edges|max_degree|budget_ratio|min_topics|max_topics|join_share|change_share)\b")
 
 
 def given(**options: Number | None) -> Parameters:

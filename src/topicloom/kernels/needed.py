@@ -37,6 +37,67 @@ def prune(fleet, scratch, ends):
 
 
 @kernel()
+def still_needed(fleet, scratch, reasons, ends):
+    """Whether each link is still needed for the topic that is its reason; links come by reason.
+
+    All links that a topic needs, its bridges, are found in one search: Tarjan 1974.
+    """
+    nodes = fleet.rank.shape[0]
+    order = np.empty(nodes, np.int32)
+    low = np.empty(nodes, np.int32)
+    at = np.empty(nodes, np.int32)
+    parent = np.empty(nodes, np.int32)
+    answers = np.empty(reasons.shape[0], np.bool_)
+    wanting = np.int64(0)
+    for k in range(reasons.shape[0]):
+        if k == 0 or reasons[k] != reasons[k - 1]:
+            wanting = mark_members(fleet, scratch, reasons[k])
+            members = fleet.members
+            for m in range(members.start[reasons[k]], members.start[reasons[k]] + members.length[reasons[k]]):
+                if scratch.mark[members.items[m]] == wanting:
+                    search_depth_first(fleet, scratch, wanting, members.items[m], order, low, at, parent)
+        u, v = ends[k, 0], ends[k, 1]
+        both = scratch.mark[u] == -wanting and scratch.mark[v] == -wanting
+        answers[k] = both and (is_bridge(order, low, parent, u, v) or is_bridge(order, low, parent, v, u))
+    return answers
+
+
+@tight_kernel()
+def is_bridge(order, low, parent, u, v):
+    """Whether the search went down from u to v, and from v and below no other link leads back up."""
+    return parent[v] == u and low[v] > order[u]
+
+
+@tight_kernel()
+def search_depth_first(fleet, scratch, wanting, root, order, low, at, parent):
+    """Number the marked nodes that a root reaches in the order of reaching them, and how high each leads back."""
+    neighbours = fleet.neighbours
+    stack = scratch.queue
+    scratch.mark[root] = -wanting
+    order[root], low[root], at[root], parent[root] = 0, 0, 0, -1
+    stack[0] = root
+    depth = 1
+    count = 1
+    while depth > 0:
+        u = stack[depth - 1]
+        if at[u] == neighbours.length[u]:
+            depth -= 1
+            if depth > 0:
+                low[stack[depth - 1]] = min(low[stack[depth - 1]], low[u])
+            continue
+        w = neighbours.items[neighbours.start[u] + at[u]]
+        at[u] += 1
+        if scratch.mark[w] == wanting:
+            scratch.mark[w] = -wanting
+            order[w], low[w], at[w], parent[w] = count, count, 0, u
+            count += 1
+            stack[depth] = w
+            depth += 1
+        elif scratch.mark[w] == -wanting and w != parent[u]:
+            low[u] = min(low[u], order[w])
+
+
+@kernel()
 def needed_for(fleet, scratch, u, v):
     """A topic that needs the link of two nodes, or -1 where none does."""
     common = common_topics(fleet, scratch, u, v)

@@ -2,6 +2,7 @@
 
 - `interest`: who wants what, immutable, in both directions.
 - `overlay`: the links of a plan in the order they were added, with their provenance.
+- `events`: what happens to a fleet, as JSON Lines.
 - `names`: dense ids from names, in code-point order.
 - `tables`: subscriptions and links from Parquet, CSV and TSV files, with errors a person can act on.
 - `folder`: subscriptions from a folder that `topicloom ingest` wrote.

@@ -41,20 +41,20 @@ class Event:
         """From a line of JSON; `where` names it in errors."""
         try:
             fields = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             fields = None
         if not isinstance(fields, dict):
             raise InputError(f"{where}: is not a JSON object, such as {_EXAMPLE}")
         kind = fields.get("event")
-        if kind not in _TOPICS:
+        if not isinstance(kind, str) or kind not in _TOPICS:
             raise InputError(f'{where}: "event" must be join, leave or change, not {json.dumps(kind)}')
         number = fields.get("id")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**63:
             raise InputError(f'{where}: "id" must be a whole number, 0 or more, not {json.dumps(number)}')
         unknown = sorted(set(fields) - {"id", "event", "node", *_TOPICS[kind]})
         if unknown:
-            raise InputError(f'{where}: a {kind} has no "{unknown[0]}"')
-        node = fields.get("node")
+            raise InputError(f"{where}: a {kind} has no {json.dumps(unknown[0])}")
+        node: Any = fields.get("node")
         if not _is_name(node):
             raise InputError(f'{where}: "node" must be a name, not {json.dumps(node)}')
         topics = {name: _topics(fields, name, where) for name in _TOPICS[kind]}

@@ -3,12 +3,14 @@
 - `synthetic_interest`: random interests from a topic popularity and a distribution of sizes.
 - `popularity`: how often each topic is chosen: uniform, Zipf, exponential.
 - `sizes`: how many topics each node wants: fixed, uniform, power law.
+- `churn_trace`: nodes that join, leave and change their topics.
 
 Everything takes a seed and draws from one generator made of it.
 """
 
+from topicloom.workloads.churn_trace import churn_trace
 from topicloom.workloads.popularity import POPULARITIES
 from topicloom.workloads.sizes import SIZES
 from topicloom.workloads.synthetic_interest import synthetic
 
-__all__ = ["POPULARITIES", "SIZES", "synthetic"]
+__all__ = ["POPULARITIES", "SIZES", "churn_trace", "synthetic"]

@@ -57,14 +57,14 @@ def synthetic(
     weights = log_weights(popularity, topics, alpha)
     rng = np.random.default_rng(_whole("seed", seed, 0))
     counts = draw_sizes(rng, sizes, nodes, min_topics, max_topics)
-    chosen_by, chosen = _choose(rng, weights, counts)
+    chosen_by, chosen = choose_topics(rng, weights, counts)
     drawn = np.bincount(chosen, minlength=topics) > 0
     ids = np.cumsum(drawn, dtype=np.int32) - 1
     topic_names = tuple(compress(_names("t", topics), drawn))
     return Interest.from_ids(_names("n", nodes), topic_names, chosen_by, ids[chosen])
 
 
-def _choose(rng: np.random.Generator, log_weight: Floats, counts: Counts) -> tuple[Ids, Ids]:
+def choose_topics(rng: np.random.Generator, log_weight: Floats, counts: Counts) -> tuple[Ids, Ids]:
     """Draw counts[u] different topics for each node u; give the pairs of node and topic.
 
     If every topic gets a key Exp/weight, the topics in order of rising keys are a draw without replacement

@@ -1,0 +1,205 @@
+"""A maintainer whose state survives: a snapshot, a journal of the events since, and nobody else at work on them.
+
+Each event is in the journal before it is applied, and what events do is determined by the state before them. So
+whenever the process ends, the next one reads the snapshot, lets the events of the journal happen again, and goes on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from topicloom.churn.journal import DamagedJournal, Journal, begin_journal, read_journal
+from topicloom.churn.maintainer import Change, EventRefused, Maintainer
+from topicloom.churn.methods import Settings, maintainer
+from topicloom.churn.snapshot import Snapshot, origin_of, read_snapshot, write_snapshot
+from topicloom.model.errors import InputError
+from topicloom.model.events import Event
+from topicloom.model.overlay import Overlay
+
+_SNAPSHOT = "snapshot.json"
+_JOURNAL = "journal.jsonl"
+_LOCK = "lock"
+_OURS = (_JOURNAL, "journal.count", _LOCK)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an event: a change, or why it was refused. `links_before` is how many links there were.
+
+    `seconds` passed until its links were known, `upkeep_seconds` until the next event could be taken.
+    """
+
+    event: Event
+    change: Change | None
+    error: str | None
+    links_before: int
+    seconds: float
+    upkeep_seconds: float
+
+
+class LivingState:
+    """A maintainer that takes events, each once, in the order of their ids; with a folder, it survives."""
+
+    def __init__(
+        self, snapshot: Snapshot, journal: Journal | None = None, folder: Path | None = None, seen: Sequence[Event] = ()
+    ) -> None:
+        self.maintainer: Maintainer = snapshot.maintainer
+        self.last_event = snapshot.last_event
+        self._settings = snapshot.settings
+        self._origin = snapshot.origin
+        self._journal = journal
+        self._folder = folder
+        # Events that an earlier run has seen since its snapshot.
+        self._seen = deque(seen)
+
+    def is_due(self, event: Event) -> bool:
+        """Whether an event comes after all that have happened."""
+        return self.last_event is None or event.id > self.last_event
+
+    def take(self, event: Event) -> Outcome:
+        """Let an event happen that is due."""
+        assert not self._seen, "the journal comes first"
+        if self._journal is not None:
+            self._journal.append(event)
+        return self._happen(event)
+
+    def begin(self) -> Iterator[Outcome]:
+        """Let the events of the journal happen again; must be gone through before anything else."""
+        while self._seen:
+            yield self._happen(self._seen.popleft())
+
+    def checkpoint(self) -> None:
+        """Write a snapshot and begin a new journal."""
+        if self._folder is None or self._journal is None:
+            return
+        snapshot = Snapshot(self.maintainer, self._settings, self._origin, self.last_event)
+        write_snapshot(self._folder / _SNAPSHOT, snapshot)
+        self._journal.close()
+        begin_journal(self._folder / _JOURNAL, self.last_event)
+        self._journal = Journal(self._folder / _JOURNAL, 0)
+
+    def sync(self) -> None:
+        """Return when all events so far are on the disk."""
+        if self._journal is not None:
+            self._journal.sync()
+
+    def close(self) -> None:
+        """End it, as it is."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def _happen(self, event: Event) -> Outcome:
+        links = self.maintainer.link_count
+        began = time.perf_counter()
+        change, error = None, None
+        try:
+            change = self.maintainer.apply(event)
+        except EventRefused as refusal:
+            error = str(refusal)
+        known = time.perf_counter()
+        self.maintainer.settle()
+        self.last_event = event.id
+        return Outcome(event, change, error, links, known - began, time.perf_counter() - known)
+
+
+@contextmanager
+def living(
+    overlay: Overlay, settings: Settings, folder: Path | None = None, *, recover: bool = False
+) -> Iterator[LivingState]:
+    """A maintainer of an overlay, from scratch or as the folder has it.
+
+    A folder must have begun with the same overlay and settings. `recover` accepts a damaged journal up to the last good
+    event, and keeps the damaged one aside.
+    """
+    origin = origin_of(overlay)
+    if folder is None:
+        yield LivingState(Snapshot(maintainer(overlay, settings), settings, origin, None))
+        return
+    with _alone(folder):
+        if not (folder / _SNAPSHOT).exists():
+            _require_unused(folder)
+            begin_journal(folder / _JOURNAL, None)
+            write_snapshot(folder / _SNAPSHOT, Snapshot(maintainer(overlay, settings), settings, origin, None))
+        snapshot = read_snapshot(folder / _SNAPSHOT)
+        _require_same(folder, snapshot, settings, origin)
+        events = _journalled(folder / _JOURNAL, snapshot.last_event, recover=recover)
+        state = LivingState(snapshot, Journal(folder / _JOURNAL, len(events)), folder, events)
+        try:
+            yield state
+        finally:
+            state.close()
+
+
+def _journalled(path: Path, last_event: int | None, *, recover: bool) -> list[Event]:
+    """The events that follow a snapshot; an unfinished line is cut off."""
+    try:
+        after, events, complete = read_journal(path)
+    except DamagedJournal as damage:
+        if not recover:
+            raise
+        good = [event for event in damage.good if last_event is None or event.id > last_event]
+        path.replace(path.with_suffix(".damaged"))
+        begin_journal(path, last_event)
+        journal = Journal(path, 0)
+        for event in good:
+            journal.append(event)
+        journal.close()
+        return good
+    except FileNotFoundError:
+        raise InputError(f"{path}: is missing; the state is not whole without it") from None
+    if after == last_event:
+        os.truncate(path, complete)
+        return events
+    if last_event is None or (after is not None and after > last_event):
+        raise InputError(f"{path}: follows event {after}, but the snapshot beside it has seen {last_event} last")
+    # The process ended after it wrote the snapshot and before it began this journal anew.
+    begin_journal(path, last_event)
+    return []
+
+
+def _require_unused(folder: Path) -> None:
+    """An error where a folder that has no snapshot is not one that a run had just begun to make."""
+    journal = folder / _JOURNAL
+    if journal.exists() and read_journal(journal)[1]:
+        raise InputError(f"{folder / _SNAPSHOT}: is missing; {_JOURNAL} beside it is no use without it")
+    others = [file.name for file in folder.iterdir() if not file.name.startswith(".") and file.name not in _OURS]
+    if others:
+        raise InputError(f"{folder}: holds '{min(others)}' and is no state of maintain; give a new or empty folder")
+
+
+def _require_same(folder: Path, snapshot: Snapshot, settings: Settings, origin: str) -> None:
+    for name, value in vars(settings).items():
+        kept = getattr(snapshot.settings, name)
+        if kept != value:
+            raise InputError(f"{folder}: was begun with {name} {kept}, not {value}; give the same, or another folder")
+    if snapshot.origin != origin:
+        raise InputError(
+            f"{folder}: was begun with other subscriptions or another overlay; give those, or another folder"
+        )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Make sure that no other process works on a folder, which is made where it is missing."""
+    try:
+        folder.mkdir(exist_ok=True)
+        lock = os.open(folder / _LOCK, os.O_WRONLY | os.O_CREAT, 0o666)
+    except FileNotFoundError:
+        raise InputError(f"{folder}: the folder {folder.parent} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{folder}: another process is at work on it") from None
+        yield
+    finally:
+        os.close(lock)
