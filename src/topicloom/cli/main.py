@@ -27,6 +27,7 @@ from topicloom.cli import (
     output,
     profile,
     sample,
+    stream,
     sweep,
     working,
 )
@@ -85,6 +86,7 @@ app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.command)
+app.command("stream", epilog=stream.EXAMPLES)(stream.command)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)
 
 

@@ -41,6 +41,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
+def print_json_line(value: Any) -> None:
+    """Print a value as one line of JSON, at once, for whoever follows."""
+    print(json.dumps(value), flush=True)
+
+
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print names and values, one a line, values right-aligned."""
     table = Table.grid(padding=(0, 3))
