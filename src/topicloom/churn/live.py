@@ -126,7 +126,7 @@ class LiveOverlay:
 
     def reserve(self, *, topics: int = 0, links: int = 0, backups: int = 0) -> None:
         """Room for so many more subscriptions, links and backups before the next call."""
-        nodes, known = len(self.names), len(self.topic_names)
+        nodes, known = len(self.fleet.rank), len(self.topic_names)
         fleet = self.fleet
         self.fleet = fleet._replace(
             topics=reserved(fleet.topics, nodes, topics),

@@ -6,13 +6,14 @@ Degrees are as low as `low-oda` makes them; but every event costs a whole design
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from topicloom.churn.live import Link
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.designers import design
 from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay
+from topicloom.model.overlay import Overlay, Provenance
 
 
 class RebuildMaintainer(Maintainer):
@@ -87,7 +88,7 @@ class RebuildMaintainer(Maintainer):
 
     def overlay(self) -> Overlay:
         """The links as they are now, in the order they were added."""
-        return self._overlay
+        return replace(self._overlay, provenance=Provenance(self.method, MappingProxyType({"rho": self._rho})))
 
 
 def _links(overlay: Overlay) -> dict[Link, None]:

@@ -180,9 +180,7 @@ def _require_same(folder: Path, snapshot: Snapshot, settings: Settings, origin: 
         if kept != value:
             raise InputError(f"{folder}: was begun with {name} {kept}, not {value}; give the same, or another folder")
     if snapshot.origin != origin:
-        raise InputError(
-            f"{folder}: was begun with other subscriptions or another overlay; give those, or another folder"
-        )
+        raise InputError(f"{folder}: was begun with other subscriptions or links; give those, or another folder")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -129,18 +129,19 @@ class Follower:
 
     def _begun(self, number: int) -> tuple[int | None, bool]:
         """The last event before a batch, and whether the batch is new to this state."""
-        last, after = _read_marker(self._marker)
-        if number == last:
-            return after, False
-        if number != last + 1:
-            seen = "no batch yet" if last < 0 else f"batch {last} last"
+        folder = self._marker.parent
+        query = json.loads((folder / _CHECKPOINT / "metadata").read_text())["id"]
+        last = _read_marker(self._marker)
+        if last.query not in (None, query) or number not in (last.batch, last.batch + 1):
             raise InputError(
-                f"{self._marker.parent}: Spark's checkpoint goes on with batch {number}, but the state has seen "
-                f"{seen}; put back the folder as it was, or begin with a new one"
+                f"{folder}: Spark's checkpoint and the state do not go together: it goes on with batch {number}, and "
+                f"the state has seen {last.batch + 1}; put back the folder as it was, or begin with a new one"
             )
+        if number == last.batch:
+            return last.after, False
         after = self._state.last_event
         with replacing(self._marker) as temporary:
-            temporary.write_text(json.dumps({"batch": number, "after": after}))
+            temporary.write_text(json.dumps({"batch": number, "after": after, "query": query}))
         return after, True
 
     def _outcome(self, event: Event, after: int | None) -> Outcome | str:
@@ -234,13 +235,19 @@ def _parsed(frame: DataFrame) -> tuple[list[tuple[Event, str, str]], list[tuple[
     return events, refused
 
 
-def _read_marker(path: Path) -> tuple[int, int | None]:
-    """The latest batch, -1 where there is none, and the last event before it."""
+class _Marker(NamedTuple):
+    """The latest batch, -1 where there is none, the last event before it, and Spark's name for the query."""
+
+    batch: int
+    after: int | None
+    query: str | None
+
+
+def _read_marker(path: Path) -> _Marker:
     try:
-        content = json.loads(path.read_text())
+        return _Marker(**json.loads(path.read_text()))
     except FileNotFoundError:
-        return -1, None
-    return content["batch"], content["after"]
+        return _Marker(-1, None, None)
 
 
 def _write(path: Path, rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> None:

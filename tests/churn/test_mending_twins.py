@@ -1,0 +1,140 @@
+"""`shadow` and `naive` against their slow twins: after every event the same links in the same order, and backups."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from reference.fleets import STARTS, links_of, random_event, random_join, random_overlay, topics_of
+from reference.maintainers import Change, MaintainerTwin, broken_topics
+from topicloom.churn import Settings, maintainer
+from topicloom.churn.mending import MendingMaintainer
+from topicloom.model import Overlay
+from topicloom.model.events import JOIN, LEAVE, Event
+
+KINDS = ("primal-dual", "greedy", "naive")
+
+
+def settings_of(kind: str, coverage: int, rho: float, prune: bool, seed: int) -> Settings:
+    if kind == "naive":
+        return Settings("naive", rho=rho, prune=prune, seed=seed)
+    return Settings("shadow", kind, coverage, rho, prune, seed)
+
+
+def both(overlay: Overlay, kind: str, settings: Settings) -> tuple[MendingMaintainer, MaintainerTwin]:
+    found = maintainer(overlay, settings)
+    assert isinstance(found, MendingMaintainer)
+    twin = MaintainerTwin(
+        topics_of(overlay.interest),
+        links_of(found.overlay()),
+        kind,
+        coverage=settings.coverage,
+        rho=settings.rho,
+        prune=settings.prune,
+        seed=settings.seed,
+    )
+    return found, twin
+
+
+def let_happen(twin: MaintainerTwin, event: Event) -> Change:
+    if event.kind == JOIN:
+        return twin.join(event.node, set(event.add))
+    if event.kind == LEAVE:
+        return twin.leave(event.node)
+    return twin.change(event.node, set(event.add), set(event.remove))
+
+
+def assert_alike(found: MendingMaintainer, twin: MaintainerTwin, where: str) -> None:
+    overlay = found.overlay()
+    assert list(links_of(overlay).items()) == list(twin.links.items()), where
+    assert topics_of(overlay.interest) == twin.topics, where
+    assert found.backups() == {node: sorted(backups) for node, backups in sorted(twin.backups.items())}, where
+    assert found.primaries() == dict(sorted(twin.primaries().items())), where
+    assert (found.node_count, found.link_count) == (len(twin.topics), len(twin.links)), where
+    assert found.max_degree == overlay.degrees.max(initial=0), where
+
+
+def assert_long_enough(found: MendingMaintainer) -> None:
+    """Kernels go through all places of `rank`, and compiled they would read past the end of a shorter array."""
+    fleet, scratch = found.live.fleet, found.live.scratch
+    nodes, topics = len(fleet.rank), len(found.live.topic_names)
+    by_node = [rows.length for rows in (fleet.topics, fleet.neighbours, fleet.backups, fleet.primaries)]
+    by_node += [scratch.mark, scratch.key, scratch.gain, scratch.chosen, scratch.place, scratch.queue]
+    assert min(map(len, by_node)) >= nodes >= len(found.live.names)
+    assert len(fleet.degrees) >= nodes + 2
+    by_topic = [fleet.members.length, scratch.topic_mark, scratch.uncovered, scratch.before]
+    assert min(map(len, by_topic)) >= topics
+
+
+def follow(found: MendingMaintainer, twin: MaintainerTwin, dice: random.Random, events: int, where: str) -> None:
+    assert_alike(found, twin, f"{where}, at the start")
+    for number in range(events):
+        event = random_event(dice, number, twin.topics)
+        at = f"{where}, {event}"
+        added, removed, shadow = let_happen(twin, event)
+        change = found.apply(event)
+        assert (list(change.added), list(change.removed), change.shadow) == (added, removed, shadow), at
+        assert_alike(found, twin, at)
+        assert broken_topics(twin.topics, twin.links) == [], at
+
+
+pruning = pytest.mark.parametrize("prune", [False, True], ids=["keeping", "pruning"])
+
+
+@pruning
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_its_twin(kind: str, prune: bool) -> None:
+    for seed, (coverage, rho) in enumerate(product([1, 2, 3, 4], [1, 3, 100])):
+        dice = random.Random(f"{kind} {prune} {seed}")
+        overlay = random_overlay(dice, STARTS[seed % len(STARTS)])
+        follow(*both(overlay, kind, settings_of(kind, coverage, rho, prune, seed)), dice, 50, f"{seed=}")
+
+
+@pruning
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_its_twin_on_many_tiny_fleets(kind: str, prune: bool) -> None:
+    for seed in range(40):
+        dice = random.Random(f"tiny {kind} {prune} {seed}")
+        overlay = random_overlay(dice, dice.choice(STARTS), most_nodes=8, most_topics=5)
+        settings = settings_of(kind, dice.randint(1, 4), dice.choice([1, 1.5, 2, 3]), prune, 2**64 - 1 - seed)
+        follow(*both(overlay, kind, settings), dice, 20, f"{seed=}")
+
+
+@pruning
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_its_twin_where_nobody_looks_between_events(kind: str, prune: bool) -> None:
+    """Backups are built between events; whoever looks at them makes that happen earlier, to no effect."""
+    for seed in range(8):
+        dice = random.Random(f"unseen {kind} {prune} {seed}")
+        overlay = random_overlay(dice, dice.choice(STARTS))
+        found, twin = both(overlay, kind, settings_of(kind, dice.randint(1, 4), 3, prune, seed))
+        for number in range(25):
+            event = random_event(dice, number, twin.topics)
+            expected = let_happen(twin, event)
+            change = found.apply(event)
+            assert (list(change.added), list(change.removed), change.shadow) == expected, f"{seed=} {event}"
+        assert_alike(found, twin, f"{seed=}")
+
+
+@pruning
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_its_twin_while_a_fleet_grows_from_few_and_shrinks_to_none(kind: str, prune: bool) -> None:
+    """Numbers of nodes and topics run out and are made more, then are given back and taken again."""
+    dice = random.Random(f"growing {kind} {prune}")
+    overlay = random_overlay(dice, "low-oda", most_nodes=5, most_topics=3)
+    found, twin = both(overlay, kind, settings_of(kind, 3, 3, prune, 1))
+    for most in (45, 10, 20, 0, 3):
+        while len(twin.topics) != most:
+            if len(twin.topics) < most:
+                event = random_join(dice, len(twin.links), twin.topics)
+            else:
+                event = Event(0, LEAVE, dice.choice(sorted(twin.topics)))
+            expected = let_happen(twin, event)
+            change = found.apply(event)
+            assert (list(change.added), list(change.removed), change.shadow) == expected, event
+            assert_long_enough(found)
+            assert found.max_degree == max(Counter(u for link in twin.links for u in link).values(), default=0)
+        assert_alike(found, twin, f"at {most}")

@@ -1,0 +1,194 @@
+"""Slow twins of the maintainers, straight from Shadows, section V: names, sets, and every component searched anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+
+from reference.backups import SplitMix64, Topics, greedy_backups, primal_dual_backups
+
+Link = tuple[str, str]
+# Links added in their order, links removed by name, how many nodes were considered.
+Change = tuple[list[Link], list[Link], int]
+
+
+def link_of(u: str, v: str) -> Link:
+    return (u, v) if u < v else (v, u)
+
+
+def subscribers(topics: Topics, topic: str) -> set[str]:
+    return {node for node, wanted in topics.items() if topic in wanted}
+
+
+def pieces(topics: Topics, links: Iterable[Link], topic: str) -> list[set[str]]:
+    """The components of a topic, found one node after the other."""
+    rest = subscribers(topics, topic)
+    around: dict[str, set[str]] = {node: set() for node in rest}
+    for u, v in links:
+        if u in rest and v in rest:
+            around[u].add(v)
+            around[v].add(u)
+    found = []
+    while rest:
+        piece: set[str] = set()
+        waiting = [rest.pop()]
+        while waiting:
+            node = waiting.pop()
+            piece.add(node)
+            waiting += around[node] & rest
+            rest -= around[node]
+        found.append(piece)
+    return found
+
+
+def broken_topics(topics: Topics, links: Iterable[Link]) -> list[str]:
+    """The topics that are in several pieces."""
+    links = list(links)
+    return [topic for topic in sorted(set().union(*topics.values())) if len(pieces(topics, links, topic)) > 1]
+
+
+def needed_for(topics: Topics, links: Iterable[Link], link: Link) -> list[str]:
+    """The topics that would be in more pieces without a link."""
+    u, v = link
+    others = [other for other in links if other != link]
+    return [
+        topic
+        for topic in sorted(topics[u] & topics[v])
+        if not any({u, v} <= piece for piece in pieces(topics, others, topic))
+    ]
+
+
+class MaintainerTwin:
+    """What `shadow` and `naive` do, event by event; `kind` is `naive`, or how backups are built."""
+
+    def __init__(
+        self,
+        topics: Topics,
+        links: Mapping[Link, int],
+        kind: str,
+        *,
+        coverage: int,
+        rho: float,
+        prune: bool,
+        seed: int,
+    ) -> None:
+        self.topics = {node: set(wanted) for node, wanted in topics.items()}
+        self.links = dict(links)
+        self.backups: dict[str, list[str]] = {node: [] for node in topics}
+        self._kind = kind
+        self._coverage = coverage
+        self._rho = rho
+        self._prune = prune
+        self._draw = SplitMix64(seed)
+        for node in sorted(topics):  # algorithm 6
+            self._build_backups(node)
+
+    def primaries(self) -> dict[str, list[str]]:
+        """The definition: whoever has a node among its backups."""
+        return {node: sorted(u for u in self.backups if node in self.backups[u]) for node in self.topics}
+
+    def join(self, node: str, topics: set[str]) -> Change:
+        self.topics[node] = set(topics)
+        self.backups[node] = []
+        added, shadow = self._connect(node, topics)
+        return self._changed(added, [], shadow, stale=self._no_longer_alone(node, topics))
+
+    def leave(self, node: str) -> Change:
+        topics = self.topics[node]
+        shadows = self._shadows_of_less(node, topics)
+        removed = [link for link in self.links if node in link]
+        for link in removed:
+            del self.links[link]
+        primaries = self.primaries()[node]
+        del self.topics[node], self.backups[node]
+        added = self._construct_low_edges(topics, combinations(sorted(shadows), 2))
+        for primary in primaries:
+            self.backups[primary].remove(node)
+        return self._changed(added, removed, len(shadows), stale=primaries)
+
+    def change(self, node: str, add: set[str], remove: set[str]) -> Change:
+        shadow = 0
+        added: list[Link] = []
+        if remove:
+            shadows = self._shadows_of_less(node, remove)
+            self.topics[node] -= remove
+            added += self._construct_low_edges(remove, combinations(sorted(shadows), 2))
+            shadow += len(shadows)
+        self.topics[node] |= add
+        more, considered = self._connect(node, add)
+        primaries = [u for u in self.primaries()[node] if self.topics[u] & remove]
+        stale = primaries + self._no_longer_alone(node, add)
+        return self._changed(added + more, [], shadow + (considered if add else 0), stale=stale)
+
+    def _shadows_of_less(self, node: str, topics: set[str]) -> set[str]:
+        """Algorithms 4 and 7: who may be linked once a node wants these topics no longer."""
+        if self._kind == "naive":
+            return {u for u in self.topics if u != node and self.topics[u] & topics}
+        return {u for link in self.links if node in link for u in link if u != node} | set(self.backups[node])
+
+    def _connect(self, node: str, topics: set[str]) -> tuple[list[Link], int]:
+        """Algorithms 3, 9 and 10: link a node within topics that it has begun to want."""
+        self._build_backups(node)
+        if self._kind == "naive":
+            shadows = {u for u in self.topics if u != node and self.topics[u] & topics}
+        else:
+            shadows = set(self.backups[node])
+        return self._construct_low_edges(topics, {link_of(node, u) for u in shadows}), len(shadows) + 1
+
+    def _no_longer_alone(self, node: str, topics: set[str]) -> list[str]:
+        """Who wanted one of these topics alone until a node came."""
+        wanting = [subscribers(self.topics, topic) - {node} for topic in topics]
+        return sorted({u for others in wanting if len(others) == 1 for u in others})
+
+    def _construct_low_edges(self, topics: set[str], potential: Iterable[Link]) -> list[Link]:
+        """Algorithm 2: the best link, unless one that raises no highest degree contributes 1/rho of it."""
+        candidates = list(potential)
+        new: list[Link] = []
+        while True:
+            label = {
+                (node, topic): number
+                for topic in topics
+                for number, piece in enumerate(pieces(self.topics, self.links, topic))
+                for node in piece
+            }
+            degree = self._degrees()
+            highest = max(degree.values(), default=0)
+            best = low = (0, ("", ""))
+            for link in sorted(candidates):
+                u, v = link
+                common = self.topics[u] & self.topics[v] & topics
+                contribution = sum(label[u, topic] != label[v, topic] for topic in common)
+                if contribution > best[0]:
+                    best = (contribution, link)
+                if contribution > low[0] and degree[u] < highest and degree[v] < highest:
+                    low = (contribution, link)
+            if best[0] == 0:
+                return new
+            contribution, link = low if low[0] and low[0] * self._rho >= best[0] else best
+            self.links[link] = contribution
+            new.append(link)
+
+    def _build_backups(self, node: str) -> None:
+        self.backups[node] = []
+        weight = self._degrees() + Counter(u for backups in self.backups.values() for u in backups)
+        if self._kind == "greedy":
+            self.backups[node] = greedy_backups(node, self.topics, weight, self._coverage)
+        elif self._kind == "primal-dual":
+            self.backups[node] = primal_dual_backups(node, self.topics, weight, self._coverage, self._draw)
+
+    def _degrees(self) -> Counter[str]:
+        return Counter(u for link in self.links for u in link)
+
+    def _changed(self, added: list[Link], removed: list[Link], shadow: int, stale: list[str]) -> Change:
+        """Drop the links that no topic needs, oldest first; then, with the links settled, algorithm 8."""
+        dropped = []
+        if self._prune:
+            for link in list(self.links):
+                if not needed_for(self.topics, self.links, link):
+                    del self.links[link]
+                    dropped.append(link)
+        for node in stale:
+            self._build_backups(node)
+        net = [link for link in added if link not in dropped]
+        return net, sorted(removed + [link for link in dropped if link not in added]), shadow

@@ -1,0 +1,233 @@
+"""Streams of events: each batch applied once, whatever happens in between."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from topicloom import InputError, Interest, Overlay, design, synthetic
+from topicloom.churn import Settings
+from topicloom.churn.state import living
+from topicloom.model.events import Event, write_events
+from topicloom.pipeline.stream import Batch, event_lines, follow
+from topicloom.workloads import churn_trace
+
+INTEREST = synthetic(24, 12, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=6, seed=5)
+OVERLAY = design(INTEREST, "low-oda")
+EVENTS = churn_trace(INTEREST, 60, change_share=0.3, seed=3)
+EXAMPLE = '{"id": 17, "event": "join", "node": "b7", "topics": ["a", "b"]}'
+
+
+def put(events: list[Event], folder: Path, name: str) -> None:
+    """Move a file of events into a folder, whole."""
+    folder.mkdir(exist_ok=True)
+    write_events(events, folder.parent / "staged.jsonl")
+    (folder.parent / "staged.jsonl").rename(folder / name)
+
+
+def follow_once(spark: SparkSession, folder: Path, settings: Settings | None = None) -> list[Batch]:
+    told: list[Batch] = []
+    follow(
+        event_lines(spark, folder / "events"),
+        OVERLAY,
+        state=folder / "state",
+        out=folder / "out",
+        settings=settings,
+        once=True,
+        told=told.append,
+    )
+    return told
+
+
+def rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    return [row for file in sorted((folder / table).iterdir()) for row in pq.read_table(file).to_pylist()]
+
+
+def undisturbed(folder: Path, events: list[Event]) -> tuple[bytes, list[tuple[int, str, str, str]]]:
+    """The overlay as bytes, and every change of a link."""
+    changes = []
+    with living(OVERLAY, Settings()) as state:
+        for event in events:
+            change = state.take(event).change
+            assert change is not None
+            changes += [(event.id, "remove", *link) for link in change.removed]
+            changes += [(event.id, "add", *link) for link in change.added]
+        state.maintainer.overlay().write(folder / "expected.parquet")
+    return (folder / "expected.parquet").read_bytes(), changes
+
+
+def emitted(folder: Path) -> list[tuple[int, str, str, str]]:
+    return [(row["event"], row["action"], row["source"], row["target"]) for row in rows(folder / "out", "changes")]
+
+
+def test_batches_do_what_maintain_does(spark: SparkSession, tmp_path: Path) -> None:
+    put(EVENTS[20:40], tmp_path / "events", "b.jsonl")
+    put(EVENTS[:20], tmp_path / "events", "a.jsonl")
+    assert [(batch.number, batch.events, batch.last_event) for batch in follow_once(spark, tmp_path)] == [(0, 40, 40)]
+    put(EVENTS[40:], tmp_path / "events", "c.jsonl")
+    assert [(batch.number, batch.events, batch.last_event) for batch in follow_once(spark, tmp_path)] == [(1, 20, 60)]
+    assert follow_once(spark, tmp_path) == []
+    overlay, changes = undisturbed(tmp_path, EVENTS)
+    assert (tmp_path / "out" / "overlay.parquet").read_bytes() == overlay
+    assert emitted(tmp_path) == changes
+    assert rows(tmp_path / "out", "refused") == []
+    interest = Interest.read(tmp_path / "out" / "subscriptions.parquet")
+    links = {(row[2], row[3]) for row in changes if row[1] == "add"}
+    now = Overlay.read(tmp_path / "out" / "overlay.parquet", interest)
+    assert {(row["source"], row["target"]) for row in now.to_arrow().to_pylist()} <= links | {
+        (row["source"], row["target"]) for row in OVERLAY.to_arrow().to_pylist()
+    }
+
+
+def test_what_is_late_repeated_impossible_or_nonsense_is_reported(spark: SparkSession, tmp_path: Path) -> None:
+    put([event for event in EVENTS[:20] if event.id != 4], tmp_path / "events", "a.jsonl")
+    follow_once(spark, tmp_path)
+    put([EVENTS[3], EVENTS[15], Event(70, "leave", "nobody"), EVENTS[25]], tmp_path / "events", "b.jsonl")
+    with (tmp_path / "events" / "c.jsonl").open("w") as file:
+        file.write(EVENTS[25].to_json() + "\n\nnonsense\n")
+    follow_once(spark, tmp_path)
+    told = [row for row in rows(tmp_path / "out", "refused") if row["batch"] == 1]
+    refused = {(row["event"], row["reason"], Path(row["file"]).name) for row in told}
+    late = "late or repeated: event {} has happened already"
+    again = {(EVENTS[25].id, late.format(26), name) for name in ("b.jsonl", "c.jsonl")}
+    assert len(refused & again) == 1, "the second one, whichever that was"
+    assert refused - again == {
+        (4, late.format(20), "b.jsonl"),
+        (16, late.format(20), "b.jsonl"),
+        (70, "leave of 'nobody', which is not there", "b.jsonl"),
+        (None, f"line: is not a JSON object, such as {EXAMPLE}", "c.jsonl"),
+    }
+
+
+# Follows once, and kills itself when a call of a function has come so often: before it, or after it.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from test_stream import OVERLAY
+from topicloom.churn import journal
+from topicloom.pipeline import SparkOptions, spark_session, stream
+
+folder, place, turn = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+
+def dying(call):
+    def instead(*arguments, **named):
+        global turn
+        turn -= 1
+        given = call(*arguments, **named)
+        if turn == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return given
+    return instead
+
+if place == "append":
+    journal.Journal.append = dying(journal.Journal.append)
+elif place == "write":
+    stream._write = dying(stream._write)
+elif place == "done":
+    stream.Follower._follow = dying(stream.Follower._follow)
+conf = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+with spark_session(SparkOptions("local[1]", conf, "512m"), "killed") as spark:
+    lines = stream.event_lines(spark, folder / "events")
+    stream.follow(lines, OVERLAY, state=folder / "state", out=folder / "out", once=True)
+"""
+
+
+# In the middle of the second batch; again before its changes are written; and once more when all is written.
+KILLS = (("append", 7), ("write", 1), ("done", 1))
+
+
+def test_a_killed_stream_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    put(EVENTS[:30], tmp_path / "events", "a.jsonl")
+    follow_once(spark, tmp_path)
+    put(EVENTS[30:], tmp_path / "events", "b.jsonl")
+    for place, turn in KILLS:
+        ended = subprocess.run(
+            [sys.executable, "-c", KILLED, str(tmp_path), place, str(turn)], cwd=Path(__file__).parent, check=False
+        )
+        assert ended.returncode == -signal.SIGKILL
+    follow_once(spark, tmp_path)
+    overlay, changes = undisturbed(tmp_path, EVENTS)
+    assert (tmp_path / "out" / "overlay.parquet").read_bytes() == overlay
+    assert emitted(tmp_path) == changes
+    assert rows(tmp_path / "out", "refused") == []
+
+
+def test_state_and_checkpoint_that_do_not_agree(spark: SparkSession, tmp_path: Path) -> None:
+    state, checkpoint = tmp_path / "state", tmp_path / "state" / "checkpoint"
+    put(EVENTS[:10], tmp_path / "events", "a.jsonl")
+    follow_once(spark, tmp_path)
+    shutil.copytree(state, tmp_path / "old")
+    put(EVENTS[10:20], tmp_path / "events", "b.jsonl")
+    follow_once(spark, tmp_path)
+    put(EVENTS[20:30], tmp_path / "events", "c.jsonl")
+    shutil.copytree(state, tmp_path / "new")
+    # The state of a backup with the checkpoint of today would lose events.
+    shutil.rmtree(state)
+    shutil.copytree(tmp_path / "old", state)
+    shutil.rmtree(checkpoint)
+    shutil.copytree(tmp_path / "new" / "checkpoint", checkpoint)
+    with pytest.raises(InputError, match="do not go together: it goes on with batch 2, and the state has seen 1;"):
+        follow_once(spark, tmp_path)
+    # Without a checkpoint all files would be batch 0, which is done.
+    shutil.rmtree(checkpoint)
+    with pytest.raises(InputError, match="do not go together: it goes on with batch 0, and the state has seen 1;"):
+        follow_once(spark, tmp_path)
+    shutil.rmtree(state)
+    shutil.copytree(tmp_path / "new", state)
+    follow_once(spark, tmp_path)
+    assert (tmp_path / "out" / "overlay.parquet").read_bytes() == undisturbed(tmp_path, EVENTS[:30])[0]
+
+
+def test_folders(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="events: is no folder; give one that event files are moved into"):
+        event_lines(spark, tmp_path / "events")
+    put(EVENTS[:1], tmp_path / "events", "a.jsonl")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "photo.jpg").touch()
+    with pytest.raises(InputError, match=r"out: is not empty, and .*state has written nothing to it"):
+        follow_once(spark, tmp_path)
+
+
+COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
+
+
+def test_the_command_waits_for_events_until_it_is_stopped(tmp_path: Path) -> None:
+    INTEREST.write(tmp_path / "subs.parquet")
+    OVERLAY.write(tmp_path / "overlay.parquet")
+    put(EVENTS[:5], tmp_path / "events", "a.jsonl")
+    arguments = ["stream", "subs.parquet", "overlay.parquet", "--events", "events", "--state", "state", "--out", "out"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--json", "--master", "local[1]"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["last_event"] == 5
+    put(EVENTS[5:9], tmp_path / "events", "b.jsonl")
+    assert json.loads(process.stdout.readline()) == {
+        "number": 1,
+        "events": 4,
+        "refused": 0,
+        **{
+            f"links_{what}": sum(row["action"] == action for row in rows(tmp_path / "out", "changes") if row["batch"])
+            for what, action in (("added", "add"), ("removed", "remove"))
+        },
+        "last_event": 9,
+    }
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert errors == "topicloom: stopped after batch 1; the same command goes on from there\n"
+    assert process.returncode == 130
+    overlay, _ = undisturbed(tmp_path, EVENTS[:9])
+    assert (tmp_path / "out" / "overlay.parquet").read_bytes() == overlay
