@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import designs, evaluate, ingest, measures, real_data
+from benchmarks import churn, designs, evaluate, ingest, measures, real_data
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "measures", "real-data", "ingest", "evaluate")
+PARTS = ("designs", "measures", "real-data", "ingest", "evaluate", "churn")
 
 
 def main() -> None:
@@ -33,6 +33,7 @@ def main() -> None:
         "real-data": lambda: real_data.report(console),
         "ingest": lambda: ingest.report(console, rows),
         "evaluate": lambda: evaluate.report(console),
+        "churn": lambda: churn.report(console),
     }
     unknown = [part for part in given.parts if part not in PARTS]
     if unknown:

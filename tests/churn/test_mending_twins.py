@@ -47,6 +47,21 @@ def let_happen(twin: MaintainerTwin, event: Event) -> Change:
     return twin.change(event.node, set(event.add), set(event.remove))
 
 
+def assert_sound(found: MendingMaintainer) -> None:
+    """Kernels go through all places of `rank`, and compiled they would read past the end of a shorter array."""
+    fleet, scratch = found.live.fleet, found.live.scratch
+    by_node = [fleet.topics, fleet.neighbours, fleet.backups, fleet.primaries]
+    lengths = [len(rows.length) for rows in by_node]
+    lengths += map(len, [scratch.mark, scratch.key, scratch.gain, scratch.chosen, scratch.place, scratch.queue])
+    assert min(lengths) >= len(fleet.rank) >= len(found.live.names)
+    assert len(fleet.degrees) >= len(fleet.rank) + 2
+    by_topic = [fleet.members.length, scratch.topic_mark, scratch.uncovered, scratch.before]
+    assert min(map(len, by_topic)) >= len(found.live.topic_names)
+    for rows in (*by_node, fleet.members):
+        assert rows.used[1] == rows.length.sum()
+        assert rows.used[0] <= len(rows.items)
+
+
 def assert_alike(found: MendingMaintainer, twin: MaintainerTwin, where: str) -> None:
     overlay = found.overlay()
     assert list(links_of(overlay).items()) == list(twin.links.items()), where
@@ -55,18 +70,12 @@ def assert_alike(found: MendingMaintainer, twin: MaintainerTwin, where: str) -> 
     assert found.primaries() == dict(sorted(twin.primaries().items())), where
     assert (found.node_count, found.link_count) == (len(twin.topics), len(twin.links)), where
     assert found.max_degree == overlay.degrees.max(initial=0), where
-
-
-def assert_long_enough(found: MendingMaintainer) -> None:
-    """Kernels go through all places of `rank`, and compiled they would read past the end of a shorter array."""
-    fleet, scratch = found.live.fleet, found.live.scratch
-    nodes, topics = len(fleet.rank), len(found.live.topic_names)
-    by_node = [rows.length for rows in (fleet.topics, fleet.neighbours, fleet.backups, fleet.primaries)]
-    by_node += [scratch.mark, scratch.key, scratch.gain, scratch.chosen, scratch.place, scratch.queue]
-    assert min(map(len, by_node)) >= nodes >= len(found.live.names)
-    assert len(fleet.degrees) >= nodes + 2
-    by_topic = [fleet.members.length, scratch.topic_mark, scratch.uncovered, scratch.before]
-    assert min(map(len, by_topic)) >= topics
+    assert_sound(found)
+    fleet, numbers = found.live.fleet, found.live.numbers
+    ranks = {numbers[node]: rank for rank, node in enumerate(sorted(twin.topics))}
+    assert fleet.rank.tolist() == [ranks.get(number, -1) for number in range(len(fleet.rank))], where
+    counts = Counter(overlay.degrees.tolist())
+    assert fleet.degrees[:-1].tolist() == [counts[degree] for degree in range(len(fleet.degrees) - 1)], where
 
 
 def follow(found: MendingMaintainer, twin: MaintainerTwin, dice: random.Random, events: int, where: str) -> None:
@@ -135,6 +144,6 @@ def test_equals_its_twin_while_a_fleet_grows_from_few_and_shrinks_to_none(kind: 
             expected = let_happen(twin, event)
             change = found.apply(event)
             assert (list(change.added), list(change.removed), change.shadow) == expected, event
-            assert_long_enough(found)
+            assert_sound(found)
             assert found.max_degree == max(Counter(u for link in twin.links for u in link).values(), default=0)
         assert_alike(found, twin, f"at {most}")

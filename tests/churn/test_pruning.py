@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from reference.fleets import STARTS, links_of, random_event, random_overlay, topics_of
 from reference.maintainers import broken_topics, needed_for
 from topicloom.churn import Change, Maintainer, Settings, maintainer
+from topicloom.churn.live import LiveOverlay
+from topicloom.kernels import needed
 from topicloom.model import Interest, Overlay
 
 WAYS = {
@@ -103,6 +106,20 @@ def test_a_link_that_is_added_and_dropped_in_one_event_is_not_told_of(settings: 
     change = found.leave("a")
     assert ["".join(link) for link in change.added] == links(found) == ["bc", "bd", "ce"]
     assert removed(change) == ["ab", "ac", "ad", "ae"]
+
+
+def test_one_search_finds_all_links_that_a_topic_needs() -> None:
+    for seed in range(40):
+        overlay = random_overlay(random.Random(seed), STARTS[seed % len(STARTS)], most_nodes=15, most_topics=8)
+        live = LiveOverlay(overlay, 0)
+        topics, kept = topics_of(overlay.interest), list(links_of(overlay))
+        asked = [(number, link) for number in range(overlay.interest.topic_count) for link in kept]
+        reasons = np.array([number for number, _ in asked], np.int64)
+        ends = np.array([(live.numbers[u], live.numbers[v]) for _, (u, v) in asked], np.int64).reshape(-1, 2)
+        for order in (ends, ends[:, ::-1].copy()):
+            found = needed.still_needed(live.fleet, live.scratch, reasons, order).tolist()
+            needs = {link: needed_for(topics, kept, link) for link in kept}
+            assert found == [live.topic_names[number] in needs[link] for number, link in asked], f"{seed=}"
 
 
 @every

@@ -28,6 +28,18 @@ class Link(NamedTuple):
     target: str
 
 
+class _Room(NamedTuple):
+    """How many subscriptions, links and backups may still be added before kernels run out of room."""
+
+    topics: int
+    links: int
+    backups: int
+
+
+# What is reserved besides what is asked for.
+_AT_ONCE = 4096
+
+
 class LiveOverlay:
     """Nodes with their topics, and links in the order they were added, each with its contribution at that time."""
 
@@ -38,6 +50,7 @@ class LiveOverlay:
         self.names: list[str] = list(interest.node_names)
         self._ordered = list(interest.node_names)
         self._free: list[int] = []
+        self._room = _Room(0, 0, 0)
         self.topic_numbers = dict(interest.topic_ids)
         self.topic_names = list(interest.topic_names)
         source, target = overlay.source, overlay.target
@@ -122,18 +135,23 @@ class LiveOverlay:
         if len(self.topic_names) > len(self.scratch.topic_mark):
             by_topic = ("topic_mark", "uncovered", "before")
             self.scratch = self._longer_scratch(by_topic, len(self.topic_names))
-        return np.array([known[topic] for topic in topics], np.int32)
+        return np.array(list(map(known.__getitem__, topics)), np.int32)
 
     def reserve(self, *, topics: int = 0, links: int = 0, backups: int = 0) -> None:
         """Room for so many more subscriptions, links and backups before the next call."""
+        self._room = _Room(*(room - more for room, more in zip(self._room, (topics, links, backups), strict=True)))
         nodes, known = len(self.fleet.rank), len(self.topic_names)
         fleet = self.fleet
+        if min(self._room) >= 0 and nodes <= len(fleet.topics.start) and known <= len(fleet.members.start):
+            return
+        # Room for many events, so that few have to look.
+        self._room = _Room(*(_AT_ONCE + more for more in (topics, links, backups)))
         self.fleet = fleet._replace(
-            topics=reserved(fleet.topics, nodes, topics),
-            members=reserved(fleet.members, known, topics),
-            neighbours=reserved(fleet.neighbours, nodes, 2 * links),
-            backups=reserved(fleet.backups, nodes, backups),
-            primaries=reserved(fleet.primaries, nodes, backups),
+            topics=reserved(fleet.topics, nodes, self._room.topics),
+            members=reserved(fleet.members, known, self._room.topics),
+            neighbours=reserved(fleet.neighbours, nodes, 2 * self._room.links),
+            backups=reserved(fleet.backups, nodes, self._room.backups),
+            primaries=reserved(fleet.primaries, nodes, self._room.backups),
         )
 
     def record(self, ends: Ids, contributions: Ids) -> list[Link]:
@@ -160,6 +178,7 @@ class LiveOverlay:
             np.cumsum(np.bincount(table[:, by], minlength=count), out=starts[1:])
             rows.append(new_rows(count, starts, table[np.argsort(table[:, by], kind="stable"), item]))
         self.fleet = self.fleet._replace(backups=rows[0], primaries=rows[1])
+        self._room = _Room(0, 0, 0)
 
     def link(self, u: int, v: int) -> Link:
         """A link by the names of its ends."""
