@@ -14,7 +14,8 @@ Packages, from the ground up; each may import those before it, never those after
 - `kernels`: compiled loops on plain arrays.
 - `metrics`: how good an overlay is.
 - `designers`: the algorithms that build overlays, and their registry.
-- `workloads`: synthetic interests.
+- `churn`: overlays that are mended while nodes come and go.
+- `workloads`: synthetic interests, and churn.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `cli`: the command line.
 """

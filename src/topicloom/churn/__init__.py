@@ -4,6 +4,8 @@
 - `mending`: shadow sets, and the naive way. `rebuild`: from scratch.
 - `live`: nodes, topics and links that change. `pruning`: dropping links that no topic needs any more.
 - `whole`: whether every topic is in one piece.
+- `state`: a maintainer that survives its process. `snapshot` and `journal`: what it keeps on disk.
+- `trace`: what events did, one a row.
 """
 
 from topicloom.churn.live import Link

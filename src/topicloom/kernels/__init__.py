@@ -10,6 +10,9 @@ For greedy designers:
 
 For other designers: `stars`, `coverage` (SpiderCast) and `random_links`.
 
+For living overlays: `fleet` (who is there), `rows` (rows that grow), `backups` (who stands in for whom), `mending`
+(links among few nodes), `shadows` (what happens at a join, a leave, a change) and `needed` (links that a topic needs).
+
 For measures: `components` (union-find), `distances` (diameters) and `relays` (Steiner trees).
 
 `jit` says how kernels are compiled and where the compiled code is kept.
