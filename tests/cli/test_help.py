@@ -14,8 +14,8 @@ from topicloom import DESIGNERS, __version__
 from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
-    *("generate", "designers", "design", "measure", "compare"),
-    *("ingest", "sample", "profile", "evaluate", "sweep"),
+    *("generate", "designers", "design", "measure", "compare", "churn", "maintain"),
+    *("ingest", "sample", "profile", "evaluate", "sweep", "stream"),
 ]
 
 

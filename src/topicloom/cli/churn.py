@@ -64,7 +64,7 @@ def command(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make random churn: nodes that join, leave and change their topics."""
+    """Make random churn: nodes come, go and change topics."""
     from topicloom.model import Interest
     from topicloom.model.events import write_events
     from topicloom.workloads import churn_trace, synthetic

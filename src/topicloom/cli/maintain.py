@@ -82,7 +82,7 @@ def command(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Mend an overlay while nodes join, leave and change their topics.
+    """Mend an overlay while nodes come, go and change topics.
 
     Events that cannot have happened, such as the leave of a node that is not there, are refused, counted and named.
     """

@@ -61,7 +61,7 @@ def command(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Mend an overlay as events come, on Spark Structured Streaming.
+    """Mend an overlay as events come, on Spark.
 
     Each batch of events is applied once, in the order of ids. Events that come late or again, or cannot have happened,
     are reported and not applied. Ctrl-C ends it; the same command goes on.
