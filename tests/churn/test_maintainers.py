@@ -310,10 +310,10 @@ class TestSettings:
             ({"rho": float("nan")}, "rho must be a number, 1 or more, not nan"),
             ({"rho": float("inf")}, "rho must be a number, 1 or more, not inf"),
             ({"rho": "3"}, "rho must be a number, 1 or more, not '3'"),
-            ({"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
-            ({"seed": 2**64}, f"seed must be a whole number, 0 or more, not {2**64}"),
-            ({"seed": 1.5}, "seed must be a whole number, 0 or more, not 1.5"),
-            ({"seed": False}, "seed must be a whole number, 0 or more, not False"),
+            ({"seed": -1}, "seed must be a whole number from 0 to 2^64 - 1, not -1"),
+            ({"seed": 2**64}, f"seed must be a whole number from 0 to 2^64 - 1, not {2**64}"),
+            ({"seed": 1.5}, "seed must be a whole number from 0 to 2^64 - 1, not 1.5"),
+            ({"seed": False}, "seed must be a whole number from 0 to 2^64 - 1, not False"),
         ],
     )
     def test_refusals(self, given: dict[str, Any], message: str) -> None:
@@ -358,3 +358,23 @@ class TestConnected:
                 assert refusal(lambda overlay=overlay: maintainer(overlay)) == expected, f"{seed=}"
             else:
                 assert maintainer(overlay).link_count == len(links), f"{seed=}"
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("node", "topics", "message"),
+        [
+            ("", ["x"], "join of '', which is no name"),
+            ("new", "xy", "topics are a list of names, not the text 'xy'"),
+            ("new", ["x", ""], "topic '' is no name"),
+            ("new", [5], "topic 5 is no name"),
+            ("half \ud800", ["x"], "join of 'half \\ud800', which is no name"),
+        ],
+    )
+    def test_what_is_no_name_changes_nothing(self, node: str, topics: list[str], message: str) -> None:
+        interest = Interest.from_pairs([("a", "x"), ("b", "x")])
+        maintained = maintainer(design(interest, "low-oda"))
+        with pytest.raises(EventRefused) as caught:
+            maintained.join(node, topics)
+        assert str(caught.value) == message
+        assert maintained.interest() == interest

@@ -147,3 +147,34 @@ def test_equals_its_twin_while_a_fleet_grows_from_few_and_shrinks_to_none(kind: 
             assert_sound(found)
             assert found.max_degree == max(Counter(u for link in twin.links for u in link).values(), default=0)
         assert_alike(found, twin, f"at {most}")
+    assert len(found.live.names) == 45
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_room_is_made_for_whatever_an_event_adds(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled kernels would write past the end of their arrays; so whatever they may append is asked for before."""
+    dice = random.Random(f"room {kind}")
+    found, twin = both(random_overlay(dice, "gm"), kind, settings_of(kind, 2, 3, False, 1))
+    asked: Counter[str] = Counter()
+    reserve = found.live.reserve
+
+    def reserve_and_count(**more: int) -> None:
+        asked.update(more)
+        reserve(**more)
+
+    monkeypatch.setattr(found.live, "reserve", reserve_and_count)
+    for number in range(60):
+        event = random_event(dice, number, twin.topics)
+        before, backups = set(twin.topics.get(event.node, ())), dict(twin.backups)
+        added, _, _ = let_happen(twin, event)
+        asked.clear()
+        found.apply(event)
+        assert asked["links"] >= len(added), event
+        # A node that changes its topics loses all of them and gets them anew, twice.
+        again = 0 if event.kind == LEAVE else 2 * len(before - set(event.remove))
+        assert asked["topics"] >= again + len(event.add), event
+        assert asked["backups"] >= len(twin.backups.get(event.node, ())), event
+        asked.clear()
+        found.settle()
+        others = [node for node in twin.backups if node != event.node and twin.backups[node] != backups[node]]
+        assert asked["backups"] >= sum(len(twin.backups[node]) for node in others), event

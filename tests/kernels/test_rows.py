@@ -88,6 +88,20 @@ def test_many_rows_may_take_all_that_was_reserved() -> None:
             assert_sound(rows, [[*range(items), r] for r in range(count)])
 
 
+def test_a_long_row_may_move_however_little_is_reserved() -> None:
+    """A row that is full moves to twice its room for a single append, whatever others have taken before."""
+    rows = rows_of([list(range(600)), *([] for _ in range(40))])
+    while rows.length[0] < rows.room[0]:
+        rows = reserved(rows, 41, 1)
+        append(rows, 0, 7)
+    for step in range(800):
+        rows = reserved(rows, 41, 1)
+        other = Rows(*(array.copy() for array in rows))
+        append(other, 0, 7)
+        assert other.used[0] <= len(other.items), step
+        append(rows, 1 + step % 40, step)
+
+
 def test_removing_takes_one_of_several_equal_items() -> None:
     rows = rows_of([[5, 6, 5], [5]])
     remove(rows, 0, 5)

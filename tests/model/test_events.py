@@ -134,7 +134,7 @@ class TestFile:
             (f"{LEAVE_LINE}\n{LEAVE_LINE}\n", "line 2: id 1 comes after 1; ids must rise"),
             (f"{LEAVE_LINE}\n\n{LEAVE_LINE.replace('1', '0')}", "line 3: id 0 comes after 1; ids must rise"),
             (f"{LEAVE_LINE}\nx\n", f"line 2: {NO_OBJECT}"),
-            (f"\ufeff{LEAVE_LINE}\n", f"line 1: {NO_OBJECT}"),
+            (f"{LEAVE_LINE}\n\ufeff{LEAVE_LINE}\n", f"line 2: {NO_OBJECT}"),
             (f"\n\n{LEAVE_LINE[:-1]}", f"line 3: {NO_OBJECT}"),
             ('{"id": 1, "event": "go", "node": "a"}', 'line 1: "event" must be join, leave or change, not "go"'),
         ],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from topicloom.churn.live import Link
 from topicloom.model.errors import InputError
-from topicloom.model.events import JOIN, LEAVE, Event
+from topicloom.model.events import JOIN, LEAVE, Event, is_name
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -34,11 +34,13 @@ class Maintainer(ABC):
     def join(self, node: str, topics: Iterable[str]) -> Change:
         """A new node that wants these topics joins."""
         self.settle()
-        wanted = sorted(set(topics))
+        wanted = sorted(_names(topics))
         if self.has(node):
             raise EventRefused(f"join of '{node}', which is there already")
         if not wanted:
             raise EventRefused(f"join of '{node}', which wants no topic")
+        if not is_name(node):
+            raise EventRefused(f"join of {node!r}, which is no name")
         return self._join(node, wanted)
 
     def leave(self, node: str) -> Change:
@@ -53,7 +55,7 @@ class Maintainer(ABC):
         self.settle()
         if not self.has(node):
             raise EventRefused(f"change of '{node}', which is not there")
-        added, given_up, before = set(add), set(remove), set(self.topics_of(node))
+        added, given_up, before = _names(add), _names(remove), set(self.topics_of(node))
         if have := sorted(added & before):
             raise EventRefused(f"change of '{node}': it wants '{have[0]}' already")
         if lack := sorted(given_up - before):
@@ -119,3 +121,14 @@ class Maintainer(ABC):
 
     @abstractmethod
     def _change(self, node: str, add: list[str], remove: list[str]) -> Change: ...
+
+
+def _names(topics: Iterable[str]) -> set[str]:
+    """Topics without repeats; an error where one is no name."""
+    if isinstance(topics, str):
+        raise EventRefused(f"topics are a list of names, not the text '{topics}'")
+    found = set(topics)
+    for topic in found:
+        if not is_name(topic):
+            raise EventRefused(f"topic {topic!r} is no name")
+    return found

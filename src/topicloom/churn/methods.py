@@ -45,10 +45,15 @@ class Settings:
                 raise InputError(f"unknown {name} '{value}'; known are {', '.join(known)}")
         if isinstance(self.coverage, bool) or not isinstance(self.coverage, int) or self.coverage < 1:
             raise InputError(f"coverage must be a whole number, 1 or more, not {self.coverage!r}")
-        if not isinstance(self.rho, int | float) or not math.isfinite(self.rho) or self.rho < 1:
+        if (
+            isinstance(self.rho, bool)
+            or not isinstance(self.rho, int | float)
+            or not math.isfinite(self.rho)
+            or self.rho < 1
+        ):
             raise InputError(f"rho must be a number, 1 or more, not {self.rho!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
-            raise InputError(f"seed must be a whole number, 0 or more, not {self.seed!r}")
+            raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, not {self.seed!r}")
 
 
 def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer:

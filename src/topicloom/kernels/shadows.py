@@ -12,7 +12,7 @@ from topicloom.kernels.backups import build_by_primal_dual, build_greedily, forg
 from topicloom.kernels.fleet import enter, exit_, new_mark, unlink, want
 from topicloom.kernels.jit import kernel, tight_kernel
 from topicloom.kernels.mending import mend, pieces_with, pieces_without
-from topicloom.kernels.rows import remove
+from topicloom.kernels.rows import clear, remove
 
 PRIMAL_DUAL = 0
 GREEDY = 1
@@ -135,8 +135,7 @@ def retire(fleet, v):
     primaries = by_rank(fleet, row(fleet.primaries, v))
     for k in range(primaries.shape[0]):
         remove(fleet.backups, primaries[k], v)
-    fleet.primaries.used[1] -= fleet.primaries.length[v]
-    fleet.primaries.length[v] = 0
+    clear(fleet.primaries, v)
     exit_(fleet, v)
     return primaries
 

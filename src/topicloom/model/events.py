@@ -55,7 +55,7 @@ class Event:
         if unknown:
             raise InputError(f"{where}: a {kind} has no {json.dumps(unknown[0])}")
         node: Any = fields.get("node")
-        if not _is_name(node):
+        if not is_name(node):
             raise InputError(f'{where}: "node" must be a name, not {json.dumps(node)}')
         topics = {name: _topics(fields, name, where) for name in _TOPICS[kind]}
         return cls(number, kind, node, topics.get("topics", topics.get("add", ())), topics.get("remove", ()))
@@ -64,14 +64,15 @@ class Event:
 _EXAMPLE = '{"id": 17, "event": "join", "node": "b7", "topics": ["a", "b"]}'
 
 
-def _is_name(value: Any) -> bool:
+def is_name(value: Any) -> bool:
+    """Whether a value can name a node or a topic."""
     # Half a surrogate pair is no text, and no file could hold it.
     return isinstance(value, str) and bool(value) and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def _topics(fields: dict[str, Any], name: str, where: str) -> tuple[str, ...]:
     given = fields.get(name, [])
-    if not isinstance(given, list) or not all(map(_is_name, given)):
+    if not isinstance(given, list) or not all(map(is_name, given)):
         raise InputError(f'{where}: "{name}" must be a list of topics')
     return tuple(sorted(set(given)))
 
@@ -96,7 +97,7 @@ def parse_events(lines: Iterable[str], where: str) -> Iterator[Event]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").split("\n")
+        return path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except UnicodeDecodeError as error:
