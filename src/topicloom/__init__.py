@@ -15,6 +15,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `metrics`: how good an overlay is.
 - `designers`: the algorithms that build overlays, and their registry.
 - `workloads`: synthetic interests.
+- `deploy`: plans for real brokers, their configurations, and a live proof.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `cli`: the command line.
 """

@@ -21,9 +21,12 @@ from topicloom.cli import (
     evaluate,
     generate,
     ingest,
+    live,
     measure,
     output,
+    plan,
     profile,
+    render,
     sample,
     sweep,
     working,
@@ -77,6 +80,9 @@ app.command("designers", epilog=designers.EXAMPLES)(designers.command)
 app.command("design", epilog=design.EXAMPLES)(design.command)
 app.command("measure", epilog=measure.EXAMPLES)(measure.command)
 app.command("compare", epilog=compare.EXAMPLES)(compare.command)
+app.command("plan", epilog=plan.EXAMPLES)(plan.command)
+app.command("render", epilog=render.EXAMPLES)(render.command)
+app.command("live", epilog=live.EXAMPLES)(live.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)
