@@ -18,7 +18,9 @@ from topicloom.cli import (
     compare,
     design,
     designers,
+    diff,
     evaluate,
+    explain,
     generate,
     ingest,
     live,
@@ -82,6 +84,8 @@ app.command("measure", epilog=measure.EXAMPLES)(measure.command)
 app.command("compare", epilog=compare.EXAMPLES)(compare.command)
 app.command("plan", epilog=plan.EXAMPLES)(plan.command)
 app.command("render", epilog=render.EXAMPLES)(render.command)
+app.command("diff", epilog=diff.EXAMPLES)(diff.command)
+app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.command("live", epilog=live.EXAMPLES)(live.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)

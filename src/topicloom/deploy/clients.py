@@ -20,8 +20,8 @@ OnMessage = Callable[[str, str, bytes, float], None]
 
 _LINK_STATES = "$SYS/broker/connection/+/state"
 _CONNECT_SECONDS = 10.0
-# As many as a broker takes at once without a limit of its own; the messages under way are limited elsewhere.
-_INFLIGHT = 10_000
+# More than are ever under way, so that the client itself holds nothing back.
+_INFLIGHT = 1000
 _KEEPALIVE_SECONDS = 600
 
 

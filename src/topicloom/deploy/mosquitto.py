@@ -9,6 +9,8 @@ What the options are for:
 - `cleansession false` keeps what is on its way while a link is down. The other broker then keeps the subscriptions of
   that session too, also of topics that a later plan takes off the link, which would make loops. So the session's name
   ends in a hash of the link's topics: a link with other topics begins a session of its own.
+- `max_inflight_messages`, where a topic has QoS 2: Mosquitto 2.0.11 loses some of what a sender has under way beyond
+  its default of 20. Four brokers lost 50 to 60 of 3,000 messages published as fast as possible, and none with 1,000.
 - `notifications_local_only` says at this broker, under `$SYS/broker/connection/`, whether the link is up.
 """
 
@@ -23,6 +25,7 @@ from topicloom.deploy.plan import Pair, Plan, Route
 from topicloom.deploy.secrets import password_of
 
 _SESSION_HASH_BYTES = 6
+_INFLIGHT_MESSAGES = 1000
 _SYSTEM_CERTIFICATES = "/etc/ssl/certs"
 
 
@@ -33,6 +36,8 @@ def bridges_of(plan: Plan, broker: str) -> str:
         f"# Topicloom: bridges of broker {identifier(broker)} at {own.host}:{own.port}",
         "# Made from a plan: change the plan and render again, rather than this file.",
     ]
+    if any(route.qos == 2 and broker in route.neighbours for route in plan.routes):
+        lines += ["", f"max_inflight_messages {_INFLIGHT_MESSAGES}"]
     for link in plan.links:
         if link[0] == broker:
             lines += ["", *_section(plan, link)]

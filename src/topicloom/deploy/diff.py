@@ -1,0 +1,212 @@
+"""What changes between two plans, and in which order to apply it.
+
+A broker's file takes effect as a whole, one broker after the other. In between, some topics have links of both plans:
+with too few of them a topic is interrupted, with too many it goes in circles. A circle floods brokers, so links are
+taken away before others take their place; a topic is then interrupted for as long as that takes, unless one broker
+owns both changes. Where brokers wait for each other, one of them first goes without its links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import networkx
+
+from topicloom.deploy.plan import Pair, Plan
+from topicloom.model.errors import InputError
+
+Link = frozenset[str]
+Made = tuple[Link, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class LinkChange:
+    """A link that carries other topics than before; `kind` is `add`, `change` or `remove`."""
+
+    kind: str
+    link: Pair
+    topics_added: tuple[str, ...]
+    topics_removed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TopicChange:
+    """A topic that takes another way than before; `kind` is `add`, `change` or `remove`."""
+
+    kind: str
+    topic: str
+    links_added: tuple[Pair, ...]
+    links_removed: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A broker to put its new file on, or, with `clear`, to take its old file from for the time being."""
+
+    broker: str
+    clear: bool = False
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What changes from one plan to another.
+
+    `steps` is the order to apply it in. On that way the topics `interrupted` do not reach all their subscribers for a
+    while, and the topics `doubled` have a circle.
+    """
+
+    links: tuple[LinkChange, ...]
+    topics: tuple[TopicChange, ...]
+    brokers_added: tuple[str, ...]
+    brokers_removed: tuple[str, ...]
+    steps: tuple[Step, ...]
+    interrupted: tuple[str, ...]
+    doubled: tuple[str, ...]
+
+    def count(self, kind: str) -> int:
+        """How many links are of a kind of change."""
+        return sum(change.kind == kind for change in self.links)
+
+
+def compare_plans(old: Plan, new: Plan) -> Difference:
+    """What must change to get from one plan to another of the same target, and in which order."""
+    if old.target != new.target:
+        raise InputError(f"the plans are for different targets: {old.target} and {new.target}")
+    topics = tuple(_topic_changes(old, new))
+    changed = sorted(
+        name for name in old.broker.keys() | new.broker.keys() if _settings(old, name) != _settings(new, name)
+    )
+    steps = _order(old, new, topics, changed)
+    interrupted, doubled = _on_the_way(old, new, topics, steps)
+    return Difference(
+        links=tuple(_link_changes(old, new)),
+        topics=topics,
+        brokers_added=tuple(sorted(new.broker.keys() - old.broker.keys())),
+        brokers_removed=tuple(sorted(old.broker.keys() - new.broker.keys())),
+        steps=steps,
+        interrupted=interrupted,
+        doubled=doubled,
+    )
+
+
+def _carried(plan: Plan) -> dict[Link, tuple[Pair, dict[str, int]]]:
+    return {
+        frozenset(link): (link, {route.topic: route.qos for route in routes})
+        for link, routes in plan.routes_of_link.items()
+    }
+
+
+def _link_changes(old: Plan, new: Plan) -> Iterator[LinkChange]:
+    before, after = _carried(old), _carried(new)
+    for key in sorted(before.keys() | after.keys(), key=sorted):
+        link, topics = after.get(key, before.get(key, (("", ""), {})))
+        had = before[key][1] if key in before else {}
+        has = topics if key in after else {}
+        kind = "add" if key not in before else "remove" if key not in after else "change"
+        if kind != "change" or had != has or before[key][0] != link:
+            yield LinkChange(kind, link, tuple(sorted(has.keys() - had.keys())), tuple(sorted(had.keys() - has.keys())))
+
+
+def _topic_changes(old: Plan, new: Plan) -> Iterator[TopicChange]:
+    for topic in sorted(old.route.keys() | new.route.keys()):
+        before, after = _made(old, topic), _made(new, topic)
+        kind = "add" if topic not in old.route else "remove" if topic not in new.route else "change"
+        if before != after or kind != "change":
+            yield TopicChange(kind, topic, _pairs(after - before), _pairs(before - after))
+
+
+def _made(plan: Plan, topic: str) -> set[Made]:
+    """The links of a topic, each with the brokers whose files make it."""
+    route = plan.route.get(topic)
+    return {(frozenset(link), _owners(plan, link)) for link in route.links} if route else set()
+
+
+def _pairs(made: Iterable[Made]) -> tuple[Pair, ...]:
+    return tuple(sorted((min(link), max(link)) for link, _ in made))
+
+
+def _owners(plan: Plan, link: Pair) -> frozenset[str]:
+    """Both ends for federation, which pulls from either side, otherwise the one that opens the link."""
+    if plan.target == "rabbitmq":
+        return frozenset(link)
+    return frozenset({link[0] if link in plan.routes_of_link else link[1]})
+
+
+def _settings(plan: Plan, broker: str) -> object:
+    """All that a broker's file says, but for passwords; None where the plan has no such broker."""
+    if broker not in plan.broker:
+        return None
+    routes = [route for route in plan.routes if broker in route.neighbours]
+    own = [link for link in plan.links_of(broker) if broker in _owners(plan, link)]
+    others = [plan.broker[name] for link in own for name in link if name != broker]
+    carried = [[(route.topic, route.qos) for route in plan.routes_of_link[link]] for link in own]
+    if plan.target == "rabbitmq":
+        return others, carried, [(route.topic, route.diameter) for route in routes]
+    return others, carried, any(route.qos == 2 for route in routes)
+
+
+def _order(old: Plan, new: Plan, topics: Iterable[TopicChange], changed: list[str]) -> tuple[Step, ...]:
+    """Who takes a link of a topic away goes before who adds one to it."""
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(changed)
+    for change in topics:
+        before, after = _made(old, change.topic), _made(new, change.topic)
+        takers = {owner for _, owners in before - after for owner in owners}
+        givers = {owner for _, owners in after - before for owner in owners}
+        graph.add_edges_from((taker, giver) for taker, giver in product(takers, givers) if taker != giver)
+    knots = networkx.condensation(graph)
+    members: Mapping[int, set[str]] = networkx.get_node_attributes(knots, "members")
+    steps: list[Step] = []
+    for knot in networkx.lexicographical_topological_sort(knots, key=lambda knot: min(members[knot])):
+        names = sorted(members[knot])
+        # All of a knot but the last go without their links until each of them has let go of what the others take.
+        steps += [Step(name, clear=True) for name in names[:-1] if name in old.broker]
+        steps += [Step(name) for name in [names[-1], *names[:-1]]]
+    return tuple(steps)
+
+
+def _on_the_way(
+    old: Plan, new: Plan, topics: Iterable[TopicChange], steps: tuple[Step, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The topics that are interrupted, and those that have a circle, between the first step and the last."""
+    interrupted, doubled = [], []
+    for change in topics:
+        before, after = old.route.get(change.topic), new.route.get(change.topic)
+        stay = set(before.subscribers) & set(after.subscribers) if before and after else set()
+        states = list(_states(_made(old, change.topic), _made(new, change.topic), steps))
+        if any(not _connects(whole, stay) for _, whole in states):
+            interrupted.append(change.topic)
+        if any(_has_circle(some) for some, _ in states):
+            doubled.append(change.topic)
+    return tuple(interrupted), tuple(doubled)
+
+
+def _states(before: set[Made], after: set[Made], steps: Iterable[Step]) -> Iterator[tuple[list[Link], list[Link]]]:
+    """After each step the links that carry a topic in some direction, and those that carry it in both."""
+    files: dict[str, set[Made]] = {}
+    concerned = {owner for _, owners in before | after for owner in owners}
+    for step in steps:
+        if step.broker in concerned:
+            files[step.broker] = set() if step.clear else after
+            present = {
+                (link, owners): [(link, owners) in files.get(owner, before) for owner in owners]
+                for link, owners in before | after
+            }
+            yield (
+                [link for (link, _), sides in present.items() if any(sides)],
+                [link for (link, _), sides in present.items() if all(sides)],
+            )
+
+
+def _has_circle(links: Iterable[Link]) -> bool:
+    # Two brokers that both open the same link are a circle too.
+    graph = networkx.MultiGraph([tuple(link) for link in links])
+    return bool(graph) and not networkx.is_forest(graph)
+
+
+def _connects(links: Iterable[Link], names: set[str]) -> bool:
+    graph = networkx.Graph([tuple(link) for link in links])
+    graph.add_nodes_from(names)
+    return len(names) < 2 or names <= networkx.node_connected_component(graph, min(names))
