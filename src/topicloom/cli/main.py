@@ -23,6 +23,7 @@ from topicloom.cli import (
     explain,
     generate,
     ingest,
+    lint,
     live,
     measure,
     output,
@@ -86,6 +87,7 @@ app.command("plan", epilog=plan.EXAMPLES)(plan.command)
 app.command("render", epilog=render.EXAMPLES)(render.command)
 app.command("diff", epilog=diff.EXAMPLES)(diff.command)
 app.command("explain", epilog=explain.EXAMPLES)(explain.command)
+app.command("lint", epilog=lint.EXAMPLES)(lint.command)
 app.command("live", epilog=live.EXAMPLES)(live.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)

@@ -4,6 +4,9 @@
 - `names`: which names a target can carry, and how names become identifiers. `fleet`: where brokers are.
 - `plan`: who connects to whom and which topics go where. `planning` makes one, `plan_file` reads and writes it.
 - Targets: `mosquitto`, `rabbitmq`; `render` writes their files, `picture` draws the fleet, `secrets` finds passwords.
+- About plans: `diff` compares two, with the order to apply them in; `explain` says what a part is for.
+- `lint`: what is wrong with bridges as people wrote them. `mosquitto_conf` reads them, `propagation` follows messages
+  through them, `patterns` knows what patterns match.
 - The live proof: `live` runs a plan, with `processes` (brokers), `clients` (MQTT) and `tally` (what arrived).
 """
 

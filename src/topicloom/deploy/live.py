@@ -7,7 +7,7 @@ addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -173,9 +173,7 @@ class _LiveFleet:
         )
 
     def _start(self, bridges: dict[str, str]) -> None:
-        # Links are mostly opened by the first name, so starting with the last finds the other end listening.
-        names: Iterable[str] = sorted(bridges, reverse=True)
-        for name in names:
+        for name in accepting_first(list(bridges), self.plan.links):
             self.watch.look()
             self.processes.start(name, bridges[name])
         topics = [(route.topic, route.qos) for route in self.plan.routes]
@@ -238,6 +236,26 @@ class _LiveFleet:
     def _arrive(self, broker: str, topic: str, payload: bytes, now: float) -> None:
         if self.tally is not None:
             self.tally.arrive(broker, topic, payload, now)
+
+
+def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
+    """The brokers, as far as possible each after those it opens links to, which then listen already."""
+    opens: dict[str, list[str]] = {name: [] for name in names}
+    for first, second in links:
+        if first in opens and second in opens:
+            opens[first].append(second)
+    order: dict[str, None] = {}
+    for name in names:
+        waiting = [name]
+        visited = {name}
+        while waiting:
+            missing = [other for other in opens[waiting[-1]] if other not in order and other not in visited]
+            if missing:
+                waiting.append(missing[0])
+                visited.add(missing[0])
+            else:
+                order[waiting.pop()] = None
+    return list(order)
 
 
 def plan_without(plan: Plan, broker: str, mend: Mend) -> Plan:
