@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 from topicloom.deploy.mosquitto_conf import Bridge, Configured, Rule
 from topicloom.deploy.patterns import closure, example, shared
@@ -191,19 +191,26 @@ def _pulled(wire: Wire, broker: str, rule: Rule, patterns: Iterable[str]) -> lis
 
 
 def _both_ends(wires: Sequence[Wire]) -> list[Finding]:
-    """Pairs of brokers that each open a bridge to the other for some of the same topics."""
+    """Pairs of bridges between the same brokers that carry some of the same topics under the same names."""
     findings = []
     for one, other in combinations(wires, 2):
         if {one.local, one.remote} != {other.local, other.remote}:
             continue
-        for rule in one.bridge.rules:
-            for second in other.bridge.rules:
-                both = shared(rule.local_pattern, _own(other, one.local, second))
-                if both is not None:
-                    opens = "both ends open a bridge" if one.local != other.local else "two bridges are open"
-                    text = f"{opens} between {one.local} and {one.remote} for '{both}'; one is enough"
-                    findings.append(Finding("both-ends", both, text, (rule.where, second.where)))
+        for rule, second in product(one.bridge.rules, other.bridge.rules):
+            both = shared(rule.local_pattern, _own(other, one.local, second))
+            if both is not None and _across(one, one.local, rule, both) == _across(other, one.local, second, both):
+                opens = "both ends open a bridge" if one.local != other.local else "two bridges are open"
+                text = f"{opens} between {one.local} and {one.remote} for '{both}'; one is enough"
+                findings.append(Finding("both-ends", both, text, (rule.where, second.where)))
     return findings
+
+
+def _across(wire: Wire, broker: str, rule: Rule, pattern: str) -> str:
+    """A pattern of a broker as a rule changes it to the other side."""
+    here, there = rule.local_prefix, rule.remote_prefix
+    if wire.local != broker:
+        here, there = there, here
+    return there + pattern[len(here) :]
 
 
 def _unreachable(fleet: dict[str, list[Wire]], interest: Interest) -> list[Finding]:

@@ -33,8 +33,9 @@ _UP_SECONDS = 60.0
 # Nothing more is expected after so long without an arrival; and so long late copies are waited for.
 _SILENCE_SECONDS = 10.0
 _LATE_SECONDS = 0.5
+# Rounds before the count, each with so much more patience than the one before.
 _ROUNDS = 20
-_ROUND_SILENCE_SECONDS = 1.0
+_ROUND_SILENCE_SECONDS = 0.2
 
 
 class LiveStopped(Exception):  # noqa: N818 - it is no error
@@ -194,8 +195,8 @@ class _LiveFleet:
                 some = ", ".join(f"{first} - {second}" for first, second in missing[:3])
                 raise InputError(f"{len(missing)} links are not up after {_UP_SECONDS:.0f} s: {some}")
             self._serve(0.05)
-        for _ in range(_ROUNDS):
-            if self._run(0, _ROUND_SILENCE_SECONDS).complete:
+        for round_ in range(1, _ROUNDS + 1):
+            if self._run(0, round_ * _ROUND_SILENCE_SECONDS).complete:
                 return
         raise InputError(f"after {_ROUNDS} rounds messages still do not reach every subscriber")
 
