@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
+from topicloom.deploy.names import identifier
 from topicloom.deploy.processes import LOOPBACK
 from topicloom.model.errors import InputError
 
@@ -59,7 +60,8 @@ class Clients:
     def open(self, name: str, topics: Iterable[tuple[str, int]]) -> None:
         """Connect to a broker, and subscribe to topics, each with its quality of service."""
         mqtt = self._mqtt
-        client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, f"topicloom-proof-{name}"[:60], protocol=mqtt.MQTTv311)
+        client_id = f"topicloom-proof-{identifier(name)}"
+        client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id, protocol=mqtt.MQTTv311)
         client.max_inflight_messages_set(_INFLIGHT)
         wanted = [(_LINK_STATES, 0), *topics]
         acknowledged = 0

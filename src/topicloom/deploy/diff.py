@@ -172,14 +172,18 @@ def _on_the_way(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The topics that are interrupted, and those that have a circle, between the first step and the last."""
     interrupted, doubled = [], []
-    for change in topics:
-        before, after = old.route.get(change.topic), new.route.get(change.topic)
+    # Who goes without its links interrupts all their topics, not only those that change.
+    cleared = {step.broker for step in steps if step.clear}
+    affected = {change.topic for change in topics}
+    affected |= {route.topic for route in old.routes if not cleared.isdisjoint(route.neighbours)}
+    for topic in sorted(affected):
+        before, after = old.route.get(topic), new.route.get(topic)
         stay = set(before.subscribers) & set(after.subscribers) if before and after else set()
-        states = list(_states(_made(old, change.topic), _made(new, change.topic), steps))
+        states = list(_states(_made(old, topic), _made(new, topic), steps))
         if any(not _connects(whole, stay) for _, whole in states):
-            interrupted.append(change.topic)
+            interrupted.append(topic)
         if any(_has_circle(some) for some, _ in states):
-            doubled.append(change.topic)
+            doubled.append(topic)
     return tuple(interrupted), tuple(doubled)
 
 
