@@ -139,7 +139,7 @@ def test_diff(site: Path, cli: Cli) -> None:
         "  3. put the new file on berlin\n"
         "\n"
         "interrupted on the way: alarms, metrics, news\n"
-        "doubled on the way: none\n"
+        "doubled in another order: alarms, metrics, news\n"
         "Plan: 3 links to add, 0 to change, 3 to remove.\n"
     )
     facts = cli("diff", "plan.json", "less.json", "--json").json

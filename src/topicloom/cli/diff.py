@@ -68,7 +68,7 @@ def _print(difference: Difference) -> None:
             does = "put the new file on"
         output.say(output.one_line(f"  {number}. {does} {step.broker}"))
     output.say(f"\ninterrupted on the way: {output.one_line(_some(difference.interrupted)) or 'none'}")
-    output.say(f"doubled on the way: {output.one_line(_some(difference.doubled)) or 'none'}")
+    output.say(f"doubled in another order: {output.one_line(_some(difference.doubled)) or 'none'}")
     add, change_, remove = (difference.count(kind) for kind in _SIGNS)
     output.say(f"Plan: {add} link{'s' if add != 1 else ''} to add, {change_} to change, {remove} to remove.")
 

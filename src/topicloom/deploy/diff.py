@@ -8,9 +8,8 @@ owns both changes. Where brokers wait for each other, one of them first goes wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
 
 import networkx
 
@@ -53,8 +52,8 @@ class Step:
 class Difference:
     """What changes from one plan to another.
 
-    `steps` is the order to apply it in. On that way the topics `interrupted` do not reach all their subscribers for a
-    while, and the topics `doubled` have a circle.
+    `steps` is the order to apply it in; on that way no topic has a circle, and the topics `interrupted` do not reach
+    all their subscribers for a while. The topics `doubled` would have a circle if links were added before others go.
     """
 
     links: tuple[LinkChange, ...]
@@ -79,15 +78,14 @@ def compare_plans(old: Plan, new: Plan) -> Difference:
         name for name in old.broker.keys() | new.broker.keys() if _settings(old, name) != _settings(new, name)
     )
     steps = _order(old, new, topics, changed)
-    interrupted, doubled = _on_the_way(old, new, topics, steps)
     return Difference(
         links=tuple(_link_changes(old, new)),
         topics=topics,
         brokers_added=tuple(sorted(new.broker.keys() - old.broker.keys())),
         brokers_removed=tuple(sorted(old.broker.keys() - new.broker.keys())),
         steps=steps,
-        interrupted=interrupted,
-        doubled=doubled,
+        interrupted=tuple(_interrupted(old, new, topics, steps)),
+        doubled=tuple(change.topic for change in topics if _has_circle(old, new, change.topic)),
     )
 
 
@@ -139,7 +137,7 @@ def _settings(plan: Plan, broker: str) -> object:
     if broker not in plan.broker:
         return None
     routes = [route for route in plan.routes if broker in route.neighbours]
-    own = [link for link in plan.links_of(broker) if broker in _owners(plan, link)]
+    own = [link for link in plan.links_of[broker] if broker in _owners(plan, link)]
     others = [plan.broker[name] for link in own for name in link if name != broker]
     carried = [[(route.topic, route.qos) for route in plan.routes_of_link[link]] for link in own]
     if plan.target == "rabbitmq":
@@ -153,25 +151,26 @@ def _order(old: Plan, new: Plan, topics: Iterable[TopicChange], changed: list[st
     graph.add_nodes_from(changed)
     for change in topics:
         before, after = _made(old, change.topic), _made(new, change.topic)
-        takers = {owner for _, owners in before - after for owner in owners}
-        givers = {owner for _, owners in after - before for owner in owners}
-        graph.add_edges_from((taker, giver) for taker, giver in product(takers, givers) if taker != giver)
+        # By way of the topic, as there may be thousands on either side.
+        between = (change.topic,)
+        graph.add_edges_from((owner, between) for _, owners in before - after for owner in owners)
+        graph.add_edges_from((between, owner) for _, owners in after - before for owner in owners)
     knots = networkx.condensation(graph)
-    members: Mapping[int, set[str]] = networkx.get_node_attributes(knots, "members")
+    brokers = {
+        knot: sorted(member for member in members if isinstance(member, str))
+        for knot, members in networkx.get_node_attributes(knots, "members").items()
+    }
     steps: list[Step] = []
-    for knot in networkx.lexicographical_topological_sort(knots, key=lambda knot: min(members[knot])):
-        names = sorted(members[knot])
+    for knot in networkx.lexicographical_topological_sort(knots, key=lambda knot: brokers[knot][:1]):
         # All of a knot but the last go without their links until each of them has let go of what the others take.
-        steps += [Step(name, clear=True) for name in names[:-1] if name in old.broker]
-        steps += [Step(name) for name in [names[-1], *names[:-1]]]
+        waiting, last = brokers[knot][:-1], brokers[knot][-1:]
+        steps += [Step(name, clear=True) for name in waiting if name in old.broker]
+        steps += [Step(name) for name in (*last, *waiting)]
     return tuple(steps)
 
 
-def _on_the_way(
-    old: Plan, new: Plan, topics: Iterable[TopicChange], steps: tuple[Step, ...]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The topics that are interrupted, and those that have a circle, between the first step and the last."""
-    interrupted, doubled = [], []
+def _interrupted(old: Plan, new: Plan, topics: Iterable[TopicChange], steps: tuple[Step, ...]) -> Iterator[str]:
+    """The topics that do not reach all who stay subscribed, somewhere between the first step and the last."""
     # Who goes without its links interrupts all their topics, not only those that change.
     cleared = {step.broker for step in steps if step.clear}
     affected = {change.topic for change in topics}
@@ -179,34 +178,28 @@ def _on_the_way(
     for topic in sorted(affected):
         before, after = old.route.get(topic), new.route.get(topic)
         stay = set(before.subscribers) & set(after.subscribers) if before and after else set()
-        states = list(_states(_made(old, topic), _made(new, topic), steps))
-        if any(not _connects(whole, stay) for _, whole in states):
-            interrupted.append(topic)
-        if any(_has_circle(some) for some, _ in states):
-            doubled.append(topic)
-    return tuple(interrupted), tuple(doubled)
+        states = _states(_made(old, topic), _made(new, topic), steps, cleared)
+        if any(not _connects(links, stay) for links in states):
+            yield topic
 
 
-def _states(before: set[Made], after: set[Made], steps: Iterable[Step]) -> Iterator[tuple[list[Link], list[Link]]]:
-    """After each step the links that carry a topic in some direction, and those that carry it in both."""
+def _states(before: set[Made], after: set[Made], steps: Iterable[Step], cleared: set[str]) -> Iterator[list[Link]]:
+    """After each step that matters the links that carry a topic in both directions."""
     files: dict[str, set[Made]] = {}
-    concerned = {owner for _, owners in before | after for owner in owners}
+    concerned = cleared | {owner for _, owners in before ^ after for owner in owners}
     for step in steps:
         if step.broker in concerned:
             files[step.broker] = set() if step.clear else after
-            present = {
-                (link, owners): [(link, owners) in files.get(owner, before) for owner in owners]
+            yield [
+                link
                 for link, owners in before | after
-            }
-            yield (
-                [link for (link, _), sides in present.items() if any(sides)],
-                [link for (link, _), sides in present.items() if all(sides)],
-            )
+                if all((link, owners) in files.get(owner, before) for owner in owners)
+            ]
 
 
-def _has_circle(links: Iterable[Link]) -> bool:
-    # Two brokers that both open the same link are a circle too.
-    graph = networkx.MultiGraph([tuple(link) for link in links])
+def _has_circle(old: Plan, new: Plan, topic: str) -> bool:
+    """Whether the links of both plans together have one; two brokers that both open the same link are one too."""
+    graph = networkx.MultiGraph([tuple(link) for link, _ in _made(old, topic) | _made(new, topic)])
     return bool(graph) and not networkx.is_forest(graph)
 
 

@@ -71,7 +71,7 @@ def explain_broker(plan: Plan, broker: str) -> BrokerReasons:
     splits = [_without(route, broker=broker) for route in plan.routes if broker in route.neighbours]
     return BrokerReasons(
         broker=broker,
-        links=plan.links_of(broker),
+        links=plan.links_of[broker],
         wants=tuple(route.topic for route in plan.routes if broker in route.subscribers),
         relays=tuple(route.topic for route in plan.routes if broker in route.relays),
         splits=tuple(split for split in splits if len(split.groups) > 1),

@@ -38,7 +38,7 @@ def bridges_of(plan: Plan, broker: str) -> str:
     ]
     if any(route.qos == 2 and broker in route.neighbours for route in plan.routes):
         lines += ["", f"max_inflight_messages {_INFLIGHT_MESSAGES}"]
-    for link in plan.links:
+    for link in plan.links_of[broker]:
         if link[0] == broker:
             lines += ["", *_section(plan, link)]
     return "\n".join(lines) + "\n"

@@ -103,6 +103,11 @@ class Plan:
                 carried[(upper, lower) if (upper, lower) in carried else (lower, upper)].append(route)
         return {link: tuple(routes) for link, routes in carried.items()}
 
-    def links_of(self, broker: str) -> tuple[Pair, ...]:
-        """The links of a broker, whoever opens them."""
-        return tuple(link for link in self.links if broker in link)
+    @cached_property
+    def links_of(self) -> Mapping[str, tuple[Pair, ...]]:
+        """For every broker its links, whoever opens them."""
+        found: dict[str, list[Pair]] = {broker.name: [] for broker in self.brokers}
+        for link in self.links:
+            for name in link:
+                found[name].append(link)
+        return {name: tuple(links) for name, links in found.items()}
