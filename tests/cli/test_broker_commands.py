@@ -185,7 +185,7 @@ def test_lint_of_what_is_rendered_and_of_a_triangle(site: Path, cli: Cli) -> Non
         "  '#' published at a goes round for ever: b -> c -> a -> b\n"
         "    triangle/a.conf:1\n    triangle/b.conf:1\n    triangle/c.conf:1\n"
         "3 brokers, 3 bridges; a tree needs 2.\n"
-        "Lint: 1 loops or duplicates, 0 other findings.\n"
+        "Lint: 1 loop or duplicates, 0 other findings.\n"
     )
     facts = cli("lint", "triangle", "--json")
     assert (facts.status, facts.json["findings"][0]["kind"], facts.json["links_needed"]) == (1, "loop", 2)

@@ -88,7 +88,13 @@ def problem(target: str, topic: str) -> str:
                 "names without spaces are right"
             ),
         ),
-        ('""', "topic '\"\"': is Mosquitto's sign for an empty name"),
+        *(
+            (
+                topic,
+                f"topic '{topic}': begins with a quote, which Mosquitto takes for its own, and releases differ in how",
+            )
+            for topic in ('""', '"a', '"a"')
+        ),
         ("/" * 200, f"topic '{'/' * 60}…' (200 characters): has more than 200 levels, which Mosquitto refuses"),
         (
             "x" * 65_536,

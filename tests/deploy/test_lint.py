@@ -96,6 +96,15 @@ def test_brokers_are_found_by_address_name_and_port(tmp_path: Path) -> None:
     assert [finding.kind for finding in report.findings] == ["loop"]
 
 
+def test_patterns_in_quotes(tmp_path: Path) -> None:
+    (tmp_path / "a.conf").write_text('connection x\naddress b\ntopic "two words/#" in 1 "" r/\ntopic "" both 0 l r\n')
+    ((broker,),) = (read_brokers([tmp_path]),)
+    rules = [
+        (rule.pattern, rule.direction, rule.local_pattern, rule.remote_pattern) for rule in broker.bridges[0].rules
+    ]
+    assert rules == [("two words/#", "in", "two words/#", "r/two words/#"), ("", "both", "l", "r")]
+
+
 def test_folders_and_included_folders(tmp_path: Path) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         folder = tmp_path / name / "conf.d"

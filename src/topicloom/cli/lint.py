@@ -101,4 +101,10 @@ def _print(report: LintReport, needed: int, *, planned: bool) -> None:
     bridges = f"{output.count(report.brokers)} brokers, {output.count(report.bridges)} bridges"
     output.say(f"{bridges}; {instead} {output.count(needed)}.")
     serious = sum(finding.kind in ("loop", "duplicate") for finding in report.findings)
-    output.say(f"Lint: {serious} loops or duplicates, {len(report.findings) - serious} other findings.")
+    output.say(
+        f"Lint: {_count(serious, 'loop')} or duplicates, {_count(len(report.findings) - serious, 'other finding')}."
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{output.count(number)} {what}{'' if number == 1 else 's'}"

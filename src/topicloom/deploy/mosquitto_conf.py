@@ -106,10 +106,9 @@ def _read_broker(name: str, file: Path) -> Configured:
         if heading:
             name = unquote(heading[1])
             addresses.append((heading[2], int(heading[3])))
-        word, *values = line.split(" ")
-        values = [value for value in values if value]
         if line.startswith("#") or not line:
             continue
+        word, *values = _words(line)
         if word in ("listener", "port"):
             addresses.append((values[1] if len(values) > 1 else "", _port(values[:1], where)))
         elif word == "connection":
@@ -122,6 +121,14 @@ def _read_broker(name: str, file: Path) -> Configured:
             _section(sections, word, where).options[word] = " ".join(values)
     bridges = tuple(_bridge(section) for section in sections)
     return Configured(name, tuple(addresses) or (("", _DEFAULT_PORT),), bridges)
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line; newer releases of Mosquitto take a pattern in quotes for one word."""
+    quoted = re.match(r'topic +"([^"]+)"( |$)', line)
+    if quoted:
+        return ["topic", quoted[1], *line[quoted.end() :].split()]
+    return [word for word in line.split(" ") if word]
 
 
 def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[tuple[str, str]]:

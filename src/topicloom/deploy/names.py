@@ -61,8 +61,8 @@ def mosquitto_problem(topic: str) -> str | None:
     problem = mqtt_problem(topic)
     if problem is None and " " in topic:
         return "has a space, at which Mosquitto splits the lines of its configuration; names without spaces are right"
-    if problem is None and topic == '""':
-        return "is Mosquitto's sign for an empty name"
+    if problem is None and topic.startswith('"'):
+        return "begins with a quote, which Mosquitto takes for its own, and releases differ in how"
     if problem is None and topic.count("/") >= MOSQUITTO_LEVELS:
         return f"has more than {MOSQUITTO_LEVELS} levels, which Mosquitto refuses"
     return problem
