@@ -134,6 +134,17 @@ def test_known_relays_and_their_loose_ends() -> None:
     assert set(tree_of(routes, interest.topic_ids["t"])) == {interest.node_ids[name] for name in "abcd"}
 
 
+def test_a_subscriber_is_preferred_to_a_relay() -> None:
+    # x could hang below b, a relay that z needs, or below c; the tail puts the root at a.
+    interest = Interest.from_pairs([*((name, "t") for name in "acpqxz"), ("b", "other")])
+    links = [("a", "b"), ("a", "c"), ("b", "x"), ("c", "x"), ("b", "z"), ("a", "p"), ("p", "q")]
+    routes = route(interest, Overlay.from_links(interest, links), relays=True)
+    topic = interest.topic_ids["t"]
+    found = {tuple(interest.node_names[node] for node in link) for link in routes.links_of(topic).tolist()}
+    assert interest.node_names[routes.root[topic]] == "a"
+    assert found == {("a", "b"), ("a", "c"), ("c", "x"), ("b", "z"), ("a", "p"), ("p", "q")}
+
+
 def test_topics_in_pieces_are_named_with_who_cannot_reach_whom() -> None:
     interest = Interest.from_pairs([*((name, "t") for name in "abcde"), ("f", "alone"), ("x", "u"), ("y", "u")])
     overlay = Overlay.from_links(interest, [("a", "b"), ("b", "c"), ("d", "f"), ("f", "a"), ("x", "y")])
