@@ -8,7 +8,7 @@ owns both changes. Where brokers wait for each other, one of them first goes wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import networkx
@@ -17,7 +17,9 @@ from topicloom.deploy.plan import Pair, Plan
 from topicloom.model.errors import InputError
 
 Link = frozenset[str]
+# A link and the brokers whose files make it; and for every topic those of the old plan and those of the new.
 Made = tuple[Link, frozenset[str]]
+Ways = Mapping[str, tuple[set[Made], set[Made]]]
 
 
 @dataclass(frozen=True)
@@ -73,19 +75,20 @@ def compare_plans(old: Plan, new: Plan) -> Difference:
     """What must change to get from one plan to another of the same target, and in which order."""
     if old.target != new.target:
         raise InputError(f"the plans are for different targets: {old.target} and {new.target}")
-    topics = tuple(_topic_changes(old, new))
+    ways = {topic: (_made(old, topic), _made(new, topic)) for topic in sorted(old.route.keys() | new.route.keys())}
+    topics = tuple(_topic_changes(old, new, ways))
     changed = sorted(
         name for name in old.broker.keys() | new.broker.keys() if _settings(old, name) != _settings(new, name)
     )
-    steps = _order(old, new, topics, changed)
+    steps = _order(old, topics, ways, changed)
     return Difference(
         links=tuple(_link_changes(old, new)),
         topics=topics,
         brokers_added=tuple(sorted(new.broker.keys() - old.broker.keys())),
         brokers_removed=tuple(sorted(old.broker.keys() - new.broker.keys())),
         steps=steps,
-        interrupted=tuple(_interrupted(old, new, topics, steps)),
-        doubled=tuple(change.topic for change in topics if _has_circle(old, new, change.topic)),
+        interrupted=tuple(_interrupted(old, new, topics, ways, steps)),
+        doubled=tuple(change.topic for change in topics if _has_circle(set.union(*ways[change.topic]))),
     )
 
 
@@ -107,9 +110,8 @@ def _link_changes(old: Plan, new: Plan) -> Iterator[LinkChange]:
             yield LinkChange(kind, link, tuple(sorted(has.keys() - had.keys())), tuple(sorted(had.keys() - has.keys())))
 
 
-def _topic_changes(old: Plan, new: Plan) -> Iterator[TopicChange]:
-    for topic in sorted(old.route.keys() | new.route.keys()):
-        before, after = _made(old, topic), _made(new, topic)
+def _topic_changes(old: Plan, new: Plan, ways: Ways) -> Iterator[TopicChange]:
+    for topic, (before, after) in ways.items():
         kind = "add" if topic not in old.route else "remove" if topic not in new.route else "change"
         if before != after or kind != "change":
             yield TopicChange(kind, topic, _pairs(after - before), _pairs(before - after))
@@ -145,12 +147,12 @@ def _settings(plan: Plan, broker: str) -> object:
     return others, carried, any(route.qos == 2 for route in routes)
 
 
-def _order(old: Plan, new: Plan, topics: Iterable[TopicChange], changed: list[str]) -> tuple[Step, ...]:
+def _order(old: Plan, topics: Iterable[TopicChange], ways: Ways, changed: list[str]) -> tuple[Step, ...]:
     """Who takes a link of a topic away goes before who adds one to it."""
     graph = networkx.DiGraph()
     graph.add_nodes_from(changed)
     for change in topics:
-        before, after = _made(old, change.topic), _made(new, change.topic)
+        before, after = ways[change.topic]
         # By way of the topic, as there may be thousands on either side.
         between = (change.topic,)
         graph.add_edges_from((owner, between) for _, owners in before - after for owner in owners)
@@ -169,7 +171,9 @@ def _order(old: Plan, new: Plan, topics: Iterable[TopicChange], changed: list[st
     return tuple(steps)
 
 
-def _interrupted(old: Plan, new: Plan, topics: Iterable[TopicChange], steps: tuple[Step, ...]) -> Iterator[str]:
+def _interrupted(
+    old: Plan, new: Plan, topics: Iterable[TopicChange], ways: Ways, steps: tuple[Step, ...]
+) -> Iterator[str]:
     """The topics that do not reach all who stay subscribed, somewhere between the first step and the last."""
     # Who goes without its links interrupts all their topics, not only those that change.
     cleared = {step.broker for step in steps if step.clear}
@@ -178,7 +182,7 @@ def _interrupted(old: Plan, new: Plan, topics: Iterable[TopicChange], steps: tup
     for topic in sorted(affected):
         before, after = old.route.get(topic), new.route.get(topic)
         stay = set(before.subscribers) & set(after.subscribers) if before and after else set()
-        states = _states(_made(old, topic), _made(new, topic), steps, cleared)
+        states = _states(*ways[topic], steps, cleared)
         if any(not _connects(links, stay) for links in states):
             yield topic
 
@@ -197,10 +201,21 @@ def _states(before: set[Made], after: set[Made], steps: Iterable[Step], cleared:
             ]
 
 
-def _has_circle(old: Plan, new: Plan, topic: str) -> bool:
-    """Whether the links of both plans together have one; two brokers that both open the same link are one too."""
-    graph = networkx.MultiGraph([tuple(link) for link, _ in _made(old, topic) | _made(new, topic)])
-    return bool(graph) and not networkx.is_forest(graph)
+def _has_circle(made: Iterable[Made]) -> bool:
+    """Whether links have one among them; two brokers that both open the same link are one too."""
+    above: dict[str, str] = {}
+    for link, _ in made:
+        first, second = (_top(above, name) for name in link)
+        if first == second:
+            return True
+        above[first] = second
+    return False
+
+
+def _top(above: dict[str, str], name: str) -> str:
+    while name in above:
+        name = above[name]
+    return name
 
 
 def _connects(links: Iterable[Link], names: set[str]) -> bool:
