@@ -257,6 +257,10 @@ def test_plans_that_do_not_hold_together_are_refused(tmp_path: Path) -> None:
             {"topics": [{**route, "links": [*tree, ["a", "c"]]}]},
             "topic 't': goes over 'a' - 'c', which is no link of the plan",
         ),
+        (
+            {"topics": [{**route, "links": [["b", "c"], ["a", "b"]], "root": "a"}]},
+            "topic 't': its links are no tree from its root on",
+        ),
         ({"topics": [{**route, "links": [*tree, ["c", "b"]]}]}, "topic 't': its links are no tree from its root on"),
         ({"topics": [{**route, "links": tree, "qos": 3}]}, "topic 't': qos must be 0, 1 or 2, not 3"),
         ({"topics": [{**route, "links": tree}] * 2}, "names a broker or a topic twice"),
