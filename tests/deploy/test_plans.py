@@ -295,7 +295,7 @@ def test_pictures_name_everybody() -> None:
     from topicloom.deploy.picture import picture_of
 
     picture = picture_of(plan)
-    assert '"b" [label="b\\n1 topics, relays 1"];' in picture
+    assert '"b" [label="b\\nwants 1, relays 1"];' in picture
     assert '"a" -> "b" [label=1, penwidth=1.0];' in picture
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -26,6 +27,7 @@ Example:
 
 _SHOWN_PIECES = 4
 _SHOWN_NAMES = 6
+_SHOWN_RELAYED = 20
 
 
 def command(
@@ -112,8 +114,10 @@ def _print(facts: dict[str, Any]) -> None:
             ("topics with relays", output.count(len(facts["relays"]))),
         ]
     )
-    for row in facts["relays"]:
-        output.say(f"  {output.one_line(row['topic'])}: relayed by {output.one_line(', '.join(row['relays']))}")
+    for row in facts["relays"][:_SHOWN_RELAYED]:
+        output.say(output.one_line(f"  {row['topic']}: relayed by {_some(row['relays'])}"))
+    if len(facts["relays"]) > _SHOWN_RELAYED:
+        output.say(f"  and {output.count(len(facts['relays']) - _SHOWN_RELAYED)} more, which --json lists")
     output.say(f"written to {output.one_line(facts['out'])}")
 
 
@@ -130,6 +134,6 @@ def _print_broken(broken: tuple[BrokenTopic, ...], *, json: bool) -> None:
         output.say(output.one_line(f"{one.topic}: {' | '.join(shown)}"))
 
 
-def _some(names: tuple[str, ...]) -> str:
+def _some(names: Sequence[str]) -> str:
     more = f", and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
     return ", ".join(names[:_SHOWN_NAMES]) + more

@@ -22,7 +22,7 @@ def picture_of(plan: Plan) -> str:
         for name in route.relays:
             relayed[name] = relayed.get(name, 0) + 1
     for broker in plan.brokers:
-        topics = f"{wanted.get(broker.name, 0)} topics"
+        topics = f"wants {wanted.get(broker.name, 0)}"
         relays = f", relays {relayed[broker.name]}" if broker.name in relayed else ""
         lines.append(f"  {_quoted(broker.name)} [label={_quoted(broker.name, f'{topics}{relays}')}];")
     for link in plan.links:

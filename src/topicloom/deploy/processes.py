@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import shutil
 import socket
 import subprocess
@@ -19,11 +18,12 @@ LOOPBACK = "127.0.0.1"
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 
+# Started by root, Mosquitto would change its user, which would undo that it ends with its owner.
 _MAIN = """\
 listener {port} {host}
 allow_anonymous true
 persistence false
-user {user}
+user root
 set_tcp_nodelay true
 log_dest stderr
 log_type error
@@ -81,8 +81,7 @@ class Processes:
         (home / "conf.d").mkdir(parents=True, exist_ok=True)
         (home / "conf.d" / "bridges.conf").write_text(bridges, encoding="utf-8")
         main = home / "mosquitto.conf"
-        # The user stays the same: changing it would undo that the process ends with its owner.
-        text = _MAIN.format(port=self.ports[name], host=LOOPBACK, user=getpass.getuser(), folder=home / "conf.d")
+        text = _MAIN.format(port=self.ports[name], host=LOOPBACK, folder=home / "conf.d")
         main.write_text(text, encoding="utf-8")
         with (home / "log").open("wb") as log:
             self._running[name] = subprocess.Popen(
