@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from topicloom.deploy.names import identifier
 from topicloom.deploy.plan import Plan
 
 
@@ -24,12 +25,16 @@ def picture_of(plan: Plan) -> str:
     for broker in plan.brokers:
         topics = f"wants {wanted.get(broker.name, 0)}"
         relays = f", relays {relayed[broker.name]}" if broker.name in relayed else ""
-        lines.append(f"  {_quoted(broker.name)} [label={_quoted(broker.name, f'{topics}{relays}')}];")
+        lines.append(f"  {_id(broker.name)} [label={_quoted(broker.name, f'{topics}{relays}')}];")
     for link in plan.links:
         carried = len(plan.routes_of_link[link])
         width = f"{1 + math.log2(carried):.1f}"
-        lines.append(f"  {_quoted(link[0])} -> {_quoted(link[1])} [label={carried}, penwidth={width}];")
+        lines.append(f"  {_id(link[0])} -> {_id(link[1])} [label={carried}, penwidth={width}];")
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def _id(name: str) -> str:
+    return f'"{identifier(name)}"'
 
 
 def _quoted(*rows: str) -> str:
