@@ -8,6 +8,7 @@
 - `ingest`: raw rows to the finished folder on Spark, against DuckDB with two threads.
 - `evaluate`: measuring an overlay of a million nodes on Spark.
 - `churn`: events of a living overlay against one low-oda build, and the findings of Shadows.
+- `brokers`: routing topics over large overlays, and a live proof with 50 brokers.
 - `memory`: the memory that a benchmark takes with all processes that it starts.
 
 Everything is compiled before it is timed. Machines are noisy: each table is one run, and what counts in it are

@@ -8,15 +8,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import churn, designs, evaluate, ingest, measures, real_data
+from benchmarks import brokers, churn, designs, evaluate, ingest, measures, real_data
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "measures", "real-data", "ingest", "evaluate", "churn")
+PARTS = ("designs", "measures", "real-data", "ingest", "evaluate", "churn", "brokers")
 
 
 def main() -> None:
     """Choose what to run, run it, print it."""
-    parser = argparse.ArgumentParser(prog="./dev bench", description="Time designers, measures and the Spark pipeline.")
+    parser = argparse.ArgumentParser(
+        prog="./dev bench", description="Time designers, measures, the Spark pipeline and broker plans."
+    )
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all of them if none is named")
     parser.add_argument("--sizes", default="1000,2000,5000,10000", help="numbers of nodes (default: %(default)s)")
     parser.add_argument("--designers", default=",".join(DESIGNERS), help="names (default: all)")
@@ -34,6 +36,7 @@ def main() -> None:
         "ingest": lambda: ingest.report(console, rows),
         "evaluate": lambda: evaluate.report(console),
         "churn": lambda: churn.report(console),
+        "brokers": lambda: brokers.report(console),
     }
     unknown = [part for part in given.parts if part not in PARTS]
     if unknown:

@@ -16,6 +16,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `designers`: the algorithms that build overlays, and their registry.
 - `churn`: overlays that are mended while nodes come and go.
 - `workloads`: synthetic interests, and churn.
+- `deploy`: plans for real brokers, their configurations, and a live proof.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `cli`: the command line.
 """

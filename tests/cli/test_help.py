@@ -15,6 +15,7 @@ from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
     *("generate", "designers", "design", "measure", "compare", "churn", "maintain"),
+    *("plan", "render", "diff", "explain", "lint", "live"),
     *("ingest", "sample", "profile", "evaluate", "sweep", "stream"),
 ]
 

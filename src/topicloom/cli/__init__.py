@@ -3,6 +3,7 @@
 - `main`: the commands put together, and how errors, Ctrl-C and closed pipes end.
 - `generate`, `designers`, `design`, `measure`, `compare`, `churn`, `maintain`: one command each. They import what
   computes only when they run, so that help and mistakes answer at once.
+- `plan`, `render`, `diff`, `explain`, `lint`, `live`: likewise; these are about real brokers.
 - `ingest`, `sample`, `profile`, `evaluate`, `sweep`, `stream`: likewise; these run on Spark.
 - `options`: options that several commands share. `parameters`: those that become parameters of designers.
 - `working`: waiting for work in a thread, with a progress bar, so that Ctrl-C is heard.

@@ -69,7 +69,7 @@ def command(
     from topicloom.model.events import write_events
     from topicloom.workloads import churn_trace, synthetic
 
-    files.require_replaceable(out, subscriptions)
+    files.require_writable(out, subscriptions, ending=".jsonl")
 
     def newcomers() -> Interest | None:
         if topics is None or rounds == 0:

@@ -8,24 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# Endings that promise something else than the Parquet that is written.
-_TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".json")
+# Endings that promise one kind of file.
+_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".json", ".jsonl", ".parquet")
+_KINDS = {".parquet": "Parquet", ".json": "JSON", ".jsonl": "JSON Lines"}
 
 
-def require_writable(path: Path, *inputs: Path) -> None:
-    """An error where `path` cannot be written, is one of the inputs, or promises not to be Parquet."""
-    from topicloom.model.errors import InputError
-
-    if path.suffix.lower() in _TEXT_ENDINGS:
-        raise InputError(f"{path}: is written as Parquet; give a name that ends in .parquet")
-    require_replaceable(path, *inputs)
-
-
-def require_replaceable(path: Path, *inputs: Path) -> None:
-    """An error where `path` cannot be written, or is one of the inputs."""
+def require_writable(path: Path, *inputs: Path, ending: str = ".parquet") -> None:
+    """An error where `path` cannot be written, is one of the inputs, or promises another kind of file."""
     from topicloom.model.errors import InputError
     from topicloom.model.files import replacing
 
+    if path.suffix.lower() in _ENDINGS and path.suffix.lower() != ending:
+        raise InputError(f"{path}: is written as {_KINDS[ending]}; give a name that ends in {ending}")
     for given in inputs:
         if path.exists() and given.exists() and path.samefile(given):
             raise InputError(f"{path}: is read by this command; give another file to write to")

@@ -19,13 +19,19 @@ from topicloom.cli import (
     compare,
     design,
     designers,
+    diff,
     evaluate,
+    explain,
     generate,
     ingest,
+    lint,
+    live,
     maintain,
     measure,
     output,
+    plan,
     profile,
+    render,
     sample,
     stream,
     sweep,
@@ -82,6 +88,12 @@ app.command("measure", epilog=measure.EXAMPLES)(measure.command)
 app.command("compare", epilog=compare.EXAMPLES)(compare.command)
 app.command("churn", epilog=churn.EXAMPLES)(churn.command)
 app.command("maintain", epilog=maintain.EXAMPLES)(maintain.command)
+app.command("plan", epilog=plan.EXAMPLES)(plan.command)
+app.command("render", epilog=render.EXAMPLES)(render.command)
+app.command("diff", epilog=diff.EXAMPLES)(diff.command)
+app.command("explain", epilog=explain.EXAMPLES)(explain.command)
+app.command("lint", epilog=lint.EXAMPLES)(lint.command)
+app.command("live", epilog=live.EXAMPLES)(live.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)

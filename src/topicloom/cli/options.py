@@ -27,6 +27,10 @@ OverlayFile = Annotated[
         show_default=False,
     ),
 ]
+PlanFile = Annotated[
+    Path,
+    typer.Argument(metavar="PLAN", help="JSON file that `topicloom plan` wrote.", show_default=False),
+]
 TopicsOut = Annotated[
     Path | None,
     typer.Option(

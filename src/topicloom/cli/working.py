@@ -22,7 +22,8 @@ _LOOK_SECONDS = 0.1
 _STOP_SECONDS = 5.0
 _SLOW_SECONDS = 1.0
 
-_threads: list[threading.Thread] = []
+# Not whether the thread is alive: before Python 3.13 a thread counts as ended once Ctrl-C has interrupted a join.
+_finished: list[threading.Event] = []
 
 
 class Stoppable(Protocol):
@@ -96,15 +97,16 @@ class Working:
                 results.append(work())
             except BaseException as error:
                 errors.append(error)
+            finally:
+                finished.set()
 
         task = self._progress.add_task(text if isinstance(text, str) else text(), total=total, note="")
-        thread = threading.Thread(target=keep_outcome, daemon=True)
-        _threads[:] = [thread]
+        finished = threading.Event()
+        _finished[:] = [finished]
         began = time.monotonic()
-        thread.start()
+        threading.Thread(target=keep_outcome, daemon=True).start()
         try:
-            while thread.is_alive():
-                thread.join(_LOOK_SECONDS)
+            while not finished.wait(_LOOK_SECONDS):
                 if watch is not None:
                     self._progress.update(task, completed=watch.done)
                 if note is not None:
@@ -116,7 +118,7 @@ class Working:
         except KeyboardInterrupt:
             if watch is not None:
                 watch.stop()
-                thread.join(_STOP_SECONDS)
+                finished.wait(_STOP_SECONDS)
             raise
         self._progress.remove_task(task)
         if errors:
@@ -138,4 +140,4 @@ def time_left(seconds: float | None) -> str:
 
 def is_busy() -> bool:
     """Whether work that nobody waits for any more still goes on."""
-    return any(thread.is_alive() for thread in _threads)
+    return not all(finished.is_set() for finished in _finished)

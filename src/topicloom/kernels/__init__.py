@@ -15,6 +15,8 @@ For living overlays: `fleet` (who is there), `rows` (rows that grow), `backups` 
 
 For measures: `components` (union-find), `distances` (diameters) and `relays` (Steiner trees).
 
+For broker plans: `routing`, a shallow tree for every topic.
+
 `jit` says how kernels are compiled and where the compiled code is kept.
 
 Words shared by all: a subscription is a position in `node_topics`, the rows of topics by node; `node_start`

@@ -1,0 +1,132 @@
+"""Plans for real brokers: routing large overlays, and a live proof with 50 Mosquitto processes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.alone import in_own_process
+from topicloom.deploy import Fleet, make_plan, read_plan, route, write_plan
+from topicloom.deploy.live import prove
+from topicloom.designers import run
+from topicloom.metrics import measure
+from topicloom.model import Interest
+from topicloom.workloads import synthetic
+
+# Nodes, topics, and how the links were designed; gpm leaves most topics in pieces, so that they need relays.
+ROUTED = ((10_000, 1000, "gm", {}), (10_000, 1000, "gpm", {"max_degree": 4}))
+BROKERS, TOPICS, MESSAGES = 50, 200, 100_000
+
+
+def main(what: str, **arguments: Any) -> dict[str, Any]:
+    """One measurement: routing, or the live proof."""
+    return _routed(**arguments) if what == "routes" else _proven(**arguments)
+
+
+def _fleet(interest: Interest) -> Fleet:
+    return Fleet.from_tables({"brokers": {name: {"host": f"{name}.example.net"} for name in interest.node_names}})
+
+
+def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) -> dict[str, Any]:
+    interest = synthetic(nodes, topics, popularity="zipf", sizes="power-law", min_topics=20, max_topics=600, seed=1)
+    overlay = run(interest, designer, **parameters).overlay
+    tiny = Interest.from_pairs([("a", "t"), ("b", "t")])
+    route(tiny, run(tiny, "gm").overlay, relays=True)
+    # Measuring goes through the same links of the same topics, so it is the yardstick of this machine.
+    measure(tiny, run(tiny, "gm").overlay, diameters=False)
+    seconds, yardstick = [], []
+    for _ in range(3):
+        began = time.perf_counter()
+        route(interest, overlay, relays=True)
+        seconds.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        measure(interest, overlay, diameters=False)
+        yardstick.append(time.perf_counter() - began)
+    began = time.perf_counter()
+    plan = make_plan(interest, overlay, _fleet(interest), relays=True)
+    planned = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "plan.json"
+        write_plan(plan, file)
+        written = time.perf_counter()
+        read_plan(file)
+        read = time.perf_counter()
+        size = file.stat().st_size
+    return {
+        "links": len(plan.links),
+        "route": min(seconds),
+        "measure": min(yardstick),
+        "plan": planned - began,
+        "write": written - planned,
+        "read": read - written,
+        "plan_bytes": size,
+    }
+
+
+def _proven(brokers: int, topics: int, messages: int) -> dict[str, Any]:
+    interest = synthetic(brokers, topics, popularity="uniform", sizes="fixed", min_topics=20, seed=4)
+    plan = make_plan(interest, run(interest, "gm").overlay, _fleet(interest))
+    proof = prove(plan, messages=messages)
+    counts = proof.counts
+    return {
+        "brokers": proof.brokers,
+        "topics": proof.topics,
+        "links": proof.links,
+        "published": counts.published,
+        "delivered": counts.delivered,
+        "lost": counts.lost,
+        "doubled": counts.doubled,
+        "unwanted": counts.unwanted,
+        "up": proof.seconds_until_up,
+        "seconds": proof.seconds,
+        "latency_ms": counts.latency_ms,
+    }
+
+
+def report(console: Console) -> list[dict[str, Any]]:
+    """Run them and print a table for each."""
+    rows = []
+    table = Table(title="routing a tree for every topic: seconds", title_justify="left")
+    for heading in (
+        "nodes",
+        "topics",
+        "designer",
+        "links",
+        "route",
+        "/ measure",
+        "plan",
+        "write",
+        "read",
+        "file",
+        "peak",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for nodes, topics, designer, parameters in ROUTED:
+        row = in_own_process(
+            __name__, what="routes", nodes=nodes, topics=topics, designer=designer, parameters=parameters
+        )
+        rows.append({"nodes": nodes, "topics": topics, "designer": designer, **row})
+        table.add_row(
+            *(f"{nodes:,}", f"{topics:,}", designer, f"{row['links']:,}", f"{row['route']:.3f}"),
+            f"{row['route'] / row['measure']:.1f}",
+            *(f"{row[name]:.1f}" for name in ("plan", "write", "read")),
+            *(f"{row['plan_bytes'] / 1e6:,.0f} MB", f"{row['peak_bytes'] / 1e6:,.0f} MB"),
+        )
+    console.print(table)
+    row = in_own_process(__name__, what="live", brokers=BROKERS, topics=TOPICS, messages=MESSAGES)
+    rows.append(row)
+    table = Table(title="live proof on one machine, a Mosquitto for every broker", title_justify="left")
+    names = ("brokers", "topics", "links", "published", "delivered", "lost", "doubled", "unwanted")
+    for heading in (*names, "seconds until up", "seconds", "delivered a second"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_row(
+        *(f"{row[name]:,}" for name in names),
+        *(f"{row['up']:.1f}", f"{row['seconds']:.1f}", f"{row['delivered'] / row['seconds']:,.0f}"),
+    )
+    console.print(table)
+    return rows

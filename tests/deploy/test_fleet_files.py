@@ -1,0 +1,127 @@
+"""Fleet files: what they may hold, and what they are told where they are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topicloom import InputError
+from topicloom.deploy import Fleet
+from topicloom.deploy.fleet import Broker, Credentials, Tls
+
+
+def read(tmp_path: Path, text: str) -> Fleet:
+    file = tmp_path / "fleet.toml"
+    file.write_text(text)
+    return Fleet.read(file)
+
+
+def test_everything_a_fleet_file_may_hold(tmp_path: Path) -> None:
+    fleet = read(
+        tmp_path,
+        """
+        [defaults]
+        port = 8884
+        qos = 2
+        tls = true
+        credentials = { username = "bridge", password_env = "PASSWORD" }
+
+        [brokers.berlin]
+        host = "berlin.example.net"
+
+        [brokers."Paris / 2"]
+        host = "10.0.0.7"
+        port = 1883
+        tls = false
+        accepts = false
+        credentials = { username = "p", password_file = "/run/secrets/paris" }
+
+        [brokers.rome]
+        host = "fd00::1"
+        tls = { ca_file = "/ca.crt", cert_file = "/c.crt", key_file = "/k.key" }
+
+        [topics."site/alarms"]
+        qos = 0
+        """,
+    )
+    login = Credentials("bridge", password_env="PASSWORD")
+    assert fleet.brokers == {
+        "berlin": Broker("berlin", "berlin.example.net", 8884, Tls(), login),
+        "Paris / 2": Broker(
+            "Paris / 2", "10.0.0.7", 1883, None, Credentials("p", password_file="/run/secrets/paris"), False
+        ),
+        "rome": Broker("rome", "fd00::1", 8884, Tls("/ca.crt", "/c.crt", "/k.key"), login),
+    }
+    assert (fleet.qos, dict(fleet.topic_qos)) == (2, {"site/alarms": 0})
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "names no brokers; give a table [brokers.NAME] for each, with its host"),
+        ("brokers = 3", "brokers must be a table, not 3"),
+        ("[brokers]\na = 3", "broker 'a' must be a table, not 3"),
+        ("[brokers.a]\nport = 3", "broker 'a': has no host; give its name or address"),
+        (
+            '[brokers.a]\nhost = "h"\nhots = 1',
+            "broker 'a': unknown key 'hots'; known are host, port, tls, credentials, accepts",
+        ),
+        ('[broker.a]\nhost = "h"', "unknown key 'broker'; known are defaults, brokers, topics"),
+        ('[defaults]\nhost = "h"', "defaults: unknown key 'host'; known are port, tls, credentials, accepts, qos"),
+        ('[brokers.a]\nhost = "h h"', "broker 'a': host 'h h' is no name or address of a machine"),
+        ('[brokers.a]\nhost = "h\\nx"', "broker 'a': host 'h\\nx' is no name or address of a machine"),
+        ('[brokers.a]\nhost = ""', "broker 'a': host '' is no name or address of a machine"),
+        ('[brokers.a]\nhost = "-h"', "broker 'a': host '-h' is no name or address of a machine"),
+        ('[brokers.a]\nhost = "h"\nport = 0', "broker 'a': port must be a whole number from 1 to 65535, not 0"),
+        ('[brokers.a]\nhost = "h"\nport = 65536', "broker 'a': port must be a whole number from 1 to 65535, not 65536"),
+        ('[brokers.a]\nhost = "h"\nport = true', "broker 'a': port must be a whole number from 1 to 65535, not True"),
+        ('[brokers.a]\nhost = "h"\naccepts = 1', "broker 'a': accepts must be true or false, not 1"),
+        ('[brokers.a]\nhost = "h"\ntls = "yes"', "broker 'a': tls must be a table, not 'yes'"),
+        (
+            '[brokers.a]\nhost = "h"\ntls = { cert_file = "/c" }',
+            "broker 'a': tls: cert_file and key_file go together; one is missing",
+        ),
+        (
+            '[brokers.a]\nhost = "h"\ntls = { ca_file = "/c\\nx" }',
+            "broker 'a': tls: ca_file must be text of printable characters without spaces around it, not '/c\\nx'",
+        ),
+        (
+            '[brokers.a]\nhost = "h"\ncredentials = { username = "u", password = "p" }',
+            (
+                "broker 'a': credentials: a password does not belong here; "
+                "name what holds it: password_env or password_file"
+            ),
+        ),
+        ('[brokers.a]\nhost = "h"\ncredentials = {}', "broker 'a': credentials: has no username"),
+        (
+            '[brokers.a]\nhost = "h"\ncredentials = { username = "u" }',
+            "broker 'a': credentials: needs password_env or password_file, one of them",
+        ),
+        (
+            '[brokers.a]\nhost = "h"\ncredentials = { username = "u", password_env = "A", password_file = "/f" }',
+            "broker 'a': credentials: needs password_env or password_file, one of them",
+        ),
+        (
+            '[brokers.a]\nhost = "h"\ncredentials = { username = "u", password_env = "A B" }',
+            "broker 'a': credentials: password_env 'A B' is no name of a variable",
+        ),
+        ('[brokers.a]\nhost = "h"\n[topics.t]\nqos = 3', "topic 't': qos must be 0, 1 or 2, not 3"),
+        ('[brokers.a]\nhost = "h"\n[topics.t]\nqos = true', "topic 't': qos must be 0, 1 or 2, not True"),
+        ('[brokers.a]\nhost = "h"\n[topics.t]', "topic 't': has no qos; give 0, 1 or 2"),
+        ('[brokers.a]\nhost = "h"\n[defaults]\nqos = "1"', "defaults: qos must be 0, 1 or 2, not '1'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, wrong: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(tmp_path, text)
+    assert str(refused.value) == f"{tmp_path}/fleet.toml: {wrong}"
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"fleet.toml: cannot be read \(.* \(at line 1, column 1\)\)$"):
+        read(tmp_path, "=")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff")
+    for name in ("none.toml", "bytes.toml"):
+        with pytest.raises(InputError, match=f"{name}: cannot be read"):
+            Fleet.read(tmp_path / name)

@@ -1,0 +1,99 @@
+"""RabbitMQ: three real nodes take the definitions, and every message arrives once."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from rabbitmq_nodes import SERVERS, RabbitNodes
+
+from topicloom import Interest, Overlay
+from topicloom.deploy import Fleet, make_plan
+from topicloom.deploy.processes import LOOPBACK
+from topicloom.deploy.render import configurations
+
+pytestmark = pytest.mark.skipif(not SERVERS, reason="RabbitMQ is not installed; on Debian: apt install rabbitmq-server")
+
+# Each in the middle once, a relay, a name with everything a pattern could take for itself, and the longest name.
+LONG = "x" * 80
+SUBSCRIPTIONS = {
+    "news": "abc",
+    "relayed": "ac",
+    "pair": "bc",
+    "own": "a",
+    "a.b*(c)+[d]^$|\\ é#": "ab",
+    LONG: "abc",
+}
+MESSAGES = 20
+
+
+def test_every_message_arrives_once(tmp_path: Path) -> None:
+    interest = Interest.from_pairs([(name, topic) for topic, names in SUBSCRIPTIONS.items() for name in names])
+    overlay = Overlay.from_links(interest, [("a", "b"), ("b", "c")])
+    with RabbitNodes(["a", "b", "c"], tmp_path) as nodes:
+        fleet = Fleet.from_tables({"brokers": {name: {"host": LOOPBACK, "port": nodes.ports[name]} for name in "abc"}})
+        plan = make_plan(interest, overlay, fleet, target="rabbitmq", relays=True)
+        assert plan.route["relayed"].relays == ("b",)
+        for name, text in configurations(plan).items():
+            nodes.ask(name, "definitions", json.loads(text))
+        for topic, names in SUBSCRIPTIONS.items():
+            for name in names:
+                listen(nodes, name, topic)
+        wait_for_links(nodes, 2 * sum(len(route.links) for route in plan.routes))
+        # Links are up before the bindings of the far end have come through.
+        for topic, names in SUBSCRIPTIONS.items():
+            wait_until_through(nodes, topic, names)
+        for topic, names in SUBSCRIPTIONS.items():
+            for source in names:
+                for number in range(MESSAGES):
+                    publish(nodes, source, topic, f"{source} {number}")
+        time.sleep(2)
+        for topic, names in SUBSCRIPTIONS.items():
+            expected = Counter(f"{source} {number}" for source in names for number in range(MESSAGES))
+            for name in names:
+                found = Counter(drain(nodes, name, topic))
+                assert {text: count for text, count in found.items() if not text.startswith("probe")} == expected
+
+
+def listen(nodes: RabbitNodes, name: str, topic: str) -> None:
+    queue = quote(f"q-{topic}", safe="")
+    nodes.ask(name, f"queues/%2F/{queue}", {"durable": False, "auto_delete": False}, "PUT")
+    nodes.ask(name, f"bindings/%2F/e/{quote(topic, safe='')}/q/{queue}", {"routing_key": ""})
+
+
+def publish(nodes: RabbitNodes, name: str, topic: str, text: str) -> None:
+    payload = base64.b64encode(text.encode()).decode()
+    message = {"properties": {}, "routing_key": "", "payload": payload, "payload_encoding": "base64"}
+    nodes.ask(name, f"exchanges/%2F/{quote(topic, safe='')}/publish", message)
+
+
+def drain(nodes: RabbitNodes, name: str, topic: str) -> list[str]:
+    wish = {"count": 10_000, "ackmode": "ack_requeue_false", "encoding": "auto"}
+    return [row["payload"] for row in nodes.ask(name, f"queues/%2F/{quote(f'q-{topic}', safe='')}/get", wish)]
+
+
+def wait_for_links(nodes: RabbitNodes, expected: int) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        links = [row for name in nodes.names for row in nodes.ask(name, "federation-links")]
+        if len(links) == expected and all(row["status"] == "running" for row in links):
+            return
+        assert time.monotonic() < deadline, links
+        time.sleep(0.3)
+
+
+def wait_until_through(nodes: RabbitNodes, topic: str, names: str) -> None:
+    deadline = time.monotonic() + 30
+    for source in names:
+        for name in names:
+            number = 0
+            while not any(text.startswith(f"probe {source}") for text in drain(nodes, name, topic)):
+                assert time.monotonic() < deadline, f"{topic!r} from {source} does not reach {name}"
+                publish(nodes, source, topic, f"probe {source} {number}")
+                number += 1
+                time.sleep(0.2)
