@@ -16,7 +16,6 @@ from topicloom.cli.working import Working
 if TYPE_CHECKING:
     from topicloom.deploy.live import Proof
     from topicloom.deploy.tally import Counts
-    from topicloom.model import Overlay
 
 EXAMPLES = """\b
 Example:
@@ -66,7 +65,7 @@ def command(
     with _ending_as_interrupted(), Working(quiet=quiet) as working:
         proof = working.do(
             lambda: watch.doing,
-            lambda: prove(content, messages=messages, kill=kill, mend=_designed_anew, watch=watch),
+            lambda: prove(content, messages=messages, kill=kill, watch=watch),
             watch=watch,
         )
     if json:
@@ -91,16 +90,6 @@ def _ending_as_interrupted() -> Iterator[None]:
         raise KeyboardInterrupt("stopped; all brokers were ended") from None
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _designed_anew(overlay: Overlay, leaving: str) -> Overlay:
-    """An overlay for the nodes that remain."""
-    from topicloom.designers import design
-    from topicloom.model import Interest
-
-    rows = overlay.interest.to_arrow().to_pydict()
-    pairs = [pair for pair in zip(rows["node"], rows["topic"], strict=True) if pair[0] != leaving]
-    return design(Interest.from_pairs(pairs), "low-oda")
 
 
 def _facts(proof: Proof) -> dict[str, Any]:

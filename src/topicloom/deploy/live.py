@@ -7,10 +7,12 @@ addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from topicloom.churn import maintainer
+from topicloom.churn.whole import broken_topics
 from topicloom.deploy.clients import Clients
 from topicloom.deploy.fleet import Fleet
 from topicloom.deploy.mosquitto import session_name
@@ -23,9 +25,6 @@ from topicloom.deploy.tally import Counts, Tally
 from topicloom.model.errors import InputError
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
-
-# Gives an overlay without a node, in which its topics are connected again.
-Mend = Callable[[Overlay, str], Overlay]
 
 # Messages that may be under way at once. Mosquitto drops what waits beyond 1,000 for one client.
 _WINDOW = 500
@@ -95,12 +94,11 @@ def prove(
     *,
     messages: int = 1000,
     kill: str | None = None,
-    mend: Mend | None = None,
     watch: LiveWatch | None = None,
 ) -> Proof:
     """Run a plan's brokers, publish `messages` in all (at least one from every subscriber of every topic), count.
 
-    `kill` names a broker to stop afterwards; `mend` then gives the new overlay, and delivery is proven again.
+    `kill` names a broker to stop afterwards; the overlay is then mended, and delivery proven again.
     """
     if plan.target != "mosquitto":
         raise InputError(f"the plan is for {plan.target}; only plans for mosquitto can be run live")
@@ -108,11 +106,14 @@ def prove(
         raise InputError(f"the plan has no broker {quoted(kill)} to stop")
     if kill is not None and len(plan.brokers) == 1:
         raise InputError(f"{quoted(kill)} is the only broker of the plan; nothing would be left")
+    if kill is not None:
+        # What cannot be mended is refused before any broker runs, and kernels are compiled before time counts.
+        plan_without(plan, kill)
     ports = free_ports([broker.name for broker in plan.brokers])
     with Processes(ports) as processes:
         fleet = _LiveFleet(on_loopback(plan, ports), processes, watch or LiveWatch())
         with fleet.clients:
-            return fleet.proof(messages, kill, mend)
+            return fleet.proof(messages, kill)
 
 
 def on_loopback(plan: Plan, ports: dict[str, int]) -> Plan:
@@ -134,7 +135,7 @@ class _LiveFleet:
         self.tally: Tally | None = None
         self.runs = 0
 
-    def proof(self, messages: int, kill: str | None, mend: Mend | None) -> Proof:
+    def proof(self, messages: int, kill: str | None) -> Proof:
         plan, began = self.plan, time.perf_counter()
         self._start(configurations(plan))
         self._wait_until_up()
@@ -144,17 +145,16 @@ class _LiveFleet:
         proof = Proof(len(plan.brokers), len(plan.links), len(plan.routes), up - began, counts, seconds)
         if kill is None:
             return proof
-        assert mend is not None, "a broker can only be stopped where something mends the overlay"
-        return replace(proof, mending=self._mended(kill, mend, messages))
+        return replace(proof, mending=self._mended(kill, messages))
 
-    def _mended(self, broker: str, mend: Mend, messages: int) -> Mending:
+    def _mended(self, broker: str, messages: int) -> Mending:
         self.watch.doing = f"going on without {broker}"
         old = self.plan
         self.clients.close(broker)
         self.processes.stop(broker)
         began = time.perf_counter()
         before = configurations(old)
-        self.plan = plan_without(old, broker, mend)
+        self.plan = plan_without(old, broker)
         after = configurations(self.plan)
         changed = {name: text for name, text in after.items() if text != before[name]}
         for name in changed:
@@ -259,12 +259,25 @@ def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
     return list(order)
 
 
-def plan_without(plan: Plan, broker: str, mend: Mend) -> Plan:
+def plan_without(plan: Plan, broker: str) -> Plan:
     """The plan for the fleet after a broker is gone, over the overlay as mended."""
     pairs = [(name, route.topic) for route in plan.routes for name in route.subscribers]
-    overlay = mend(Overlay.from_links(Interest.from_pairs(pairs), plan.links), broker)
+    overlay = mended(Overlay.from_links(Interest.from_pairs(pairs), plan.links), broker)
     brokers = {other.name: other for other in plan.brokers if other.name != broker}
     remaining = set(overlay.interest.topic_names)
     qos = {route.topic: route.qos for route in plan.routes if route.topic in remaining}
     fleet = Fleet(MappingProxyType(brokers), topic_qos=MappingProxyType(qos))
     return make_plan(overlay.interest, overlay, fleet, target=plan.target, relays=bool(plan.made.get("relays")))
+
+
+def mended(overlay: Overlay, leaving: str) -> Overlay:
+    """The overlay after a node is gone: mended by its shadow set, or as it is left where topics need relays anyway."""
+    if not broken_topics(overlay):
+        maintained = maintainer(overlay)
+        maintained.leave(leaving)
+        return maintained.overlay()
+    rows = overlay.interest.to_arrow().to_pydict()
+    pairs = [pair for pair in zip(rows["node"], rows["topic"], strict=True) if pair[0] != leaving]
+    links = overlay.to_arrow().to_pydict()
+    ends = zip(links["source"], links["target"], strict=True)
+    return Overlay.from_links(Interest.from_pairs(pairs), [link for link in ends if leaving not in link])
