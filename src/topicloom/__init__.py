@@ -14,7 +14,8 @@ Packages, from the ground up; each may import those before it, never those after
 - `kernels`: compiled loops on plain arrays.
 - `metrics`: how good an overlay is.
 - `designers`: the algorithms that build overlays, and their registry.
-- `workloads`: synthetic interests.
+- `content`: content-based networks: which broker each user connects to, at the least cost.
+- `workloads`: synthetic interests and networks.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `cli`: the command line.
 """
@@ -58,7 +59,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES.values():
+    if name in _HOMES.values() or name == "content":
         return import_module(f"topicloom.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'topicloom' has no attribute '{name}'")

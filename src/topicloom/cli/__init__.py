@@ -4,6 +4,8 @@
 - `generate`, `designers`, `design`, `measure`, `compare`: one command each. They import what computes only when they
   run, so that help and mistakes answer at once.
 - `ingest`, `sample`, `profile`, `evaluate`, `sweep`: likewise; these run on Spark.
+- `content`: the group of commands on content-based networks: `content_generate`, `content_assign`, `content_cost`,
+  `content_compare`, and on Spark `content_summarize`, `content_sweep`. `content_options`: what they share.
 - `options`: options that several commands share. `parameters`: those that become parameters of designers.
 - `working`: waiting for work in a thread, with a progress bar, so that Ctrl-C is heard.
 - `designing`: running a designer that way. `sparking`: a Spark session and its jobs.

@@ -16,6 +16,7 @@ import typer
 from topicloom._version import __version__
 from topicloom.cli import (
     compare,
+    content,
     design,
     designers,
     evaluate,
@@ -82,6 +83,7 @@ app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.command)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)
+app.add_typer(content.app, name="content")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -32,6 +32,10 @@ Work on what ingest wrote:
 - `profile`: what an interest looks like. `distribution`: sizes and their CCDFs. `common_topics`: what pairs share.
   `designer_memory`: what designing it would take. `plots`: pictures of it.
 
+Content-based networks:
+
+- `summarize`: message histories to rates. `content_sweep`: many generated networks.
+
 Many runs:
 
 - `sweep`: a grid of workloads, designers, parameters and seeds. `sweep_spec`: the file that says which.

@@ -3,6 +3,7 @@
 - `synthetic_interest`: random interests from a topic popularity and a distribution of sizes.
 - `popularity`: how often each topic is chosen: uniform, Zipf, exponential.
 - `sizes`: how many topics each node wants: fixed, uniform, power law.
+- `content_networks`: random content-based networks. `latency`: prices for them from measured latencies.
 
 Everything takes a seed and draws from one generator made of it.
 """

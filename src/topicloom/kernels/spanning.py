@@ -1,0 +1,101 @@
+"""Minimum spanning trees over some of the brokers, and what one broker more would add.
+
+A tree is three arrays in the order in which Prim's algorithm reached its brokers: the broker, the place of its parent
+in that order, and the price of the link to it. Parents come before their children.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.kernels.jit import kernel
+
+
+@kernel()
+def spanning_tree(prices, members):
+    """The tree over the members, from the first of them; among equal prices the first in `members` joins first."""
+    count = members.shape[0]
+    order = np.empty(count, np.int32)
+    parent = np.full(count, -1, np.int32)
+    price = np.zeros(count)
+    left = members.copy()
+    nearest = np.full(count, np.inf)
+    through = np.full(count, -1, np.int32)
+    waiting = count
+    if count > 0:
+        nearest[0] = 0.0
+    for place in range(count):
+        best = 0
+        for k in range(1, waiting):
+            if nearest[k] < nearest[best]:
+                best = k
+        broker = left[best]
+        order[place] = broker
+        parent[place] = through[best]
+        price[place] = nearest[best]
+        waiting -= 1
+        # What waits keeps its order, on which ties depend.
+        for k in range(best, waiting):
+            left[k], nearest[k], through[k] = left[k + 1], nearest[k + 1], through[k + 1]
+        row = prices[broker]
+        for k in range(waiting):
+            other = row[left[k]]
+            if other < nearest[k]:
+                nearest[k] = other
+                through[k] = place
+    return order, parent, price
+
+
+@kernel()
+def weight_with(prices, order, parent, price, broker, heaviest):
+    """Weight of the minimum spanning tree over a tree's brokers and one more, in time linear in the tree.
+
+    From the leaves up, a part of the tree and the new broker have a spanning tree of their own; `heaviest` holds the
+    dearest link on its path from the top of that part to the new broker, which is the one that a cheaper way replaces
+    (Chin and Houck 1978).
+    """
+    count = order.shape[0]
+    row = prices[broker]
+    for place in range(count):
+        heaviest[place] = row[order[place]]
+    total = 0.0
+    for place in range(count - 1, 0, -1):
+        above = parent[place]
+        total += min(heaviest[place], price[place])
+        heaviest[above] = min(heaviest[above], max(heaviest[place], price[place]))
+    return total + heaviest[0] if count else 0.0
+
+
+@kernel()
+def tree_weights(prices, order, parent, price, is_member, weights):
+    """For each broker, the weight of the tree with it; no array is made but one of the size of the tree."""
+    total = price.sum()
+    heaviest = np.empty(order.shape[0])
+    for broker in range(prices.shape[0]):
+        if is_member[broker]:
+            weights[broker] = total
+        else:
+            weights[broker] = weight_with(prices, order, parent, price, broker, heaviest)
+
+
+@kernel()
+def broken_triangle(prices, slack):
+    """A triple (i, j, k) for which the price from i to k exceeds that through j by more than the slack; or -1s."""
+    count = prices.shape[0]
+    for i in range(count):
+        for j in range(count):
+            for k in range(count):
+                if prices[i, k] > (prices[i, j] + prices[j, k]) * (1 + slack):
+                    return i, j, k
+    return -1, -1, -1
+
+
+@kernel()
+def close_prices(prices):
+    """Replace each price by that of the cheapest path, in place."""
+    count = prices.shape[0]
+    for j in range(count):
+        for i in range(count):
+            first = prices[i, j]
+            for k in range(count):
+                prices[i, k] = min(prices[i, k], first + prices[j, k])
