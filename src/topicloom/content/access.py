@@ -36,8 +36,10 @@ def _read(
     opened: pyarrow.parquet.ParquetFile, where: str, broker_names: tuple[str, ...]
 ) -> tuple[tuple[str, ...], Floats]:
     found: set[str] = set()
+    before = 0
     for batch in opened.iter_batches(_ROWS, columns=["user"]):
-        found.update(pc.unique(names_column(pa.table(batch), "user", where)).to_pylist())
+        found.update(pc.unique(names_column(pa.table(batch), "user", where, before=before)).to_pylist())
+        before += batch.num_rows
     user_names = tuple(sorted(found))
     if not user_names:
         raise InputError(f"{where}: has no rows; a network needs at least one user and one broker")
@@ -47,8 +49,8 @@ def _read(
     for batch in opened.iter_batches(_ROWS, columns=_COLUMNS):
         table = pa.table(batch)
         price = numbers(table, "price", where, before=before)
-        users = known_names(table, "user", user_names, "user", where)
-        brokers = known_names(table, "broker", broker_names, "broker", where)
+        users = known_names(table, "user", user_names, "user", where, before=before)
+        brokers = known_names(table, "broker", broker_names, "broker", where, before=before)
         prices[users, brokers] = price
         before += len(price)
         if before <= _ROWS:

@@ -23,19 +23,21 @@ def read_part(file: Path, columns: Sequence[str]) -> pa.Table:
     return read_table(file, columns)
 
 
-def known_names(table: pa.Table, column: str, known: tuple[str, ...], kind: str, where: str) -> npt.NDArray[np.int64]:
-    """Ids of the names in a column; one that is unknown is an error."""
-    names = names_column(table, column, where)
+def known_names(
+    table: pa.Table, column: str, known: tuple[str, ...], kind: str, where: str, *, before: int = 0
+) -> npt.NDArray[np.int64]:
+    """Ids of the names in a column; one that is unknown is an error. `before` rows precede those of the table."""
+    names = names_column(table, column, where, before=before)
     ids = ids_of(names, known)
     unknown = np.flatnonzero(ids < 0)
     if len(unknown):
         row = int(unknown[0])
-        raise InputError(f"{where}: row {row + 1}: unknown {kind} '{names[row]}'")
+        raise InputError(f"{where}: row {before + row + 1}: unknown {kind} '{names[row]}'")
     return ids
 
 
 def numbers(table: pa.Table, column: str, where: str, *, minimum: float | None = 0.0, before: int = 0) -> Floats:
-    """A column of finite numbers, none below the minimum; `before` rows precede those of the table in its file."""
+    """A column of finite numbers, none below the minimum; `before` rows precede those of the table."""
     values = table[column]
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise InputError(f"{where}: column '{column}' holds {values.type}, not numbers")
@@ -45,11 +47,9 @@ def numbers(table: pa.Table, column: str, where: str, *, minimum: float | None =
         wrong |= found < minimum
     if wrong.any():
         row = int(wrong.argmax())
-        value = values[row].as_py()
+        value = "null" if values[row].as_py() is None else f"{found[row]:g}"
         needed = "a number" if minimum is None else f"a number of at least {minimum:g}"
-        raise InputError(
-            f"{where}: row {before + row + 1}: {column} is {'null' if value is None else value}; give {needed}"
-        )
+        raise InputError(f"{where}: row {before + row + 1}: {column} is {value}; give {needed}")
     return found
 
 
