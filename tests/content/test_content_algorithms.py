@@ -82,7 +82,7 @@ def test_exact_is_the_least_of_all_assignments(seed: int) -> None:
 
 
 def test_exact_sees_that_a_relay_is_no_subscriber() -> None:
-    """Its trees pass only through brokers that want the channel, as the cost has it, though a relay would be cheaper."""
+    """Its trees pass only through brokers that want the channel, as the cost has it, though a relay is cheaper."""
     pytest.importorskip("highspy")
     core = np.full((4, 4), 2.0)
     core[3, :] = core[:, 3] = 1.0
@@ -163,7 +163,7 @@ def test_what_cannot_fit_is_said() -> None:
     assert even.traffic.demand.tolist() == [1, 1, 1, 1]
     for name in FAST:
         with pytest.raises(
-            InputError, match="no assignment found that fits: user .* needs 1 and no broker has more than 0.5"
+            InputError, match=r"no assignment found that fits: user .* needs 1 and no broker has more than 0\.5"
         ):
             assign(even, name)
     pytest.importorskip("highspy")

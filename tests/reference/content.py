@@ -1,4 +1,4 @@
-"""Content-based networks done slowly: every message followed over every link, and each algorithm as the paper has it."""
+"""Content-based networks done slowly: every message over every link, and each algorithm as the paper has it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ Example:
   topicloom content sweep --users 1000,2000,5000 --users-per-broker 100 \\
       --channels 100 --seeds 20 --out figure9.parquet
   topicloom content sweep --users 10000 --users-per-broker 100 \\
-      --channels 100 --access-to-core 1,2,4,8 --seeds 20 --out figure10.parquet
+      --channels 100 --access-to-core 1,2,4,8 --seeds 20 \\
+      --out figure10.parquet
 """
 
 
