@@ -11,7 +11,7 @@ from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom.content import Assignment, core_trees, cost, one_tree_core, relayed_core
 from topicloom.content.prices import closed
-from topicloom.kernels.spanning import spanning_tree, weight_with
+from topicloom.kernels.spanning import spanning_tree, tree_with, weight_with
 
 SEEDS = range(60)
 
@@ -113,6 +113,13 @@ def test_inserting_a_broker_weighs_as_a_new_tree(seed: int, count: int) -> None:
     tree = spanning_tree(prices, members)
     whole = spanning_tree(prices, np.arange(count + 1, dtype=np.int32))[2].sum()
     assert weight_with(prices, *tree, new, np.empty(count + 1)) == whole
+    order, parent, price = tree_with(prices, *tree, new)
+    assert sorted(order.tolist()) == list(range(count + 1))
+    assert order[0] == new
+    assert (parent[0], price[0]) == (-1, 0)
+    assert (parent[1:] < np.arange(1, count + 1)).all()
+    assert price[1:].tolist() == [prices[order[parent[k]], order[k]] for k in range(1, count + 1)]
+    assert price.sum() == whole
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.25, 2.0, 8.0]))

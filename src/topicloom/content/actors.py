@@ -72,6 +72,8 @@ class Broker:
         self.on_unwanted: Callable[[int, Ids], None] = lambda broker, channels: None
         self._post = post
         self._ttl = ttl
+        # Users here and on their way to another broker that want each channel.
+        self._subscribers = np.zeros(len(wanted), np.int64)
         self._destination: dict[int, int] = {}
         self._leaving: dict[int, Record] = {}
         self._held: dict[int, list[int]] = {}
@@ -80,6 +82,9 @@ class Broker:
     def register(self, user: User, record: Record) -> None:
         """Take a user in, or take note of its new interests; its rates are those summarized from its messages."""
         number = user.address[1]
+        if number in self.records:
+            self._subscribers[self.records[number].wants] -= 1
+        self._subscribers[record.wants] += 1
         self.users[number], self.records[number] = user, record
 
     def ask(self, user: int, foreign: int) -> None:
@@ -159,8 +164,8 @@ class Broker:
     def _stop_redirecting(self, user: int) -> None:
         gone = self._leaving.pop(user)
         del self._destination[user]
-        still = [record.wants for record in (*self.records.values(), *self._leaving.values())]
-        unwanted = np.setdiff1d(gone.wants, np.concatenate(still)) if still else gone.wants
+        self._subscribers[gone.wants] -= 1
+        unwanted = gone.wants[self._subscribers[gone.wants] == 0]
         self.wanted[unwanted, self.address[1]] = False
         self.on_unwanted(self.address[1], unwanted)
         self.on_end(user, True)

@@ -27,7 +27,7 @@ from topicloom.content import clustering, packing, random_assignment, steiner_mi
 from topicloom.content.actors import Broker, User
 from topicloom.content.base import Algorithm, Parameter, Placed
 from topicloom.content.network import Network
-from topicloom.content.post import Delay, Post, one_tick
+from topicloom.content.post import Delay, Post
 from topicloom.content.rows import Ids
 from topicloom.content.told import Record, Told, record
 
@@ -65,7 +65,7 @@ class Migration:
         *,
         sticking: frozenset[int] = frozenset(),
         ttl: float = 3.0,
-        delay: Delay = one_tick,
+        delay: Delay = 1.0,
         watch: Callable[[Move], None] = lambda move: None,
     ) -> None:
         self.network = network
@@ -180,8 +180,8 @@ class Migration:
         """Brokers hear that another one wants channels now, or wants them no more."""
         self._heard[np.ix_(np.array(receivers), channels, np.array([broker]))] = wanted
 
-    def _all_but(self, broker: int) -> list[tuple[str, int]]:
-        return [other.address for other in self.brokers if other.address[1] != broker]
+    def _all_but(self, broker: int) -> list[int]:
+        return [other for other in range(len(self.brokers)) if other != broker]
 
 
 def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
 # ("broker", id) or ("user", id).
 Address = tuple[str, int]
-Delay = Callable[[Address, Address], float]
-
-
-def one_tick(sender: Address, receiver: Address) -> float:
-    """Every message takes one unit of time."""
-    return 1.0
+# How long a message takes: always the same, or by sender and receiver.
+Delay = float | Callable[[Address, Address], float]
 
 
 class Post:
     """Carries calls from actor to actor in the order of their arrival, and counts them by name."""
 
-    def __init__(self, delay: Delay = one_tick) -> None:
+    def __init__(self, delay: Delay = 1.0) -> None:
         self.now = 0.0
         self.sent: Counter[str] = Counter()
         self._delay = delay
@@ -34,12 +30,15 @@ class Post:
         self.sent[call.__name__] += 1
         self._at(self._arrival(sender, receiver), lambda: call(*given))
 
-    def send_all(self, sender: Address, receivers: Iterable[Address], call: Callable[..., None], *given: Any) -> None:
-        """Make a call of many; it is given the ids of those whom it reaches at the same time."""
+    def send_all(self, sender: Address, receivers: Sequence[int], call: Callable[..., None], *given: Any) -> None:
+        """Make a call of many brokers; it is given the ids of those whom it reaches at the same time."""
+        self.sent[call.__name__] += len(receivers)
         by_time: dict[float, list[int]] = {}
-        for receiver in receivers:
-            self.sent[call.__name__] += 1
-            by_time.setdefault(self._arrival(sender, receiver), []).append(receiver[1])
+        if isinstance(self._delay, float):
+            by_time[self.now + self._delay] = list(receivers)
+        else:
+            for receiver in receivers:
+                by_time.setdefault(self._arrival(sender, ("broker", receiver)), []).append(receiver)
         for time, ids in by_time.items():
             self._at(time, lambda ids=ids: call(ids, *given))  # type: ignore[misc]
 
@@ -56,6 +55,8 @@ class Post:
         return True
 
     def _arrival(self, sender: Address, receiver: Address) -> float:
+        if isinstance(self._delay, float):
+            return self.now + self._delay
         link = (sender, receiver)
         time = max(self.now + self._delay(sender, receiver), self._last.get(link, 0.0))
         self._last[link] = time

@@ -15,7 +15,7 @@ from topicloom.content.network import Network
 from topicloom.content.rows import Floats, Ids, summed
 from topicloom.kernels.assigning import fits
 from topicloom.kernels.core_traffic import channel_weights
-from topicloom.kernels.moving import move_changes, set_weights
+from topicloom.kernels.moving import move_changes, set_weights, user_demand
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +60,7 @@ class Told:
 
     def demand(self, of: Record) -> float:
         """What a user sends and is delivered."""
-        own = self._own(of)
-        into = np.maximum(self._total[of.wants] - own[of.wants], 0.0).sum()
-        others = self._wanting[of.channels] - np.isin(of.channels, of.wants)
-        return float(into + of.rates[others > 0].sum())
+        return float(user_demand(self._own(of), of.wants, self._total, self._wanting))
 
     def changes(self, of: Record, home: int) -> Floats:
         """How the cost changes if a user leaves its home for each broker."""

@@ -11,7 +11,21 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.spanning import spanning_tree, tree_weights, weight_with
+from topicloom.kernels.spanning import spanning_tree, tree_weights, tree_with, weight_with
+
+
+@kernel()
+def user_demand(own, wanted, total, wanting):
+    """What a user sends that others want and is delivered of others, from its rates and the sums of all channels."""
+    demand = 0.0
+    alone = wanting.copy()  # subscribers besides the user
+    for channel in wanted:
+        demand += max(total[channel] - own[channel], 0.0)
+        alone[channel] -= 1
+    for channel in range(own.shape[0]):
+        if alone[channel] > 0:
+            demand += own[channel]
+    return demand
 
 
 @kernel()
@@ -111,14 +125,12 @@ def _without_home(prices, subscribers, rates, weights, home, own, changes):
 def _pair_weights(prices, is_member, pairs):
     """Weights of the trees over the members and each two other brokers."""
     brokers = prices.shape[0]
-    with_one = is_member.copy()
     heaviest = np.empty(brokers)
+    tree = spanning_tree(prices, np.flatnonzero(is_member).astype(np.int32))
     for one in range(brokers):
         if is_member[one]:
             continue
-        with_one[one] = True
-        order, parent, price = spanning_tree(prices, np.flatnonzero(with_one).astype(np.int32))
-        with_one[one] = False
+        order, parent, price = tree_with(prices, tree[0], tree[1], tree[2], one)
         for other in range(one + 1, brokers):
             if not is_member[other]:
                 weight = weight_with(prices, order, parent, price, other, heaviest)
