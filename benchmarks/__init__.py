@@ -7,6 +7,7 @@
 - `real_data`: the sparse interests of the data sets beside the checkout.
 - `ingest`: raw rows to the finished folder on Spark, against DuckDB with two threads.
 - `evaluate`: measuring an overlay of a million nodes on Spark.
+- `content`: assignment algorithms on generated content-based networks, and how time grows with the users.
 - `memory`: the memory that a benchmark takes with all processes that it starts.
 
 Everything is compiled before it is timed. Machines are noisy: each table is one run, and what counts in it are

@@ -8,17 +8,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import designs, evaluate, ingest, measures, real_data
+from benchmarks import content, designs, evaluate, ingest, measures, real_data
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "measures", "real-data", "ingest", "evaluate")
+PARTS = ("designs", "measures", "real-data", "ingest", "evaluate", "content")
 
 
 def main() -> None:
     """Choose what to run, run it, print it."""
-    parser = argparse.ArgumentParser(prog="./dev bench", description="Time designers, measures and the Spark pipeline.")
+    parser = argparse.ArgumentParser(
+        prog="./dev bench", description="Time designers, measures, the Spark pipeline and content-based networks."
+    )
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all of them if none is named")
-    parser.add_argument("--sizes", default="1000,2000,5000,10000", help="numbers of nodes (default: %(default)s)")
+    parser.add_argument(
+        "--sizes", default="1000,2000,5000,10000", help="numbers of nodes or users (default: %(default)s)"
+    )
     parser.add_argument("--designers", default=",".join(DESIGNERS), help="names (default: all)")
     parser.add_argument("--rows", default=",".join(map(str, ingest.ROWS)), help="rows to ingest (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
@@ -33,6 +37,7 @@ def main() -> None:
         "real-data": lambda: real_data.report(console),
         "ingest": lambda: ingest.report(console, rows),
         "evaluate": lambda: evaluate.report(console),
+        "content": lambda: content.report(console, sizes),
     }
     unknown = [part for part in given.parts if part not in PARTS]
     if unknown:

@@ -146,7 +146,7 @@ class Migration:
 
     def _best_move(self, of: Record, home: int, demand: float) -> Move | None:
         relief = self._told.is_full(home)
-        changes = self._told.changes(of, home)
+        changes = self._told.changes(of, home, demand)
         least = np.inf if relief else -_SMALLEST_GAIN * demand * of.prices[home]
         best = None
         for foreign in np.argsort(changes, kind="stable").tolist():

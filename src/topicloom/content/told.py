@@ -62,12 +62,12 @@ class Told:
         """What a user sends and is delivered."""
         return float(user_demand(self._own(of), of.wants, self._total, self._wanting))
 
-    def changes(self, of: Record, home: int) -> Floats:
-        """How the cost changes if a user leaves its home for each broker."""
+    def changes(self, of: Record, home: int, demand: float) -> Floats:
+        """How the cost changes if a user of that demand leaves its home for each broker."""
         found: Floats = move_changes(
             self._core,
             of.prices,
-            self.demand(of),
+            demand,
             home,
             self._own(of),
             of.wants,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.spanning import spanning_tree, tree_weights, weight_with
+from topicloom.kernels.spanning import spanning_tree, tree_weights, weights_with
 
 
 @kernel()
@@ -113,18 +113,15 @@ def relayed_weights(prices, published, subscribers):
 
 @kernel()
 def _relayed_weight(prices, is_member):
-    brokers = prices.shape[0]
-    heaviest = np.empty(brokers)
     while True:
         members = np.flatnonzero(is_member).astype(np.int32)
         order, parent, price = spanning_tree(prices, members)
         weight = price.sum()
-        best, lightest = -1, weight * (1 - 1e-12)
-        for broker in range(brokers):
-            if not is_member[broker]:
-                with_it = weight_with(prices, order, parent, price, broker, heaviest)
-                if with_it < lightest:
-                    best, lightest = broker, with_it
-        if best < 0:
+        outside = np.flatnonzero(~is_member)
+        if outside.shape[0] == 0:
             return weight
-        is_member[best] = True
+        with_one = weights_with(prices[:, outside], order, parent, price)
+        best = np.argmin(with_one)
+        if with_one[best] >= weight * (1 - 1e-12):
+            return weight
+        is_member[outside[best]] = True

@@ -55,6 +55,7 @@ def mixed_weights(access, distance, through, rates, wanting):
     channels = wanting.start.shape[0] - 1
     starts, publishers, published = _by_channel(rates, channels)
     only = _only_broker(through)
+    is_star = _is_star(through)
     first = np.full(users, -1, np.int32)  # of each publisher in this channel
     own_rate = np.zeros(users)
     from_broker = np.empty(brokers)
@@ -70,24 +71,47 @@ def mixed_weights(access, distance, through, rates, wanting):
                 own_rate[user] = rate
                 from_broker[broker] += rate
                 weights[user, broker] += rate
-        joining = _joining(access, only, members)
-        near, via = distance[:, joining], through[:, joining]
-        for broker in range(brokers):
-            if from_broker[broker] > 0.0:
+        stars = np.flatnonzero(is_star & (from_broker > 0.0))
+        others = np.flatnonzero(~is_star & (from_broker > 0.0))
+        for user in members:
+            own_first = first[user] if own_rate[user] > 0.0 else -1
+            row = weights[user]
+            for broker in stars:
+                row[broker] += from_broker[broker]
+            if own_first >= 0 and is_star[own_first]:
+                row[own_first] -= own_rate[user]
+        if others.shape[0] > 0:
+            joining = _joining(access, only, members)
+            near, via = distance[:, joining], through[:, joining]
+            for broker in others:
                 parents = _join_tree(near, via, broker)
                 for k in range(joining.shape[0]):
                     user = joining[k]
                     if only[user] < 0:
                         own = own_rate[user] if first[user] == broker else 0.0
                         weights[user, parents[k]] += from_broker[broker] - own
-        total = from_broker.sum()
-        for user in members:
-            if only[user] >= 0:
-                weights[user, only[user]] += total - own_rate[user]
+            total = from_broker[others].sum()
+            for user in members:
+                if only[user] >= 0:
+                    own = own_rate[user] if first[user] >= 0 and not is_star[first[user]] else 0.0
+                    weights[user, only[user]] += total - own
         for k in range(starts[channel], starts[channel + 1]):
             own_rate[publishers[k]] = 0.0
             first[publishers[k]] = -1
     return weights
+
+
+@kernel()
+def _is_star(through):
+    """Whether all users' cheapest paths from a broker are straight: then its trees have no other broker."""
+    brokers, users = through.shape
+    is_star = np.ones(brokers, np.bool_)
+    for broker in range(brokers):
+        for user in range(users):
+            if through[broker, user] != broker:
+                is_star[broker] = False
+                break
+    return is_star
 
 
 @kernel()

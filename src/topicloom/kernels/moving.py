@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.jit import kernel
-from topicloom.kernels.spanning import spanning_tree, tree_weights, tree_with, weight_with
+from topicloom.kernels.spanning import spanning_tree, tree_weights, tree_with, weights_with
 
 
 @kernel()
@@ -124,15 +124,9 @@ def _without_home(prices, subscribers, rates, weights, home, own, changes):
 @kernel()
 def _pair_weights(prices, is_member, pairs):
     """Weights of the trees over the members and each two other brokers."""
-    brokers = prices.shape[0]
-    heaviest = np.empty(brokers)
-    tree = spanning_tree(prices, np.flatnonzero(is_member).astype(np.int32))
-    for one in range(brokers):
-        if is_member[one]:
-            continue
-        order, parent, price = tree_with(prices, tree[0], tree[1], tree[2], one)
-        for other in range(one + 1, brokers):
-            if not is_member[other]:
-                weight = weight_with(prices, order, parent, price, other, heaviest)
-                pairs[one, other] = weight
-                pairs[other, one] = weight
+    order, parent, price = spanning_tree(prices, np.flatnonzero(is_member).astype(np.int32))
+    outside = np.flatnonzero(~is_member)
+    columns = prices[:, outside]
+    for one in outside:
+        with_one = tree_with(prices, order, parent, price, one)
+        pairs[one][outside] = weights_with(columns, with_one[0], with_one[1], with_one[2])

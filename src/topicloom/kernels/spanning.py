@@ -47,30 +47,38 @@ def spanning_tree(prices, members):
 
 
 @kernel()
-def weight_with(prices, order, parent, price, broker, heaviest):
-    """Weight of the minimum spanning tree over a tree's brokers and one more, in time linear in the tree.
+def weights_with(columns, order, parent, price):
+    """Weights of the minimum spanning trees over a tree's brokers and one more, for each of several, in linear time.
 
-    From the leaves up, a part of the tree and the new broker have a spanning tree of their own; `heaviest` holds the
-    dearest link on its path from the top of that part to the new broker, which is the one that a cheaper way replaces
-    (Chin and Houck 1978).
+    `columns[b, k]` is the price between broker b and the k-th of these. From the leaves up, a part of the tree and
+    the new broker have a spanning tree of their own; `heaviest` holds the dearest link on its path from the top of
+    that part to the new broker, which is the one that a cheaper way replaces (Chin and Houck 1978).
     """
     count = order.shape[0]
-    row = prices[broker]
-    for place in range(count):
-        heaviest[place] = row[order[place]]
-    total = 0.0
+    weights = np.zeros(columns.shape[1])
+    if count == 0:
+        return weights
+    heaviest = columns[order]
     for place in range(count - 1, 0, -1):
-        above = parent[place]
-        total += min(heaviest[place], price[place])
-        heaviest[above] = min(heaviest[above], max(heaviest[place], price[place]))
-    return total + heaviest[0] if count else 0.0
+        _replace(heaviest[place], heaviest[parent[place]], price[place], weights)
+    return weights + heaviest[0]
+
+
+# All new brokers at once, in whole vectors: numbers are never NaN.
+@kernel(fastmath={"nnan"})
+def _replace(below, above, price, weights):
+    for k in range(weights.shape[0]):
+        heavy = below[k]
+        weights[k] += min(heavy, price)
+        above[k] = min(above[k], max(heavy, price))
 
 
 @kernel()
 def tree_with(prices, order, parent, price, broker):
     """The minimum spanning tree over a tree's brokers and one more, in time linear in the tree.
 
-    As `weight_with`, which says only what it weighs; here the links that are kept are put in order from the new broker.
+    As `weights_with`, which says only what it weighs; here the links that are kept are put in order from the new
+    broker.
     """
     count = order.shape[0]
     new = count  # the place of the new broker while links are gathered
@@ -119,14 +127,10 @@ def tree_with(prices, order, parent, price, broker):
 
 @kernel()
 def tree_weights(prices, order, parent, price, is_member, weights):
-    """For each broker, the weight of the tree with it; no array is made but one of the size of the tree."""
-    total = price.sum()
-    heaviest = np.empty(order.shape[0])
-    for broker in range(prices.shape[0]):
-        if is_member[broker]:
-            weights[broker] = total
-        else:
-            weights[broker] = weight_with(prices, order, parent, price, broker, heaviest)
+    """For each broker, the weight of the tree over the members and it: 8 bytes for each member and other broker."""
+    outside = np.flatnonzero(~is_member)
+    weights[:] = price.sum()
+    weights[outside] = weights_with(prices[:, outside], order, parent, price)
 
 
 @kernel()
