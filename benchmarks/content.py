@@ -1,8 +1,9 @@
 """Assignment algorithms on generated content-based networks: seconds, growth, memory, and what they save.
 
-The setting of the Content paper, section VI: 100 users a broker, 100 channels, prices from points in a plane. Subscriptions
-go from one random number to another, or are a hundredth of the space wide; with dearer access links Steiner mixing has more
-to do, as its trees then pass through more brokers. `migration` begins with `packing`, and once with `random`.
+The setting of the Content paper, section VI: 100 users a broker, 100 channels, prices from points in a plane.
+Subscriptions go from one random number to another, or are a hundredth of the space wide; with dearer access links
+Steiner mixing has more to do, as its trees then pass through more brokers. `migration` begins with `packing`, and once
+with `random`.
 """
 
 from __future__ import annotations
