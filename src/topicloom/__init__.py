@@ -56,10 +56,11 @@ _HOMES = {
     "measure": "metrics",
     "synthetic": "workloads",
 }
+_PACKAGES = {*_HOMES.values(), "content"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES.values() or name == "content":
+    if name in _PACKAGES:
         return import_module(f"topicloom.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'topicloom' has no attribute '{name}'")

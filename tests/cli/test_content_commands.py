@@ -66,7 +66,7 @@ def test_content_generate(cli: Cli, tmp_path: Path) -> None:
         "subscriptions": len(network.wants.channels),
         "demand": pytest.approx(demand),
         "capacity": pytest.approx(2 * demand),
-        "unwanted_share": pytest.approx(network.traffic.unwanted.sum() / demand),
+        "unwanted_share": network.traffic.unwanted_share,
         "seed": 1,
         "out": str(tmp_path / "again"),
     }
@@ -161,6 +161,10 @@ def test_exact_without_its_solver(cli: Cli, net: Path, tmp_path: Path, monkeypat
         (["assign", "none", "-a", "random", "--out", "OUT"], "none: no such folder; give the folder of a network"),
         (["assign", "NET", "-a", "random", "--out", "OUT/none/a.parquet"], "a.parquet: the folder "),
         (["assign", "NET", "--out", "OUT"], "--algorithm is missing: "),
+        (
+            ["compare", "NET", "-a", "packing", "--start", "random"],
+            "--start is of use to none of packing; leave it out",
+        ),
         (["cost", "NET", "none.parquet"], "none.parquet: no such file"),
         (
             ["generate", "--users", "0", "--brokers", "1", "--channels", "1", "--out", "OUT"],

@@ -73,6 +73,7 @@ def test_half_of_what_comes_in_a_cell_that_is_half_wanted_is_unwanted(tmp_path: 
     network = read_network(write(tmp_path, in_space(boxes=boxes)))
     assert network.traffic.into.tolist() == [2, 0]
     assert network.traffic.unwanted.tolist() == [0.5, 0]
+    assert network.traffic.unwanted_share == 0.25
 
 
 def test_a_generated_network_is_read_as_it_was_drawn(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from topicloom.cli import content_options, options, output
-from topicloom.cli.parameters import given
+from topicloom.cli.parameters import given, option_name
 from topicloom.cli.working import Working
 
 EXAMPLES = """\b
@@ -37,12 +37,16 @@ def command(
     Writes nothing. Each algorithm gets those of the given options that it takes.
     """
     from topicloom.content import find_algorithm
+    from topicloom.model.errors import InputError
 
     names = list(dict.fromkeys(name.strip() for name in algorithms.split(",")))
     parameters: dict[str, Any] = given(decline=decline, seconds=seconds)
     if start is not None:
         parameters["start"] = start
     taken = {name: {p.name for p in find_algorithm(name).parameters} for name in names}
+    for name in parameters:
+        if not any(name in own for own in taken.values()):
+            raise InputError(f"{option_name(name)} is of use to none of {', '.join(names)}; leave it out")
     with Working(quiet=quiet) as working:
         network = content_options.read(working, net, close=close)
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))

@@ -67,16 +67,15 @@ def command(
         assigned = working.do(f"reading {assignment.name}", lambda: Assignment.read(assignment, network))
         priced = working.do("adding up costs", lambda: cost(assigned))
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
-        demand = float(network.traffic.demand.sum())
         facts = {
             "users": network.user_count,
             "brokers": network.broker_count,
             "channels": network.channel_count,
             **content_options.cost_facts(priced, random),
-            "demand": demand,
+            "demand": float(network.traffic.demand.sum()),
             "capacity": float(network.capacity.sum()),
             "overloaded_brokers": content_options.overloaded(assigned),
-            "unwanted_share": float(network.traffic.unwanted.sum()) / demand if demand else 0.0,
+            "unwanted_share": network.traffic.unwanted_share,
         }
         if tree:
             facts["core_on_one_tree"] = working.do("routing on one tree", lambda: one_tree_core(assigned))

@@ -91,15 +91,14 @@ def command(
         with files.new_folder(out) as folder:
             folder.mkdir()
             working.do("writing", lambda: drawn.write(folder))
-    demand = float(network.traffic.demand.sum())
     facts = {
         "users": network.user_count,
         "brokers": network.broker_count,
         "channels": network.channel_count,
         "subscriptions": len(network.wants.channels),
-        "demand": demand,
+        "demand": float(network.traffic.demand.sum()),
         "capacity": float(network.capacity.sum()),
-        "unwanted_share": float(network.traffic.unwanted.sum()) / demand if demand else 0.0,
+        "unwanted_share": network.traffic.unwanted_share,
         "seed": seed,
         "out": str(out),
     }

@@ -91,12 +91,17 @@ def command(
                 output.count(row["brokers"]),
                 output.amount(row["access_to_core"]),
                 output.count(row["networks"]),
-                output.degree(row["cost_reduction_ratio"]),
-                output.seconds(row["seconds"]),
+                *(
+                    "" if row[name] is None else output.degree(row[name])
+                    for name in ("cost_reduction_ratio", "seconds")
+                ),
             ]
             for row in rows
         ],
     )
+    failed = table.num_rows - table["error"].null_count
+    if failed:
+        output.say(f"{output.count(failed)} runs failed; see the column error")
     output.say(f"written to {output.one_line(str(out))}")
 
 

@@ -34,8 +34,8 @@ Counts = npt.NDArray[np.int32]
 class Cost:
     """What an assignment costs, in the units of rates x prices.
 
-    `access` and `core` are by broker: the users' links there, and the trees that begin there. `load` is the traffic of
-    its users.
+    By broker: what the links of its users cost, and the trees that begin there; how many users it has, and their
+    traffic.
     """
 
     access_by_broker: Floats

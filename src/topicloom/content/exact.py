@@ -59,7 +59,9 @@ def _place_users(program: Program, network: Network) -> Any:
     for user in range(network.user_count):
         program.constrain(at[user], np.ones(network.broker_count), 1, 1)
     for broker in range(network.broker_count):
-        program.constrain(at[:, broker], demand, -np.inf, network.capacity[broker])
+        # As shares of the capacity: tolerances of the solver are absolute.
+        room = network.capacity[broker] or 1.0
+        program.constrain(at[:, broker], demand / room, -np.inf, network.capacity[broker] / room)
     return at
 
 

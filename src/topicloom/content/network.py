@@ -25,6 +25,11 @@ class Traffic:
     into: Floats
     unwanted: Floats
 
+    @property
+    def unwanted_share(self) -> float:
+        """The share of what users are delivered that lies outside their boxes."""
+        return float(self.unwanted.sum() / self.into.sum()) if self.into.any() else 0.0
+
     @cached_property
     def demand(self) -> Floats:
         """Both directions together: what a user takes of its broker's capacity."""

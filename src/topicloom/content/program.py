@@ -70,7 +70,8 @@ class Program:
         model.integrality_ = [kinds[whole] for whole in np.concatenate(self._whole).astype(int)]
         solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         options = {"output_flag": False, "threads": 1, "random_seed": 0, "time_limit": seconds, "mip_rel_gap": 1e-9}
-        for name, value in options.items():
+        tolerances = ("mip_feasibility_tolerance", "primal_feasibility_tolerance")
+        for name, value in {**options, **dict.fromkeys(tolerances, 1e-9)}.items():
             solver.setOptionValue(name, value)
         solver.passModel(model)
         solver.run()

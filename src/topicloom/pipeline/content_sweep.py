@@ -92,13 +92,13 @@ def run_network(parameters: Mapping[str, Any], algorithms: Sequence[str], versio
         return [{**described, "algorithm": name, "error": error} for name in algorithms]
     network = content_network(**parameters).network
     seed = parameters["seed"]
-    random = cost(run(network, "random", seed=seed).assignment).total
     rows = []
     for name in algorithms:
         try:
+            random = cost(run(network, "random", seed=seed).assignment).total
             result = run(network, name, seed=seed)
-        except InputError as error:
-            rows.append({**described, "algorithm": name, "error": str(error)})
+        except InputError as failure:
+            rows.append({**described, "algorithm": name, "error": str(failure)})
             continue
         priced = cost(result.assignment)
         rows.append(
