@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from topicloom.content.columns import known_names, numbers, require_distinct
+from topicloom.content.columns import known_names, numbers, require_distinct, require_part
 from topicloom.content.rows import Floats
 from topicloom.model.errors import InputError
 from topicloom.model.tables import names_column, require_columns
@@ -20,8 +20,7 @@ _ROWS = 1 << 20
 
 def read_access(file: Path, broker_names: tuple[str, ...]) -> tuple[tuple[str, ...], Floats]:
     """The users, and the price of each of them to each broker; besides that no more than a million rows in memory."""
-    if not file.exists():
-        raise InputError(f"{file.parent}: has no {file.name}; docs/content.md lists the tables of a network")
+    require_part(file)
     try:
         opened = pyarrow.parquet.ParquetFile(file, read_dictionary=["user", "broker"])
         require_columns(opened.schema_arrow.names, _COLUMNS, str(file))
@@ -53,7 +52,7 @@ def _read(
         brokers = known_names(table, "broker", broker_names, "broker", where, before=before)
         prices[users, brokers] = price
         before += len(price)
-        if before <= _ROWS:
+        if before <= _ROWS:  # enough to say which row is one too many, in tables that people write
             keys.append(users * len(broker_names) + brokers)
     missing = np.isnan(prices)
     if missing.any():

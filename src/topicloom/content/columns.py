@@ -16,10 +16,15 @@ from topicloom.model.names import ids_of
 from topicloom.model.tables import names_column, read_table
 
 
-def read_part(file: Path, columns: Sequence[str]) -> pa.Table:
-    """The named columns of one table, with `large_string` names."""
+def require_part(file: Path) -> None:
+    """Refuse a network that lacks a table."""
     if not file.exists():
         raise InputError(f"{file.parent}: has no {file.name}; docs/content.md lists the tables of a network")
+
+
+def read_part(file: Path, columns: Sequence[str]) -> pa.Table:
+    """The named columns of one table."""
+    require_part(file)
     return read_table(file, columns)
 
 

@@ -73,13 +73,7 @@ def mixed_weights(access, distance, through, rates, wanting):
                 weights[user, broker] += rate
         stars = np.flatnonzero(is_star & (from_broker > 0.0))
         others = np.flatnonzero(~is_star & (from_broker > 0.0))
-        for user in members:
-            own_first = first[user] if own_rate[user] > 0.0 else -1
-            row = weights[user]
-            for broker in stars:
-                row[broker] += from_broker[broker]
-            if own_first >= 0 and is_star[own_first]:
-                row[own_first] -= own_rate[user]
+        _add_stars(members, stars, is_star, from_broker, first, own_rate, weights)
         if others.shape[0] > 0:
             joining = _joining(access, only, members)
             near, via = distance[:, joining], through[:, joining]
@@ -99,6 +93,17 @@ def mixed_weights(access, distance, through, rates, wanting):
             own_rate[publishers[k]] = 0.0
             first[publishers[k]] = -1
     return weights
+
+
+@kernel()
+def _add_stars(members, stars, is_star, from_broker, first, own_rate, weights):
+    """Add the traffic of trees that have one broker: all members are at it, and get all but their own messages."""
+    for user in members:
+        row = weights[user]
+        for broker in stars:
+            row[broker] += from_broker[broker]
+        if first[user] >= 0 and is_star[first[user]]:
+            row[first[user]] -= own_rate[user]
 
 
 @kernel()
