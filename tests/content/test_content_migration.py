@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom.content import Assignment, assign, cost, run
 from topicloom.content.migration import Migration, Move
+from topicloom.content.told import Told, record
 
 LONGEST_DELAY = 3.0
 
@@ -123,6 +124,40 @@ def test_users_may_decline() -> None:
     half = run(network, "migration", seed=3, start="random", decline=0.5)
     assert 0 < half.facts["declined"] <= 20
     assert cost(free.assignment).total < cost(half.assignment).total < cost(Assignment(network, start.copy())).total
+
+
+def test_users_that_declined_are_not_asked_again() -> None:
+    asked = 0
+    for seed in range(6):
+        network = random_network(seed, 20, 4, 3, room=2)
+        simulated = Migration(network, start_of(network, seed), sticking=frozenset(range(10)))
+        simulated.run()
+        assert simulated.rounds > 1
+        assert simulated.declined <= 10
+        asked += simulated.declined
+    assert asked > 20
+
+
+def test_messages_are_held_until_a_user_has_connected() -> None:
+    network = random_network(1, 6, 2, 1, density=0.9)
+    simulated = Migration(network, np.zeros(6, np.int32))
+    home, foreign = simulated.brokers
+    foreign.replicate(home.records[0], simulated.users[0], deque(), home)
+    for message in (7, 8, 7):
+        foreign.redirect(0, message)
+    assert simulated.post.sent["deliver"] == 0
+    foreign.connect(0)
+    assert simulated.post.sent["deliver"] == 2
+    foreign.redirect(0, 9)
+    assert simulated.post.sent["deliver"] == 3
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_brokers_know_the_demand_of_users_from_what_they_were_told(seed: int) -> None:
+    network = random_network(seed, 8, 3, 6, density=0.15)
+    told = Told(network, start_of(network, seed))
+    demand = [told.demand(record(network, user)) for user in range(8)]
+    assert demand == network.traffic.demand.tolist()
 
 
 def test_calls_are_counted_and_fit_together() -> None:

@@ -71,6 +71,13 @@ def test_a_box_that_ends_where_a_cell_begins_does_not_touch_it() -> None:
     assert rows.values == pytest.approx([1, 1])
 
 
+def test_a_box_that_begins_where_a_cell_ends_does_not_touch_it() -> None:
+    # 1 - 0.9 is a little less than 0.1, in which the first cell ends.
+    rows = box_cells(LINE, 1, np.array([0]), np.array([[1 - 0.9]]), np.array([[0.25]]))
+    assert rows.channels.tolist() == [1, 2]
+    assert rows.values == pytest.approx([1, 0.5])
+
+
 def test_pieces_add_up() -> None:
     lows, highs = np.array([[0.0, -1.0], [0.25, 0.0]]), np.array([[2.0, 1.0], [0.75, 1.0]])
     rates = table(piece_rates(PLANE, 1, np.array([0, 0]), lows, highs, np.array([3.0, 8.0])), 1, PLANE)[0]

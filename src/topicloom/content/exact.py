@@ -5,8 +5,8 @@ Rule: solve it to the end with HiGHS. The paper's program is not linear as print
 Variables: `at[u, b]`, whether user u is at broker b (whole); `wanted[b, c]`, whether broker b has a subscriber of
     channel
 c; and for each publisher and channel a tree between brokers: `link[d, e]`, whether it has that link, and a flow of
-one from the publisher's broker to each broker that wants the channel, along links. Links begin and end at brokers that
-want the channel or, where they begin, hold the publisher. Once users are placed, the rest is a minimum spanning
+one from the publisher's broker to each broker that wants the channel, along links. Links end at brokers that want the
+channel, so that none passes through another. Once users are placed, the rest is a minimum spanning
 arborescence, whose program has whole solutions by itself; so only `at` has to be declared whole.
 
 Cost: exponential at worst. There are brokers^3 variables for each publisher and channel.
@@ -86,7 +86,6 @@ def _span(program: Program, prices: Any, source: Any, wanted: Any) -> None:
     for one in range(count):
         for other in range(count):
             program.constrain([link[one, other], wanted[other]], [1, -1], -np.inf, 0)
-            program.constrain([link[one, other], wanted[one], source[one]], [1, -1, -1], -np.inf, 0)
     for target in range(count):
         flow = program.variables(np.zeros((count, count)))
         supply = program.variables(np.zeros(count))
