@@ -173,6 +173,7 @@ def test_what_cannot_fit_is_said() -> None:
 
 
 def test_exact_refuses_large_networks() -> None:
+    pytest.importorskip("highspy")
     with pytest.raises(InputError, match="exact is for small networks: this one would take about"):
         assign(random_network(1, 200, 12, 5), "exact")
 

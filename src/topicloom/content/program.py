@@ -53,7 +53,8 @@ class Program:
             import highspy
         except ImportError:
             raise InputError("exact needs HiGHS; install it with: pip install 'topicloom[exact]'") from None
-        model = highspy.HighsLp()
+        highs: Any = highspy  # it has types in some versions only
+        model = highs.HighsLp()
         costs = np.concatenate(self._costs)
         model.num_col_, model.num_row_ = len(costs), len(self._bounds)
         # HiGHS works with absolute tolerances, so that costs are scaled to about one.
@@ -62,13 +63,13 @@ class Program:
         model.col_lower_, model.col_upper_ = np.zeros(len(costs)), np.ones(len(costs))
         model.row_lower_ = np.array([low for low, _ in self._bounds])
         model.row_upper_ = np.array([high for _, high in self._bounds])
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.format_ = highs.MatrixFormat.kRowwise
         model.a_matrix_.start_ = np.cumsum([0, *map(len, self._columns)])
         model.a_matrix_.index_ = np.concatenate([np.asarray(row) for row in self._columns])
         model.a_matrix_.value_ = np.concatenate([np.asarray(row, np.float64) for row in self._factors])
-        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        kinds = (highs.HighsVarType.kContinuous, highs.HighsVarType.kInteger)
         model.integrality_ = [kinds[whole] for whole in np.concatenate(self._whole).astype(int)]
-        solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        solver = highs.Highs()
         options = {"output_flag": False, "threads": 1, "random_seed": 0, "time_limit": seconds, "mip_rel_gap": 1e-9}
         tolerances = ("mip_feasibility_tolerance", "primal_feasibility_tolerance")
         for name, value in {**options, **dict.fromkeys(tolerances, 1e-9)}.items():
@@ -76,12 +77,12 @@ class Program:
         solver.passModel(model)
         solver.run()
         status = solver.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
+        if status == highs.HighsModelStatus.kInfeasible:
             return None
         found = solver.getSolution()
         if not found.value_valid:
             raise InputError(
                 f"exact found no assignment in {seconds:g} seconds; give it more, or use another algorithm"
             )
-        optimal = status == highspy.HighsModelStatus.kOptimal
+        optimal = status == highs.HighsModelStatus.kOptimal
         return Solution(np.array(found.col_value), optimal, solver.getInfo().mip_dual_bound * scale)
