@@ -214,8 +214,8 @@ def migrate(networks: Sequence[Network], parameters: Mapping[str, Any], rng: np.
         simulated.run()
         for broker in simulated.overloaded:
             raise InputError(
-                f"no assignment found that fits: broker '{network.broker_names[broker]}' is over its capacity and no user "
-                "there can move; raise capacities"
+                f"no assignment found that fits: broker '{network.broker_names[broker]}' is over its capacity and "
+                "no user there can move; raise capacities"
             )
     return Placed(simulated.assigned, facts(simulated))
 
