@@ -9,6 +9,9 @@
 - `evaluate`: measuring an overlay of a million nodes on Spark.
 - `churn`: events of a living overlay against one low-oda build, and the findings of Shadows.
 - `brokers`: routing topics over large overlays, and a live proof with 50 brokers.
+- `content`: assignment algorithms on generated content-based networks, and how time grows with the users.
+- `content_findings`: the Content paper's figures 9 and 10 and its claims, on our networks; run it by itself with
+  `python -m benchmarks.content_findings`, as it takes a quarter of an hour.
 - `memory`: the memory that a benchmark takes with all processes that it starts.
 
 Everything is compiled before it is timed. Machines are noisy: each table is one run, and what counts in it are

@@ -8,19 +8,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import brokers, churn, designs, evaluate, ingest, measures, real_data
+from benchmarks import brokers, churn, content, designs, evaluate, ingest, measures, real_data
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "measures", "real-data", "ingest", "evaluate", "churn", "brokers")
+PARTS = ("designs", "measures", "real-data", "ingest", "evaluate", "churn", "brokers", "content")
 
 
 def main() -> None:
     """Choose what to run, run it, print it."""
     parser = argparse.ArgumentParser(
-        prog="./dev bench", description="Time designers, measures, the Spark pipeline and broker plans."
+        prog="./dev bench", description="Time designers, measures, the Spark pipeline, churn, broker plans and content."
     )
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all of them if none is named")
-    parser.add_argument("--sizes", default="1000,2000,5000,10000", help="numbers of nodes (default: %(default)s)")
+    parser.add_argument(
+        "--sizes", default="1000,2000,5000,10000", help="numbers of nodes or users (default: %(default)s)"
+    )
     parser.add_argument("--designers", default=",".join(DESIGNERS), help="names (default: all)")
     parser.add_argument("--rows", default=",".join(map(str, ingest.ROWS)), help="rows to ingest (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
@@ -37,6 +39,7 @@ def main() -> None:
         "evaluate": lambda: evaluate.report(console),
         "churn": lambda: churn.report(console),
         "brokers": lambda: brokers.report(console),
+        "content": lambda: content.report(console, sizes),
     }
     unknown = [part for part in given.parts if part not in PARTS]
     if unknown:

@@ -22,7 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "designers": {"model", "kernels"},
     "churn": {"model", "kernels", "designers"},
     "content": {"model", "kernels"},
-    "workloads": {"model"},
+    "workloads": {"model", "content"},
     "deploy": {"model", "kernels", "metrics", "churn"},
     "pipeline": {"model", "kernels", "metrics", "designers", "churn", "content", "workloads", "deploy"},
     "experiments": {"model", "kernels", "metrics", "designers", "churn", "content", "workloads", "deploy", "pipeline"},

@@ -15,7 +15,8 @@ Packages, from the ground up; each may import those before it, never those after
 - `metrics`: how good an overlay is.
 - `designers`: the algorithms that build overlays, and their registry.
 - `churn`: overlays that are mended while nodes come and go.
-- `workloads`: synthetic interests, and churn.
+- `content`: content-based networks: which broker each user connects to, at the least cost.
+- `workloads`: synthetic interests and networks, and churn.
 - `deploy`: plans for real brokers, their configurations, and a live proof.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `cli`: the command line.
@@ -57,10 +58,11 @@ _HOMES = {
     "measure": "metrics",
     "synthetic": "workloads",
 }
+_PACKAGES = {*_HOMES.values(), "content"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES.values():
+    if name in _PACKAGES:
         return import_module(f"topicloom.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'topicloom' has no attribute '{name}'")

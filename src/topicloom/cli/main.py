@@ -17,6 +17,7 @@ from topicloom._version import __version__
 from topicloom.cli import (
     churn,
     compare,
+    content,
     design,
     designers,
     diff,
@@ -100,6 +101,7 @@ app.command("profile", epilog=profile.EXAMPLES)(profile.command)
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.command)
 app.command("stream", epilog=stream.EXAMPLES)(stream.command)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)
+app.add_typer(content.app, name="content")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

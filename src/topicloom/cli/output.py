@@ -118,6 +118,11 @@ def share(number: float) -> str:
     return "1" if number == 1 else f"{math.floor(number * 10_000) / 10_000:.4f}"
 
 
+def amount(number: float) -> str:
+    """A cost or a rate, to six digits."""
+    return f"{number:,.6g}"
+
+
 def seconds(number: float) -> str:
     """Seconds to the millisecond."""
     return f"{number:,.3f}"

@@ -17,6 +17,11 @@ For measures: `components` (union-find), `distances` (diameters) and `relays` (S
 
 For broker plans: `routing`, a shallow tree for every topic.
 
+For content-based networks:
+- `spanning`: minimum spanning trees over brokers. `core_traffic`: what is published and wanted where, and its cost.
+- `assigning`: users to brokers within capacity. `clusters`, `mixing`: the loops of clustering and Steiner mixing.
+- `moving`: what a user's move changes. `boxes`: how much of a cell boxes cover. `channel_rows`: channels by user.
+
 `jit` says how kernels are compiled and where the compiled code is kept.
 
 Words shared by all: a subscription is a position in `node_topics`, the rows of topics by node; `node_start`

@@ -62,8 +62,11 @@ def require_columns(present: Sequence[str], columns: Sequence[str], where: str) 
             raise InputError(f"{where}: has more than one column '{column}'")
 
 
-def names_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
-    """One column as strings, refusing null and empty names; `where` names the source in errors."""
+def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -> pa.ChunkedArray:
+    """One column as strings, refusing null and empty names.
+
+    `where` names the source in errors; `before` rows of it precede those of the table.
+    """
     values = table[column]
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
@@ -74,7 +77,7 @@ def names_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
     first = pc.index(bad, True).as_py()
     if first >= 0:
         kind = "null" if values[first].as_py() is None else "empty"
-        raise InputError(f"{where}: row {first + 1}: {kind} name in column '{column}'; every row needs a name")
+        raise InputError(f"{where}: row {before + first + 1}: {kind} name in column '{column}'; every row needs a name")
     return values
 
 

@@ -36,6 +36,10 @@ Events as they come:
 
 - `stream`: an overlay mended by micro-batches of events.
 
+Content-based networks:
+
+- `summarize`: message histories to rates. `content_sweep`: many generated networks.
+
 Many runs:
 
 - `sweep`: a grid of workloads, designers, parameters and seeds. `sweep_spec`: the file that says which.

@@ -4,6 +4,7 @@
 - `popularity`: how often each topic is chosen: uniform, Zipf, exponential.
 - `sizes`: how many topics each node wants: fixed, uniform, power law.
 - `churn_trace`: nodes that join, leave and change their topics.
+- `content_networks`: random content-based networks. `latency`: prices for them from measured latencies.
 
 Everything takes a seed and draws from one generator made of it.
 """

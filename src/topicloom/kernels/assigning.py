@@ -1,0 +1,92 @@
+"""Giving users to brokers one after the other, within capacity.
+
+`order` says in which order users come. A user that fits nowhere gets -1, and so do all after it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.kernels.jit import kernel
+
+# Room is compared with this much slack, so that a broker filled to the last digit is not refused by rounding.
+_SLACK = 1e-9
+
+
+@kernel()
+def fits(load, demand, capacity):
+    """Whether a broker with this load can take this demand."""
+    return load + demand <= capacity * (1 + _SLACK)
+
+
+@kernel()
+def cheapest(access, demand, capacity, order):
+    """Each user to the cheapest broker that has room, the lowest id among equals."""
+    assigned = np.full(order.shape[0], -1, np.int32)
+    load = np.zeros(capacity.shape[0])
+    for user in order:
+        broker = cheapest_with_room(access[user], demand[user], load, capacity)
+        if broker < 0:
+            break
+        assigned[user] = broker
+        load[broker] += demand[user]
+    return assigned
+
+
+@kernel()
+def cheapest_with_room(prices, demand, load, capacity):
+    """The broker of the lowest price that has room, or -1."""
+    best = -1
+    for broker in range(capacity.shape[0]):
+        if (best < 0 or prices[broker] < prices[best]) and fits(load[broker], demand, capacity[broker]):
+            best = broker
+    return best
+
+
+@kernel()
+def drawn(weights, access, demand, capacity, order, rng):
+    """Each user to a broker drawn by the user's weights among those with room, or the cheapest if none of them has."""
+    assigned = np.full(order.shape[0], -1, np.int32)
+    load = np.zeros(capacity.shape[0])
+    for user in order:
+        broker = _draw(weights[user], demand[user], load, capacity, rng.random())
+        if broker < 0:
+            broker = cheapest_with_room(access[user], demand[user], load, capacity)
+        if broker < 0:
+            break
+        assigned[user] = broker
+        load[broker] += demand[user]
+    return assigned
+
+
+@kernel()
+def drawn_evenly(demand, capacity, order, rng):
+    """Each user to one of the brokers with room, all with the same chance."""
+    assigned = np.full(order.shape[0], -1, np.int32)
+    load = np.zeros(capacity.shape[0])
+    even = np.ones(capacity.shape[0])
+    for user in order:
+        broker = _draw(even, demand[user], load, capacity, rng.random())
+        if broker < 0:
+            break
+        assigned[user] = broker
+        load[broker] += demand[user]
+    return assigned
+
+
+@kernel()
+def _draw(weights, demand, load, capacity, chance):
+    """The broker at `chance` (0 to 1) of the summed weights of brokers with room; -1 where that sum is zero."""
+    total = 0.0
+    for broker in range(capacity.shape[0]):
+        if fits(load[broker], demand, capacity[broker]):
+            total += weights[broker]
+    point = chance * total
+    last, passed = -1, 0.0
+    for broker in range(capacity.shape[0]):
+        if weights[broker] > 0 and fits(load[broker], demand, capacity[broker]):
+            last = broker
+            passed += weights[broker]
+            if passed > point:
+                break
+    return last

@@ -1,0 +1,131 @@
+"""Random content-based networks: the Content paper, section VI-A.
+
+Every user publishes by a random quadratic density, cut off at zero, and subscribes to a random box. Prices come from
+points in a plane, from nothing at all, or from measured latencies. All brokers have the same capacity.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+from topicloom.content.drawn import Drawn
+from topicloom.content.prices import closed
+from topicloom.content.rows import Floats
+from topicloom.content.space import Attribute, Space
+from topicloom.model import InputError
+
+PRICES = ("plane", "independent")
+
+# The paper's: the capacities of all brokers sum to twice the demand of all users.
+CAPACITY_TO_DEMAND = 2.0
+
+
+def content_network(
+    users: int,
+    brokers: int,
+    channels: int,
+    *,
+    attributes: int = 1,
+    width: float | None = None,
+    prices: str = "plane",
+    latency: Floats | None = None,
+    access_to_core: float | None = None,
+    seed: int = 0,
+) -> Drawn:
+    """Draw a network.
+
+    Args:
+        users: How many users.
+        brokers: How many brokers.
+        channels: How many cells each attribute is cut into.
+        attributes: How many attributes the content space has, each from 0 to 1.
+        width: How wide subscriptions are in each attribute, above 0 and at most 1. Unless given, they go from one
+            random number to another, so that they are a third wide on average.
+        prices: `plane`: users and brokers are random points of a square, prices their distances. `independent`: access
+            prices are random numbers that have nothing to do with each other, core prices too but for being closed.
+        latency: Prices between sites, square and even both ways, instead. Brokers are at different random sites, users
+            at any; core prices are closed.
+        access_to_core: The average access price divided by the average core price; access prices are scaled to it.
+            Unless given it is 1, and latencies are left as they are.
+        seed: The same seed gives the same network.
+    """
+    users, brokers, channels, attributes = (
+        _whole(name, value, 1)
+        for name, value in (("users", users), ("brokers", brokers), ("channels", channels), ("attributes", attributes))
+    )
+    if width is not None and not 0 < width <= 1:
+        raise InputError(f"width is {width}; give a number above 0 and at most 1")
+    if access_to_core is not None and not 0 < access_to_core < np.inf:
+        raise InputError(f"access_to_core is {access_to_core}; give a number above 0")
+    if prices not in _PRICES:
+        raise InputError(f"prices '{prices}' is unknown; known are {', '.join(PRICES)}")
+    rng = np.random.default_rng(_whole("seed", seed, 0))
+    if latency is None:
+        access, core = _PRICES[prices](rng, users, brokers)
+    else:
+        access, core = _from_latency(rng, latency, users, brokers)
+    if latency is None or access_to_core is not None:
+        access = _scaled(access, core, access_to_core or 1.0)
+    space = Space(tuple(Attribute(f"a{k + 1}", 0.0, 1.0, channels) for k in range(attributes)))
+    coefficients = rng.uniform(-1.0, 1.0, (users, attributes, 3))
+    lows, highs = _boxes(rng, (users, attributes), width)
+    return Drawn(space, coefficients, lows, highs, access, core, CAPACITY_TO_DEMAND)
+
+
+def _boxes(rng: np.random.Generator, shape: tuple[int, int], width: float | None) -> tuple[Floats, Floats]:
+    if width is None:
+        ends = np.sort(rng.random((*shape, 2)), axis=2)
+        return ends[:, :, 0], np.maximum(ends[:, :, 1], np.nextafter(ends[:, :, 0], 2))
+    lows = rng.random(shape) * (1 - width)
+    return lows, np.minimum(lows + width, 1.0)
+
+
+def _plane(rng: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+    user_points, broker_points = rng.random((users, 2)), rng.random((brokers, 2))
+    access = np.hypot(*(user_points[:, None, k] - broker_points[None, :, k] for k in range(2)))
+    core = np.hypot(*(broker_points[:, None, k] - broker_points[None, :, k] for k in range(2)))
+    return access, core
+
+
+def _independent(rng: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+    access, core = rng.random((users, brokers)), rng.random((brokers, brokers))
+    core = np.triu(core, 1)
+    return access, closed(core + core.T)
+
+
+def _from_latency(rng: np.random.Generator, latency: Floats, users: int, brokers: int) -> tuple[Floats, Floats]:
+    sites = len(latency)
+    if brokers > sites:
+        raise InputError(f"brokers is {brokers} and there are latencies of {sites} sites; give at most as many brokers")
+    at = rng.choice(sites, brokers, replace=False)
+    core = latency[np.ix_(at, at)].copy()
+    np.fill_diagonal(core, 0.0)
+    return latency[np.ix_(rng.integers(sites, size=users), at)], closed(core)
+
+
+def _scaled(access: Floats, core: Floats, ratio: float) -> Floats:
+    """Access prices with that ratio of their average to that of core prices, if there is more than one broker."""
+    if len(core) < 2 or not core.any() or not access.any():
+        return access
+    average = core.sum() / (len(core) * (len(core) - 1))
+    scaled: Floats = access * (ratio * average / access.mean())
+    return scaled
+
+
+_PRICES: dict[str, Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]] = {
+    "plane": _plane,
+    "independent": _independent,
+}
+
+
+def _whole(name: str, value: int, low: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = low - 1
+    if number < low:
+        raise InputError(f"{name} is {value}; give a whole number of at least {low}")
+    return number

@@ -1,0 +1,154 @@
+"""What assignments cost, against an evaluator that follows every message over every link."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference import content as slow
+from reference.content import make_network, random_network
+from topicloom.content import Assignment, core_trees, cost, one_tree_core, relayed_core
+from topicloom.content.prices import closed
+from topicloom.kernels.spanning import spanning_tree, tree_with, weights_with
+
+SEEDS = range(60)
+
+
+def some_assignment(network, seed: int) -> Assignment:
+    rng = np.random.default_rng(seed)
+    return Assignment(network, rng.integers(network.broker_count, size=network.user_count, dtype=np.int32))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cost_is_that_of_every_message_followed(seed: int) -> None:
+    network = random_network(seed, 3 + seed % 9, 1 + seed % 5, 1 + seed % 4, density=0.15 + 0.1 * (seed % 7))
+    assignment = some_assignment(network, seed)
+    priced = cost(assignment)
+    access, core = slow.followed_cost(network, assignment.brokers)
+    assert (priced.access, priced.core) == pytest.approx((access, core), rel=1e-12)
+    out, into = slow.traffic(network)
+    assert network.traffic.out.tolist() == out.tolist()
+    assert network.traffic.into.tolist() == into.tolist()
+    assert priced.load.sum() == out.sum() + into.sum()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_tree_for_all(seed: int) -> None:
+    network = random_network(seed, 3 + seed % 9, 1 + seed % 7, 1 + seed % 4, density=0.15 + 0.1 * (seed % 7))
+    assignment = some_assignment(network, seed)
+    # Where prices are equal there are several trees of the same weight: follow messages on the one that was taken.
+    order, parent, price = spanning_tree(network.core, np.arange(network.broker_count, dtype=np.int32))
+    links = [(int(order[parent[k]]), int(order[k])) for k in range(1, len(order))]
+    lightest = slow.spanning_links(network.core, set(range(network.broker_count)))
+    assert price.sum() == sum(network.core[link] for link in links) == sum(network.core[link] for link in lightest)
+    assert one_tree_core(assignment) == slow.one_tree_cost(network, assignment.brokers, links)
+
+
+def test_a_worked_example() -> None:
+    """The one of docs/content.md."""
+    # Users ann, bob, cid; brokers x, y, z on a line, a price of 1 from one to the next; channels p and q.
+    rate = np.array([[2.0, 1.0], [0.0, 3.0], [0.0, 0.0]])
+    want = np.array([[True, False], [True, False], [True, True]])
+    access = np.array([[1.0, 4.0, 4.0], [4.0, 1.0, 4.0], [4.0, 4.0, 2.0]])
+    core = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+    network = make_network(rate, want, access, core, np.full(3, 10.0))
+    assert network.traffic.out.tolist() == [3, 3, 0]
+    assert network.traffic.into.tolist() == [0, 2, 6]
+    priced = cost(Assignment(network, np.array([0, 1, 2], np.int32)))
+    assert priced.access_by_broker.tolist() == [3, 5, 12]
+    # From x, p to y and z costs 2 x 2 and q to z 1 x 2; from y, q to z costs 3 x 1.
+    assert priced.core_by_broker.tolist() == [6, 3, 0]
+    assert priced.total == 29
+    together = cost(Assignment(network, np.array([1, 1, 1], np.int32)))
+    assert (together.access, together.core) == (12 + 5 + 24, 0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_trees_add_up_to_the_core_cost(seed: int) -> None:
+    network = random_network(seed, 10, 5, 3)
+    assignment = some_assignment(network, seed)
+    trees = core_trees(assignment).to_pandas()
+    assert (trees.price * trees.rate).sum() == pytest.approx(cost(assignment).core, rel=1e-12)
+    for (_, source), links in trees.groupby(["channel", "source"]):
+        reached = {source}
+        for broker, other in zip(links.broker, links.other, strict=True):  # each link goes on from where one has been
+            assert broker in reached
+            assert other not in reached
+            reached.add(other)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_relays_never_cost_more_and_never_less_than_steiner_trees(seed: int) -> None:
+    network = random_network(seed, 5, 7, 2)
+    assignment = some_assignment(network, seed)
+    least = 0.0
+    for user, _, rate, others in slow.flows(network):
+        least += rate * slow.steiner_weight(network.core, sorted({int(assignment.brokers[v]) for v in (user, *others)}))
+    assert least <= relayed_core(assignment) * (1 + 1e-12)
+    assert relayed_core(assignment) <= cost(assignment).core * (1 + 1e-12)
+
+
+def test_a_relay_beats_the_spanning_tree_that_the_paper_takes_for_best() -> None:
+    """Three brokers around a fourth: 2 from each to each, 1 to the one in the middle. A metric."""
+    core = np.full((4, 4), 2.0)
+    core[3, :] = core[:, 3] = 1.0
+    np.fill_diagonal(core, 0.0)
+    network = make_network(
+        np.array([[1.0], [0], [0]]), np.array([[False], [True], [True]]), np.ones((3, 4)), core, np.ones(4) * 9
+    )
+    assignment = Assignment(network, np.array([0, 1, 2], np.int32))
+    assert (cost(assignment).core, relayed_core(assignment)) == (4, 3)
+    assert slow.steiner_weight(core, [0, 1, 2]) == 3
+
+
+@given(st.integers(0, 10**6), st.integers(1, 9))
+def test_inserting_a_broker_weighs_as_a_new_tree(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    half = np.triu(rng.integers(0, 20, (count + 1, count + 1)), 1).astype(float)
+    prices = closed(half + half.T)
+    members = np.sort(rng.choice(count + 1, count, replace=False)).astype(np.int32)
+    (new,) = set(range(count + 1)) - set(members.tolist())
+    tree = spanning_tree(prices, members)
+    whole = spanning_tree(prices, np.arange(count + 1, dtype=np.int32))[2].sum()
+    assert weights_with(np.ascontiguousarray(prices[:, [new, new]]), *tree).tolist() == [whole, whole]
+    order, parent, price = tree_with(prices, *tree, new)
+    assert sorted(order.tolist()) == list(range(count + 1))
+    assert order[0] == new
+    assert (parent[0], price[0]) == (-1, 0)
+    assert (parent[1:] < np.arange(1, count + 1)).all()
+    assert price[1:].tolist() == [prices[order[parent[k]], order[k]] for k in range(1, count + 1)]
+    assert price.sum() == whole
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.25, 2.0, 8.0]))
+def test_scaling_prices_scales_the_cost(seed: int, factor: float) -> None:
+    network = random_network(seed, 8, 3, 3)
+    scaled = make_network(
+        slow.full_rates(network),
+        slow.full_wants(network),
+        network.access * factor,
+        network.core * factor,
+        network.capacity,
+    )
+    one, other = (cost(some_assignment(n, seed)) for n in (network, scaled))
+    assert other.total == pytest.approx(factor * one.total, rel=1e-12)
+
+
+@given(st.integers(0, 10**6))
+def test_a_user_that_nobody_hears_and_that_hears_nobody_costs_nothing(seed: int) -> None:
+    network = random_network(seed, 6, 3, 3)
+    rates, wants = slow.full_rates(network), slow.full_wants(network)
+    # The first user alone wants and publishes a new channel, and nothing else.
+    rates, wants = np.pad(rates, ((0, 0), (0, 1))), np.pad(wants, ((0, 0), (0, 1)))
+    rates[0], wants[0] = 0, False
+    silent = make_network(rates, wants, network.access, network.core, network.capacity)
+    rates[0, -1], wants[0, -1] = 5.0, True
+    alone = make_network(rates, wants, network.access, network.core, network.capacity)
+    for broker in range(3):
+        brokers = some_assignment(network, seed).brokers.copy()
+        brokers[0] = broker
+        priced = cost(Assignment(alone, brokers))
+        assert priced.total == cost(Assignment(silent, brokers)).total
+        assert alone.traffic.demand[0] == 0

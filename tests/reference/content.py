@@ -1,0 +1,281 @@
+"""Content-based networks done slowly: every message over every link, and each algorithm as the paper has it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import networkx as nx
+import numpy as np
+
+from topicloom.content import Network
+from topicloom.content.prices import closed
+from topicloom.content.rows import rows_of
+
+SLACK = 1 + 1e-9
+
+
+def random_network(
+    seed: int, users: int, brokers: int, channels: int, *, room: float = 3.0, density: float = 0.4
+) -> Network:
+    """Whole numbers everywhere, so that sums are exact in any order; capacities of `room` times the demand in all."""
+    rng = np.random.default_rng(seed)
+    rate = rng.integers(1, 5, (users, channels)) * (rng.random((users, channels)) < density)
+    want = rng.random((users, channels)) < density
+    core = np.triu(rng.integers(1, 9, (brokers, brokers)), 1).astype(float)
+    access = rng.integers(0, 12, (users, brokers)).astype(float)
+    network = make_network(rate.astype(float), want, access, closed(core + core.T), np.full(brokers, np.inf))
+    demand = network.traffic.demand
+    capacity = max(np.ceil(room * demand.sum() / brokers), demand.max())
+    return make_network(rate.astype(float), want, access, network.core, np.full(brokers, capacity))
+
+
+def make_network(
+    rate: np.ndarray, want: np.ndarray, access: np.ndarray, core: np.ndarray, capacity: np.ndarray
+) -> Network:
+    """A network from full tables."""
+    users, channels = rate.shape
+    return Network(
+        tuple(f"u{k:03}" for k in range(users)),
+        tuple(f"b{k:02}" for k in range(len(core))),
+        tuple(f"c{k:02}" for k in range(channels)),
+        rows_of(users, *np.nonzero(rate), rate[np.nonzero(rate)]),
+        rows_of(users, *np.nonzero(want), np.ones(int(np.sum(want)))),
+        np.array(access, float),
+        np.array(core, float),
+        np.array(capacity, float),
+    )
+
+
+def full_rates(network: Network) -> np.ndarray:
+    table = np.zeros((network.user_count, network.channel_count))
+    for user in range(network.user_count):
+        for k in range(network.rates.start[user], network.rates.start[user + 1]):
+            table[user, network.rates.channels[k]] = network.rates.values[k]
+    return table
+
+
+def full_wants(network: Network) -> np.ndarray:
+    table = np.zeros((network.user_count, network.channel_count), bool)
+    for user in range(network.user_count):
+        table[user, network.wants.channels[network.wants.start[user] : network.wants.start[user + 1]]] = True
+    return table
+
+
+def flows(network: Network) -> Iterator[tuple[int, int, float, list[int]]]:
+    """Every publisher and channel with its rate and the other users that want it, if there are any."""
+    rates, wants = full_rates(network), full_wants(network)
+    for user, channel in zip(*np.nonzero(rates), strict=True):
+        others = [int(v) for v in np.flatnonzero(wants[:, channel]) if v != user]
+        if others:
+            yield int(user), int(channel), float(rates[user, channel]), others
+
+
+def traffic(network: Network) -> tuple[np.ndarray, np.ndarray]:
+    """What each user sends and is delivered, message by message."""
+    out, into = np.zeros(network.user_count), np.zeros(network.user_count)
+    for user, _, rate, others in flows(network):
+        out[user] += rate
+        for other in others:
+            into[other] += rate
+    return out, into
+
+
+def spanning_links(core: np.ndarray, brokers: set[int]) -> list[tuple[int, int]]:
+    graph = nx.Graph()
+    graph.add_nodes_from(brokers)
+    graph.add_weighted_edges_from((b, d, core[b, d]) for b, d in itertools.combinations(sorted(brokers), 2))
+    return list(nx.minimum_spanning_tree(graph).edges)
+
+
+def followed_cost(network: Network, assigned: np.ndarray) -> tuple[float, float]:
+    """Access and core cost: each message goes to its broker, along a tree from broker to broker, and to its users."""
+    access = core = 0.0
+    for user, _, rate, others in flows(network):
+        access += rate * network.access[user, assigned[user]]
+        for other in others:
+            access += rate * network.access[other, assigned[other]]
+        tree = nx.Graph(spanning_links(network.core, {int(assigned[v]) for v in (user, *others)}))
+        tree.add_node(int(assigned[user]))
+        for one, other in nx.bfs_edges(tree, int(assigned[user])):
+            core += rate * network.core[one, other]
+    return access, core
+
+
+def one_tree_cost(network: Network, assigned: np.ndarray, links_of_tree: list[tuple[int, int]]) -> float:
+    """Core cost with all brokers on one spanning tree: each message over the links of its paths, each link once."""
+    tree = nx.Graph(links_of_tree)
+    tree.add_nodes_from(range(network.broker_count))
+    total = 0.0
+    for user, _, rate, others in flows(network):
+        links = set()
+        for other in others:
+            path = nx.shortest_path(tree, int(assigned[user]), int(assigned[other]))
+            links |= {frozenset(link) for link in itertools.pairwise(path)}
+        total += rate * sum(network.core[tuple(link)] for link in links)
+    return total
+
+
+def steiner_weight(core: np.ndarray, terminals: list[int]) -> float:
+    """The weight of a Steiner tree of least weight, by Dreyfus and Wagner."""
+    if len(terminals) < 2:
+        return 0.0
+    *others, root = terminals
+    count = len(core)
+    best: dict[frozenset[int], np.ndarray] = {frozenset([t]): core[t].astype(float) for t in others}
+    for size in range(2, len(others) + 1):
+        for chosen in itertools.combinations(others, size):
+            whole = frozenset(chosen)
+            merged = np.full(count, np.inf)
+            for part in range(1, size):
+                for some in itertools.combinations(chosen, part):
+                    merged = np.minimum(merged, best[frozenset(some)] + best[whole - frozenset(some)])
+            best[whole] = (merged[None, :] + core).min(axis=1)
+    return float(best[frozenset(others)][root])
+
+
+def fits(load: float, demand: float, capacity: float) -> bool:
+    return load + demand <= capacity * SLACK
+
+
+def packing(network: Network) -> list[int]:
+    """Algorithm 1."""
+    demand = sum(traffic(network))
+    load = [0.0] * network.broker_count
+    assigned = []
+    for user in range(network.user_count):
+        low, index = np.inf, -1
+        for broker in range(network.broker_count):
+            if fits(load[broker], demand[user], network.capacity[broker]) and network.access[user, broker] < low:
+                low, index = network.access[user, broker], broker
+        assigned.append(index)
+        load[index] += demand[user]
+    return assigned
+
+
+def ratio(traffic: float, price: float) -> float:
+    if traffic == 0:
+        return 0.0
+    return traffic / price if price else np.inf
+
+
+def clustering(network: Network) -> list[int]:
+    """Algorithm 2, with the matrix of the traffic between all users."""
+    rates, wants, demand = full_rates(network), full_wants(network), sum(traffic(network))
+    users, brokers = network.access.shape
+    between = rates @ wants.T + wants @ rates.T
+    free = set(range(users))
+    load = [0.0] * brokers
+    assigned = [-1] * users
+    for broker in range(brokers):
+        best, pair = 0.0, None
+        for i, j in itertools.combinations(sorted(free), 2):
+            found = ratio(between[i, j], network.access[i, broker] + network.access[j, broker])
+            if found > best and fits(demand[i], demand[j], network.capacity[broker]):
+                best, pair = found, (i, j)
+        for user in pair or ():
+            assigned[user] = broker
+            load[broker] += demand[user]
+            free.remove(user)
+    for user in sorted(free):
+        choices = []
+        for broker in range(brokers):
+            if fits(load[broker], demand[user], network.capacity[broker]):
+                there = sum(between[user, v] for v in range(users) if assigned[v] == broker)
+                price = network.access[user, broker]
+                choices.append((-ratio(there, price), price, broker))
+        broker = min(choices)[2]
+        assigned[user] = broker
+        load[broker] += demand[user]
+    return assigned
+
+
+def path(network: Network, broker: int, user: int) -> tuple[float, int]:
+    """The cheapest way from a broker to a user and its last broker; the straight one if equal, then the lowest id."""
+    ways = [
+        (network.core[broker, last] + network.access[user, last], last != broker, last)
+        for last in range(network.broker_count)
+    ]
+    price, _, last = min(ways)
+    return price, last
+
+
+def mixed_weights(network: Network) -> np.ndarray:
+    """Phase 1 of Steiner mixing: a tree for each publisher and channel, users joining it one by one (algorithm 3)."""
+    weights = np.zeros(network.access.shape)
+    wants = full_wants(network)
+    for publisher, channel, rate, others in flows(network):
+        starts = [
+            (network.access[publisher, broker] + path(network, broker, other)[0], broker)
+            for broker in range(network.broker_count)
+            for other in others
+        ]
+        first = min(starts)[1]
+        weights[publisher, first] += rate
+        waiting = {int(user): path(network, first, int(user)) for user in np.flatnonzero(wants[:, channel])}
+        while waiting:
+            user = min(waiting, key=lambda user: (waiting[user][0], user))
+            broker = waiting.pop(user)[1]
+            if user != publisher:
+                weights[user, broker] += rate
+            for other in waiting:
+                found = path(network, broker, other)
+                if found[0] < waiting[other][0]:
+                    waiting[other] = found
+    return weights
+
+
+def drawn(network: Network, weights: np.ndarray, rng: np.random.Generator) -> list[int]:
+    """Phase 2 of Steiner mixing: a broker for each user by its weights, among those with room."""
+    demand = sum(traffic(network))
+    load = [0.0] * network.broker_count
+    assigned = []
+    for user in range(network.user_count):
+        point = rng.random()
+        able = [b for b in range(network.broker_count) if fits(load[b], demand[user], network.capacity[b])]
+        total = sum(weights[user, b] for b in able)
+        if total == 0:
+            broker = min(able, key=lambda b: (network.access[user, b], b))
+        else:
+            sums = np.cumsum([weights[user, b] for b in able])
+            broker = able[int(np.searchsorted(sums, point * total, side="right"))]
+        assigned.append(broker)
+        load[broker] += demand[user]
+    return assigned
+
+
+def migrated(network: Network, start: np.ndarray) -> tuple[list[int], list[float]]:
+    """Brokers in turn move users to where the followed cost is least, until nobody moves; and the costs on the way."""
+    assigned = np.array(start)
+    demand = sum(traffic(network))
+    costs = [sum(followed_cost(network, assigned))]
+    moved = True
+    while moved:
+        moved = False
+        for broker in range(network.broker_count):
+            mine = [int(user) for user in np.flatnonzero(assigned == broker)]
+            for user in sorted(mine, key=lambda user: (-demand[user], user)):
+                load = np.bincount(assigned, demand, network.broker_count)
+                choices = []
+                for other in range(network.broker_count):
+                    if other != broker and fits(load[other], demand[user], network.capacity[other]):
+                        there = assigned.copy()
+                        there[user] = other
+                        choices.append((sum(followed_cost(network, there)), other))
+                if choices and min(choices)[0] < costs[-1]:
+                    cost, assigned[user] = min(choices)
+                    costs.append(cost)
+                    moved = True
+    return assigned.tolist(), costs
+
+
+def least_cost(network: Network) -> float:
+    """The least cost of all assignments that fit."""
+    demand = sum(traffic(network))
+    best = np.inf
+    for brokers in itertools.product(range(network.broker_count), repeat=network.user_count):
+        assigned = np.array(brokers)
+        load = np.bincount(assigned, demand, network.broker_count)
+        if (load <= network.capacity * SLACK).all():
+            best = min(best, sum(followed_cost(network, assigned)))
+    return best
