@@ -12,6 +12,12 @@ from topicloom.cli.main import run
 from topicloom.pipeline import SparkOptions, spark_session
 
 
+@pytest.fixture(autouse=True)
+def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed goes into no terminal, whatever runs the tests."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     """Run a command; arguments may be paths and numbers."""
