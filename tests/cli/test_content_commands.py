@@ -101,6 +101,32 @@ def test_content_assign_and_cost(cli: Cli, net: Path, tmp_path: Path, algorithm:
         assert {"rounds", "moves", "declined", "messages"} <= set(facts)
 
 
+def test_interests_change_while_users_migrate(cli: Cli, net: Path, tmp_path: Path) -> None:
+    """The prices of the first network with the interests of another."""
+    cli("content", "generate", *SMALL[:-1], 2, "--width", 0.2, "--out", tmp_path / "next")
+    for file in ("access", "core", "brokers"):
+        (tmp_path / "next" / f"{file}.parquet").write_bytes((net / f"{file}.parquet").read_bytes())
+    out = tmp_path / "a.parquet"
+    arguments = ["content", "assign", net, "-a", "migration", "--start", "random", "--then", tmp_path / "next"]
+    facts = cli(*arguments, "--out", out, "--json").json
+    alone = cli(
+        "content", "assign", net, "-a", "migration", "--start", "random", "--out", tmp_path / "b", "--json"
+    ).json
+    assert facts["rounds"] > alone["rounds"]
+    priced = cli("content", "cost", tmp_path / "next", out, "--json").json
+    assert priced["total"] == facts["total"]
+    assert "was made for another network" in cli("content", "cost", net, out).err
+    cli("content", "generate", *SMALL[:-1], 3, "--out", tmp_path / "other")
+    ended = cli(*arguments[:-1], tmp_path / "other", "--out", tmp_path / "c")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == (
+        "topicloom: users, brokers and prices must be those of the network before; only interests may change\n"
+    )
+    assert cli("content", "assign", net, "-a", "packing", "--then", net, "--out", tmp_path / "c").err == (
+        "topicloom: packing does not take networks with other interests; migration does\n"
+    )
+
+
 def test_content_cost_for_people(cli: Cli, net: Path, tmp_path: Path) -> None:
     cli("content", "assign", net, "-a", "packing", "--out", tmp_path / "a.parquet")
     ended = cli("content", "cost", net, tmp_path / "a.parquet", "--trees", tmp_path / "t.parquet")

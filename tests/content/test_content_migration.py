@@ -9,6 +9,7 @@ import pytest
 
 from reference import content as slow
 from reference.content import make_network, random_network
+from topicloom import InputError
 from topicloom.content import Assignment, assign, cost, run
 from topicloom.content.migration import Migration, Move
 from topicloom.content.told import Told, record
@@ -206,3 +207,18 @@ def test_a_broker_over_its_capacity_is_relieved() -> None:
     assert any(move.relief for move in simulated.moves)
     assert (Assignment(network, simulated.assigned).load <= network.capacity * (1 + 1e-9)).all()
     assert all(move.change < 0 for move in simulated.moves if not move.relief)
+    assert simulated.overloaded == []
+
+
+def test_a_change_that_nobody_can_follow_is_an_error() -> None:
+    """All users decline, and the broker that all are at has room for half of them."""
+    network = random_network(2, 12, 3, 2, room=1.4)
+    parts = (slow.full_rates(network), slow.full_wants(network))
+    near, core = np.tile([0.0, 5.0, 5.0], (12, 1)), network.core
+    roomy = make_network(*parts, near, core, np.full(3, 1e6))
+    tight = make_network(*parts, near, core, network.capacity)
+    with pytest.raises(InputError) as error:
+        run(roomy, "migration", then=[tight], decline=1)
+    assert str(error.value) == (
+        "no assignment found that fits: broker 'b00' is over its capacity and no user there can move; raise capacities"
+    )

@@ -34,6 +34,15 @@ def command(
     start: content_options.Start = None,
     decline: content_options.Decline = None,
     seconds: content_options.Seconds = None,
+    then: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--then",
+            metavar="NET2",
+            help="The same network with other interests, to go on with, for migration; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     seed: options.Seed = 0,
     close: content_options.Close = False,
     json: options.Json = False,
@@ -51,8 +60,9 @@ def command(
         parameters["start"] = start
     files.require_writable(out)
     with Working(quiet=quiet) as working:
-        network = content_options.read(working, net, close=close)
-        result = content_options.run_algorithm(working, network, algorithm, seed, parameters)
+        networks = [content_options.read(working, folder, close=close) for folder in (net, *(then or ()))]
+        result = content_options.run_algorithm(working, networks[0], algorithm, seed, parameters, networks[1:])
+        network = networks[-1]
         priced = working.do("adding up costs", lambda: cost(result.assignment))
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
     result.assignment.write(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,7 +52,14 @@ def read(working: Working, net: Path, *, close: bool) -> Network:
     return working.do(f"reading {net.name}", lambda: read_network(net, close=close))
 
 
-def run_algorithm(working: Working, network: Network, algorithm: str, seed: int, parameters: dict[str, Any]) -> Run:
+def run_algorithm(
+    working: Working,
+    network: Network,
+    algorithm: str,
+    seed: int,
+    parameters: dict[str, Any],
+    then: Sequence[Network] = (),
+) -> Run:
     """Compile, then run, each with its own line of progress."""
     from topicloom.content import find_algorithm, run
     from topicloom.content.run import checked_parameters, warm_up
@@ -66,7 +74,7 @@ def run_algorithm(working: Working, network: Network, algorithm: str, seed: int,
             message = message.replace(f"'{name}'", option_name(name)).replace(f"{name} of", f"{option_name(name)} of")
         raise InputError(message) from None
     working.do("loading kernels", lambda: warm_up(found, checked), if_slow=COMPILING)
-    return working.do(algorithm, lambda: run(network, algorithm, seed=seed, **parameters))
+    return working.do(algorithm, lambda: run(network, algorithm, seed=seed, then=then, **parameters))
 
 
 def cost_facts(priced: Cost, random: Cost | None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from topicloom.content.network import Network
 from topicloom.content.post import Delay, Post
 from topicloom.content.rows import Ids
 from topicloom.content.told import Record, Told, record
+from topicloom.model.errors import InputError
 
 STARTS = {
     module.ALGORITHM.name: module.ALGORITHM for module in (packing, random_assignment, clustering, steiner_mixing)
@@ -93,6 +94,11 @@ class Migration:
         """The broker of each user now."""
         return np.array([user.broker.address[1] for user in self.users], np.int32)
 
+    @property
+    def overloaded(self) -> list[int]:
+        """Brokers that have more than their capacity, which only a change of interests can bring about."""
+        return [broker for broker in range(len(self.brokers)) if self._told.is_full(broker)]
+
     def publish_at(self, time: float, message: int, user: int, channel: int) -> None:
         """Let a user publish a message at some time from now."""
         self.post.later(time, lambda: self.users[user].publish(message, channel))
@@ -116,6 +122,13 @@ class Migration:
 
     def change(self, network: Network) -> None:
         """Let users register other interests and rates; brokers announce new sums. Users, brokers and prices stay."""
+        names = (network.user_names, network.broker_names) == (self.network.user_names, self.network.broker_names)
+        same = names and all(
+            np.array_equal(getattr(network, prices), getattr(self.network, prices)) for prices in ("access", "core")
+        )
+        if not same:
+            raise InputError("users, brokers and prices must be those of the network before; only interests may change")
+        network.require_capacity()
         self.finish()
         self.network = network
         self._stay.clear()
@@ -186,10 +199,24 @@ class Migration:
 
 def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
     """Begin with another algorithm's assignment and move users until nothing improves."""
-    start = STARTS[parameters["start"]].assign(network, {}, rng).brokers
-    sticking = np.flatnonzero(rng.random(network.user_count) < parameters["decline"])
-    simulated = Migration(network, start, sticking=frozenset(sticking.tolist()))
+    return migrate([network], parameters, rng)
+
+
+def migrate(networks: Sequence[Network], parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
+    """Move users of the first network until nothing improves; then let interests be those of the next, and go on."""
+    first = networks[0]
+    start = STARTS[parameters["start"]].assign(first, {}, rng).brokers
+    sticking = np.flatnonzero(rng.random(first.user_count) < parameters["decline"])
+    simulated = Migration(first, start, sticking=frozenset(sticking.tolist()))
     simulated.run()
+    for network in networks[1:]:
+        simulated.change(network)
+        simulated.run()
+        for broker in simulated.overloaded:
+            raise InputError(
+                f"no assignment found that fits: broker '{network.broker_names[broker]}' is over its capacity and "
+                "no user there can move; raise capacities"
+            )
     return Placed(simulated.assigned, facts(simulated))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from topicloom.content import migration
 from topicloom.content.assignment import Assignment, Origin
 from topicloom.content.base import Algorithm, Parameter
 from topicloom.content.cost import cost
@@ -34,22 +35,31 @@ def assign(network: Network, algorithm: str, *, seed: int = 0, **parameters: int
 
     `algorithm` is a name of `ALGORITHMS`; `parameters` are those it takes. `seed` matters to random ones alone.
     """
-    return run(network, algorithm, seed=seed, **parameters).assignment
+    return run(network, algorithm, seed=seed, then=(), **parameters).assignment
 
 
-def run(network: Network, algorithm: str, *, seed: int = 0, **parameters: int | float | str) -> Run:
-    """Assign as `assign` does, and say how long the algorithm itself took."""
+def run(
+    network: Network, algorithm: str, *, seed: int = 0, then: Sequence[Network] = (), **parameters: int | float | str
+) -> Run:
+    """Assign as `assign` does, and say how long the algorithm itself took.
+
+    `then` is for migration: the same network with other interests, to which users change once nothing improves. The
+    assignment is that of the last one.
+    """
     found = find_algorithm(algorithm)
+    if then and found is not migration.ALGORITHM:
+        raise InputError(f"{found.name} does not take networks with other interests; migration does")
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
         raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
     checked = checked_parameters(found, parameters)
     network.require_capacity()
     warm_up(found, checked)
     began = time.perf_counter()
-    placed = found.assign(network, checked, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    placed = migration.migrate([network, *then], checked, rng) if then else found.assign(network, checked, rng)
     seconds = time.perf_counter() - began
     origin = Origin(found.name, MappingProxyType(checked), int(seed) if found.random else None)
-    return Run(Assignment(network, placed.brokers, origin), seconds, placed.facts)
+    return Run(Assignment([network, *then][-1], placed.brokers, origin), seconds, placed.facts)
 
 
 def warm_up(algorithm: Algorithm, parameters: Mapping[str, Any]) -> None:
