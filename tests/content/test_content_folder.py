@@ -195,7 +195,7 @@ def test_wrong_tables(tmp_path: Path, tables: dict[str, dict], message: str) -> 
         ),
         (
             {k: v for k, v in TABLES.items() if k != "rates"},
-            "has neither rates.parquet and quadratics or pieces; give one of them",
+            "has neither rates.parquet nor quadratics or pieces; give one of them",
         ),
         (TABLES | {"boxes": SPACE["boxes"]}, "has both subscriptions.parquet and boxes; give one of them"),
         (

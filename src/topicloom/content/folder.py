@@ -211,8 +211,8 @@ def _read_boxes(
 def _require_one_way(folder: Path, given: list[str], plain: str, shaped: str, space: Space | None) -> None:
     """What users publish, or want, is said by channel or in the space, not in both ways and not in none."""
     if not given or (plain in given and len(given) > 1):
-        both = "both" if given else "neither"
-        raise InputError(f"{folder}: has {both} {plain}.parquet and {shaped}; give one of them")
+        has = f"both {plain}.parquet and {shaped}" if given else f"neither {plain}.parquet nor {shaped}"
+        raise InputError(f"{folder}: has {has}; give one of them")
     if plain not in given and space is None:
         raise InputError(f"{folder}: has {given[0]}.parquet and no space.parquet; the space says what the bounds mean")
 
