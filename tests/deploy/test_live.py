@@ -24,11 +24,17 @@ def fleet() -> Interest:
     return synthetic(12, 30, popularity="uniform", sizes="uniform", min_topics=4, max_topics=12, seed=7)
 
 
+@pytest.fixture(autouse=True)
+def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests may run brokers at the same time."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 def left_behind() -> list[str]:
     """Processes and folders of proofs that are still there."""
     shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    folders = [path.name for path in Path(tempfile.gettempdir()).glob("topicloom-live-*")]
-    return [line for line in shown.splitlines() if "topicloom-live-" in line and "mosquitto" in line] + folders
+    folder = Path(tempfile.gettempdir())
+    return [line for line in shown.splitlines() if str(folder) in line] + [path.name for path in folder.iterdir()]
 
 
 def assert_perfect(proof: Proof) -> None:
