@@ -17,6 +17,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `churn`: overlays that are mended while nodes come and go.
 - `workloads`: synthetic interests, and churn.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
+- `report`: pages and plots of results.
 - `cli`: the command line.
 """
 
@@ -29,7 +30,7 @@ from topicloom._version import __version__
 
 if TYPE_CHECKING:
     from topicloom.designers import DESIGNERS, design
-    from topicloom.metrics import measure
+    from topicloom.metrics import compare, measure
     from topicloom.model import InputError, Interest, Overlay, Provenance
     from topicloom.workloads import synthetic
 
@@ -40,6 +41,7 @@ __all__ = [
     "Overlay",
     "Provenance",
     "__version__",
+    "compare",
     "design",
     "measure",
     "synthetic",
@@ -52,6 +54,7 @@ _HOMES = {
     "Interest": "model",
     "Overlay": "model",
     "Provenance": "model",
+    "compare": "metrics",
     "design": "designers",
     "measure": "metrics",
     "synthetic": "workloads",
