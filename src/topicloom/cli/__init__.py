@@ -1,8 +1,8 @@
 """The command line, kept thin: it reads options, calls the packages, and prints. Nobody imports it.
 
 - `main`: the commands put together, and how errors, Ctrl-C and closed pipes end.
-- `generate`, `designers`, `design`, `measure`, `compare`, `churn`, `maintain`: one command each. They import what
-  computes only when they run, so that help and mistakes answer at once.
+- `generate`, `designers`, `design`, `measure`, `compare`, `churn`, `maintain`, `report`: one command each. They import
+  what computes only when they run, so that help and mistakes answer at once.
 - `ingest`, `sample`, `profile`, `evaluate`, `sweep`, `stream`: likewise; these run on Spark.
 - `options`: options that several commands share. `parameters`: those that become parameters of designers.
 - `working`: waiting for work in a thread, with a progress bar, so that Ctrl-C is heard.

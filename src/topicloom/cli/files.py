@@ -21,6 +21,15 @@ def require_writable(path: Path, *inputs: Path) -> None:
     require_replaceable(path, *inputs)
 
 
+def require_page(path: Path, *inputs: Path) -> None:
+    """An error where `path` cannot be written, is one of the inputs, or promises not to be HTML."""
+    from topicloom.model.errors import InputError
+
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{path}: is written as HTML; give a name that ends in .html")
+    require_replaceable(path, *inputs)
+
+
 def require_replaceable(path: Path, *inputs: Path) -> None:
     """An error where `path` cannot be written, or is one of the inputs."""
     from topicloom.model.errors import InputError

@@ -26,6 +26,7 @@ from topicloom.cli import (
     measure,
     output,
     profile,
+    report,
     sample,
     stream,
     sweep,
@@ -82,6 +83,7 @@ app.command("measure", epilog=measure.EXAMPLES)(measure.command)
 app.command("compare", epilog=compare.EXAMPLES)(compare.command)
 app.command("churn", epilog=churn.EXAMPLES)(churn.command)
 app.command("maintain", epilog=maintain.EXAMPLES)(maintain.command)
+app.command("report", epilog=report.EXAMPLES)(report.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)

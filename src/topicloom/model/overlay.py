@@ -174,6 +174,16 @@ class Overlay:
         return f"<Overlay{made}: {len(self):,} links over {self.interest.node_count:,} nodes>"
 
 
+def read_fingerprint(path: str | os.PathLike[str]) -> str | None:
+    """Fingerprint of the subscriptions that an overlay in a file was designed for; None where it does not say."""
+    try:
+        metadata = pyarrow.parquet.read_schema(path).metadata or {}
+    except pa.ArrowException:
+        return None
+    found = metadata.get(b"fingerprint")
+    return None if found is None else found.decode(errors="replace")
+
+
 def _metadata(table: pa.Table, where: str) -> dict[str, Any]:
     raw = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
     found: dict[str, Any] = {"fingerprint": raw.get(b"fingerprint")}

@@ -1,0 +1,160 @@
+"""The section of one overlay."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.metrics.facts import compared_facts
+from topicloom.model import Overlay
+from topicloom.model.figures import COLOURS, count_axis, new_figure, percent_axis, styled
+from topicloom.model.html import Cell
+from topicloom.model.numbers import Number, count, percent
+from topicloom.model.pictures import is_drawn, overlay_figure
+from topicloom.report.carriers import carriers
+from topicloom.report.curves import first_reaching, thinned
+from topicloom.report.results import Design, Fleet
+from topicloom.report.section import Section, beside, figure, paragraph, table, tiles
+
+# How many rows the tables of extremes have.
+_ROWS = 20
+# Up to how many links of a node every number of links gets a bar of its own.
+_BARS = 40
+
+
+def design_section(fleet: Fleet, design: Design) -> Section:
+    """What an overlay is, how good it is, how it looks, and where it is weakest."""
+    name = f"design {fleet.name} {design.name}"
+    figures = [_support(design, name), _degrees(design, name), _diameters(design, name), _picture(design, name)]
+    return Section(
+        design.name,
+        (
+            paragraph(_origin(design)),
+            tiles([(title, cell) for title, cell in compared_facts(design.measures) if isinstance(cell, Number)]),
+            beside(drawn for drawn in figures if drawn),
+            _worst_topics(design),
+            _carriers(design.overlay),
+        ),
+    )
+
+
+def _origin(design: Design) -> str:
+    provenance = design.overlay.provenance
+    if provenance is None:
+        return f"Links from {design.file}; the file does not say who made them."
+    parameters = "".join(f", {name} = {value:g}" for name, value in provenance.parameters.items())
+    seed = "" if provenance.seed is None else f", seed {provenance.seed}"
+    return (
+        f"Links from {design.file}, made by {provenance.designer}{parameters}{seed} (topicloom {provenance.version})."
+    )
+
+
+def _support(design: Design, name: str) -> str:
+    links = len(design.overlay)
+    with styled():
+        drawn, (axes,) = new_figure(5.4, 3.4)
+        axes.plot(*thinned(design.curve), color=COLOURS[0])
+        axes.set(xlabel="links, in the order of the plan", ylabel="support", ylim=(0, 1.02), xlim=(0, max(1, links)))
+        count_axis(axes, "x")
+        percent_axis(axes, "y")
+    fifth = percent(float(design.curve[links // 5])).text
+    enough = first_reaching(design.curve, 0.8)
+    note = f"The first fifth of the links gives {fifth}."
+    if enough is not None and links:
+        note += f" For 80% it takes {enough:,} of {links:,} links."
+    return figure(drawn, f"{name} support", "Support against budget", note)
+
+
+def _degrees(design: Design, name: str) -> str:
+    degrees = design.overlay.degrees
+    most = int(degrees.max(initial=0))
+    width = max(1, -(-(most + 1) // _BARS))
+    nodes = np.bincount(degrees // width)
+    with styled():
+        drawn, (axes,) = new_figure(5.4, 3.4)
+        axes.bar(np.arange(len(nodes)) * width + (width - 1) / 2, nodes, width=0.85 * width, color=COLOURS[0])
+        axes.set(xlabel="links of a node", ylabel="nodes")
+        if width > 1:
+            # A few hubs among thousands would not be seen.
+            axes.set_yscale("symlog", linthresh=1)
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+            axes.set_ylim(0, None)
+        else:
+            count_axis(axes, "y")
+        count_axis(axes, "x")
+    middle = int(np.median(degrees)) if len(degrees) else 0
+    note = f"Half of the nodes have at most {middle:,} links; the most is {most:,}."
+    if width > 1:
+        note += f" A bar stands for {width:,} numbers of links; the vertical axis is logarithmic."
+    return figure(drawn, f"{name} degrees", "Degree distribution", note)
+
+
+def _diameters(design: Design, name: str) -> str:
+    diameter = design.topics.diameter
+    if diameter is None:
+        return ""
+    topics = np.bincount(diameter) if len(diameter) else np.zeros(1)
+    with styled():
+        drawn, (axes,) = new_figure(5.4, 3.4)
+        axes.bar(np.arange(len(topics)), topics, width=0.85, color=COLOURS[2])
+        axes.set(xlabel="diameter of a topic (links)", ylabel="topics")
+        count_axis(axes, "x")
+        count_axis(axes, "y")
+    note = (
+        "The longest way that a message of a topic takes among those who want it. "
+        "Where a topic is in pieces, the longest within a piece."
+    )
+    return figure(drawn, f"{name} diameters", "Topic diameters", note)
+
+
+def _picture(design: Design, name: str) -> str:
+    if is_drawn(design.overlay):
+        note = "Linked nodes are near each other; nodes with more links are larger"
+        known = design.overlay.contribution is not None
+        note += ", links that contributed more are thicker." if known else "."
+    else:
+        note = "Who is linked with whom, nodes with most links first: hubs are stripes along the edges."
+    return figure(overlay_figure(design.overlay), f"{name} picture", "The overlay", note)
+
+
+def _worst_topics(design: Design) -> str:
+    topics = design.topics
+    diameter = np.zeros(len(topics.subscribers), np.int64) if topics.diameter is None else topics.diameter
+    order = np.lexsort((-diameter, -topics.relays, -topics.unreachable, topics.support))[:_ROWS]
+    rows: list[list[Cell]] = [
+        [
+            topics.topic_names[at],
+            count(int(topics.subscribers[at])),
+            percent(float(topics.support[at])),
+            count(int(topics.components[at])),
+            count(None if topics.diameter is None else int(diameter[at])),
+            count(int(topics.relays[at])),
+            count(int(topics.unreachable[at])),
+        ]
+        for at in order.tolist()
+    ]
+    broken = int(np.count_nonzero(topics.components > 1))
+    note = (
+        f"{broken:,} of {len(topics.topic_names):,} topics are not connected; those with the least support come first."
+        if broken
+        else "Every topic is connected; those with the longest ways come first."
+    )
+    headers = ["topic", "subscribers", "support", "components", "diameter (links)", "relays", "unreachable"]
+    return table("Worst-served topics", headers, rows, note=note)
+
+
+def _carriers(overlay: Overlay) -> str:
+    ends = max(1, 2 * len(overlay))
+    names = overlay.interest.node_names
+    rows: list[list[Cell]] = [
+        [
+            names[each.node],
+            count(each.links),
+            percent(each.links / ends),
+            count(each.topics),
+            count(each.streams),
+        ]
+        for each in carriers(overlay, _ROWS)
+    ]
+    note = "Streams are the topics that a node shares with its neighbours, summed over its links."
+    headers = ["node", "links", "share of all link ends", "topics it wants", "streams"]
+    return table("Nodes that carry most", headers, rows, note=note)
