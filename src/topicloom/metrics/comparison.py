@@ -45,7 +45,7 @@ class Comparison:
         with styled():
             rows = -(-len(panels) // columns)
             height = rows * (0.75 + 0.24 * len(names))
-            figure, drawn = new_figure(10, height, panels=len(panels), columns=columns)
+            figure, drawn = new_figure(12, height, panels=len(panels), columns=columns)
             for place, (axes, (title, numbers)) in enumerate(zip(drawn, panels, strict=True)):
                 values = [number.value or 0 for number in numbers]
                 bars = axes.barh(range(len(names)), values, color=COLOURS[0], height=0.65)

@@ -86,11 +86,14 @@ def count_axis(axes: Axes, which: str) -> None:
 
 
 def log_axis(axes: Axes, which: str) -> None:
-    """Make an axis ("x" or "y") logarithmic, its powers of ten written out."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    """Make an axis ("x" or "y") logarithmic after all is drawn; numbers are written out, few or powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     getattr(axes, f"set_{which}scale")("log")
     axis = getattr(axes, f"{which}axis")
+    low, high = axis.get_data_interval()
+    if high < 100 * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -10,7 +10,7 @@ from topicloom.model.numbers import Number
 Cell = str | Number
 
 # Longer names are cut in tables; the whole name shows when pointed at.
-_LONGEST = 60
+_LONGEST = 120
 
 
 def printable(text: str) -> str:

@@ -30,9 +30,10 @@ def percent(share: float | None) -> Number:
     """A share as a percentage, rounded down to two digits, so that only a full one reads as 100%."""
     if share is None:
         return UNKNOWN
+    if share in (0, 1):
+        return Number(share, f"{share:.0%}")
     # Rounded to twelve digits first: 0.29 x 10,000 is a little less than 2,900.
-    hundredths = math.floor(round(share * 10_000, 8))
-    return Number(share, f"{hundredths / 100:,.2f}%" if hundredths % 100 else f"{hundredths // 100:,}%")
+    return Number(share, f"{math.floor(round(share * 10_000, 8)) / 100:,.2f}%")
 
 
 def milliseconds(seconds: float | None) -> Number:

@@ -30,7 +30,7 @@ def overlay_figure(overlay: Overlay) -> Figure:
     """The overlay's picture; the same overlay gives the same one."""
     with styled():
         if is_drawn(overlay):
-            figure, (axes,) = new_figure(7, 5.4)
+            figure, (axes,) = new_figure(9, 6)
             _draw_links(axes, overlay)
         else:
             figure, (axes,) = new_figure(5.6, 5)

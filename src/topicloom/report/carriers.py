@@ -19,10 +19,10 @@ class Carrier(NamedTuple):
 
 
 def carriers(overlay: Overlay, most: int) -> list[Carrier]:
-    """The nodes with most links, of equals those of lower id first; nodes without links are none."""
+    """The nodes with most links, of equals those that want more topics first; nodes without links are none."""
     interest, degrees = overlay.interest, overlay.degrees
-    first = np.argsort(-degrees, kind="stable")[:most]
     topics_per_node = np.diff(interest.node_start)
+    first = np.lexsort((-topics_per_node, -degrees))[:most]
     found = []
     for node in first[degrees[first] > 0].tolist():
         wanted = np.zeros(interest.topic_count, bool)

@@ -10,6 +10,7 @@ from topicloom.model.figures import COLOURS, count_axis, new_figure, percent_axi
 from topicloom.model.html import Cell
 from topicloom.model.numbers import Number, count, percent
 from topicloom.model.pictures import is_drawn, overlay_figure
+from topicloom.report.bars import bars
 from topicloom.report.carriers import carriers
 from topicloom.report.curves import first_reaching, thinned
 from topicloom.report.results import Design, Fleet
@@ -17,20 +18,19 @@ from topicloom.report.section import Section, beside, figure, paragraph, table, 
 
 # How many rows the tables of extremes have.
 _ROWS = 20
-# Up to how many links of a node every number of links gets a bar of its own.
-_BARS = 40
 
 
 def design_section(fleet: Fleet, design: Design) -> Section:
     """What an overlay is, how good it is, how it looks, and where it is weakest."""
     name = f"design {fleet.name} {design.name}"
-    figures = [_support(design, name), _degrees(design, name), _diameters(design, name), _picture(design, name)]
+    figures = [_support(design, name), _degrees(design, name), _diameters(design, name)]
+    picture = _picture(design, name)
     return Section(
         design.name,
         (
             paragraph(_origin(design)),
             tiles([(title, cell) for title, cell in compared_facts(design.measures) if isinstance(cell, Number)]),
-            beside(drawn for drawn in figures if drawn),
+            *([picture, beside(figures)] if is_drawn(design.overlay) else [beside([*figures, picture])]),
             _worst_topics(design),
             _carriers(design.overlay),
         ),
@@ -41,7 +41,8 @@ def _origin(design: Design) -> str:
     provenance = design.overlay.provenance
     if provenance is None:
         return f"Links from {design.file}; the file does not say who made them."
-    parameters = "".join(f", {name} = {value:g}" for name, value in provenance.parameters.items())
+    given = ((name, value) for name, value in provenance.parameters.items() if name != "seed")
+    parameters = "".join(f", {name} = {value:g}" for name, value in given)
     seed = "" if provenance.seed is None else f", seed {provenance.seed}"
     return (
         f"Links from {design.file}, made by {provenance.designer}{parameters}{seed} (topicloom {provenance.version})."
@@ -66,42 +67,19 @@ def _support(design: Design, name: str) -> str:
 
 def _degrees(design: Design, name: str) -> str:
     degrees = design.overlay.degrees
-    most = int(degrees.max(initial=0))
-    width = max(1, -(-(most + 1) // _BARS))
-    nodes = np.bincount(degrees // width)
-    with styled():
-        drawn, (axes,) = new_figure(5.4, 3.4)
-        axes.bar(np.arange(len(nodes)) * width + (width - 1) / 2, nodes, width=0.85 * width, color=COLOURS[0])
-        axes.set(xlabel="links of a node", ylabel="nodes")
-        if width > 1:
-            # A few hubs among thousands would not be seen.
-            axes.set_yscale("symlog", linthresh=1)
-            axes.yaxis.set_major_formatter("{x:,.0f}")
-            axes.set_ylim(0, None)
-        else:
-            count_axis(axes, "y")
-        count_axis(axes, "x")
+    drawn, how = bars(degrees, size="links of a node", things="nodes", colour=COLOURS[0])
     middle = int(np.median(degrees)) if len(degrees) else 0
-    note = f"Half of the nodes have at most {middle:,} links; the most is {most:,}."
-    if width > 1:
-        note += f" A bar stands for {width:,} numbers of links; the vertical axis is logarithmic."
+    note = f"Half of the nodes have at most {middle:,} links; the most is {degrees.max(initial=0):,}.{how}"
     return figure(drawn, f"{name} degrees", "Degree distribution", note)
 
 
 def _diameters(design: Design, name: str) -> str:
-    diameter = design.topics.diameter
-    if diameter is None:
+    if design.topics.diameter is None:
         return ""
-    topics = np.bincount(diameter) if len(diameter) else np.zeros(1)
-    with styled():
-        drawn, (axes,) = new_figure(5.4, 3.4)
-        axes.bar(np.arange(len(topics)), topics, width=0.85, color=COLOURS[2])
-        axes.set(xlabel="diameter of a topic (links)", ylabel="topics")
-        count_axis(axes, "x")
-        count_axis(axes, "y")
+    drawn, how = bars(design.topics.diameter, size="diameter of a topic (links)", things="topics", colour=COLOURS[2])
     note = (
         "The longest way that a message of a topic takes among those who want it. "
-        "Where a topic is in pieces, the longest within a piece."
+        f"Where a topic is in pieces, the longest within a piece.{how}"
     )
     return figure(drawn, f"{name} diameters", "Topic diameters", note)
 

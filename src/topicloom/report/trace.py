@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.model.events import CHANGE, JOIN, LEAVE
-from topicloom.model.figures import COLOURS, DASHES, add_legend, count_axis, log_axis, new_figure, percent_axis, styled
+from topicloom.model.figures import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    add_legend,
+    count_axis,
+    log_axis,
+    new_figure,
+    percent_axis,
+    styled,
+)
 from topicloom.model.html import Cell
 from topicloom.model.numbers import count, mean, milliseconds, percent
-from topicloom.report.curves import binned
+from topicloom.report.curves import Binned, binned
 from topicloom.report.results import Trace
 from topicloom.report.section import Section, beside, figure, paragraph, table, tiles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Column = npt.NDArray[np.float64]
 
@@ -45,7 +59,7 @@ def trace_section(trace: Trace) -> Section:
         blocks.append(paragraph("No event was applied."))
     if applied.num_rows < trace.table.num_rows:
         blocks.append(_refused(trace.table.filter(refused)))
-    return Section(f"Churn {trace.name}", tuple(blocks))
+    return Section(f"Churn: {trace.name}", tuple(blocks))
 
 
 def _tiles(applied: pa.Table) -> str:
@@ -60,7 +74,7 @@ def _tiles(applied: pa.Table) -> str:
             ("max degree at the end", count(last["max_degree"])),
             ("links changed an event, mean", mean(pc.mean(changed).as_py())),
             ("repair ratio, mean", percent(pc.mean(applied["repair_ratio"]).as_py())),
-            ("time an event, mean", milliseconds(pc.mean(applied["seconds"]).as_py())),
+            ("time an event, median", milliseconds(_median(applied["seconds"]))),
         ]
     )
 
@@ -72,41 +86,55 @@ def _means(applied: pa.Table) -> str:
         if events.num_rows:
             means = {name: pc.mean(events[name]).as_py() for name in _MEANS}
             row = [show(means[name]) for name, (_, show) in _MEANS.items()]
-            rows.append([kind, count(events.num_rows), *row])
-    headers = ["event", "number", *(title for title, _ in _MEANS.values())]
+            rows.append([kind, count(events.num_rows), *row, milliseconds(_median(events["seconds"]))])
+    headers = ["event", "number", *(title for title, _ in _MEANS.values()), "time, median"]
     return table("Means by kind of event", headers, rows)
 
 
+def _median(values: pa.ChunkedArray) -> float:
+    """The median, which a few slow events do not move: the first ones may include compiling."""
+    return float(np.median(values.to_numpy()))
+
+
+_DEGREES = "The most links that a node has, and how many it has on average, after each event."
+_SIZE = "Nodes and links after each event."
+_CHANGED = "Links that an event brought, upwards, and took away, downwards."
 _RATIO = "Links that came and went at an event, against those that there were before."
-_TIME = "Upkeep is what is done after an event to be ready for the next."
+_TIME = "What an event took while it was waited for; upkeep comes after it, to be ready for the next. Logarithmic."
 _SHADOW = "Nodes that took part in mending."
-_GROUPED = " Lines are means of neighbouring events; shades reach from the lowest to the highest."
+_GROUPED = " Neighbouring events are averaged; shades reach from the lowest to the highest."
 
 
 class _Plot(NamedTuple):
-    """Lines in one picture: columns and their labels, what is counted, and how it is scaled."""
+    """Columns and their labels in one picture, what they count, and how they are drawn."""
 
     title: str
-    lines: Mapping[str, str]
+    columns: Mapping[str, str]
     unit: str
-    note: str = ""
-    scale: str = "count"
+    note: str
+    drawn: str = "lines"
 
 
 _PLOTS = (
-    _Plot("Degrees", {"max_degree": "max degree", "average_degree": "average degree"}, "links of a node"),
-    _Plot("Size", {"links": "links", "nodes": "nodes"}, "number"),
-    _Plot("Links changed", {"links_added": "added", "links_removed": "removed"}, "links an event"),
+    _Plot("Degrees", {"max_degree": "max degree", "average_degree": "average degree"}, "links of a node", _DEGREES),
+    _Plot("Size", {"links": "links", "nodes": "nodes"}, "number", _SIZE),
+    _Plot(
+        "Links changed", {"links_added": "added", "links_removed": "removed"}, "links an event", _CHANGED, "mirrored"
+    ),
     _Plot("Repair ratio", {"repair_ratio": "repair ratio"}, "share of the links", _RATIO, "percent"),
     _Plot("Time an event", {"seconds": "mending", "upkeep_seconds": "upkeep"}, "milliseconds", _TIME, "log"),
-    _Plot("Shadow set", {"shadow": "shadow set"}, "nodes", _SHADOW),
+    _Plot("Shadow set", {"shadow": "shadow set"}, "nodes", _SHADOW, "dots"),
 )
 
 
 def _figures(applied: pa.Table, name: str) -> list[str]:
-    columns = {field: _column(applied, field) for plot in _PLOTS for field in plot.lines}
+    columns = {field: _column(applied, field) for plot in _PLOTS for field in plot.columns}
     events = _column(applied, "event")
-    return [_drawn(plot, events, columns, name) for plot in _PLOTS]
+    grouped = _GROUPED if len(binned(events, events).at) < len(events) else ""
+    return [
+        figure(_drawn(plot, events, columns), f"trace {name} {plot.title}", plot.title, plot.note + grouped)
+        for plot in _PLOTS
+    ]
 
 
 def _column(applied: pa.Table, field: str) -> Column:
@@ -114,27 +142,39 @@ def _column(applied: pa.Table, field: str) -> Column:
     return 1000 * values if field.endswith("seconds") else values
 
 
-def _drawn(plot: _Plot, events: Column, columns: Mapping[str, Column], name: str) -> str:
-    # Nothing at all cannot be shown on a logarithmic axis: maintainers without upkeep have none.
-    lines = {field: label for field, label in plot.lines.items() if plot.scale != "log" or columns[field].any()}
+def _drawn(plot: _Plot, events: Column, columns: Mapping[str, Column]) -> Figure:
+    # Zeros cannot be shown on a logarithmic axis, and maintainers without upkeep have nothing else.
+    shown = {field: label for field, label in plot.columns.items() if plot.drawn != "log" or columns[field].any()}
     with styled():
-        drawn, (axes,) = new_figure(5.4, 3.2)
-        for (field, label), colour, dashes in zip(lines.items(), COLOURS, DASHES, strict=False):
-            groups = binned(events, columns[field])
-            axes.plot(groups.at, groups.mean, color=colour, label=label, linewidth=1.2, linestyle=dashes)
-            axes.fill_between(groups.at, groups.low, groups.high, color=colour, alpha=0.2, linewidth=0)
+        figure, (axes,) = new_figure(5.4, 3.2)
+        for order, (field, label) in enumerate(shown.items()):
+            sign = -1 if plot.drawn == "mirrored" and order else 1
+            _draw(axes, binned(events, sign * columns[field]), label, order, dots=plot.drawn != "lines")
         axes.set(xlabel="event", ylabel=plot.unit)
         count_axis(axes, "x")
-        if plot.scale == "log":
+        if plot.drawn == "log":
             log_axis(axes, "y")
+        elif plot.drawn == "mirrored":
+            axes.axhline(0, color="0.4", linewidth=0.8)
+            axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):,.0f}")
         else:
             axes.set_ylim(0, None)
-        if plot.scale == "percent":
+        if plot.drawn == "percent":
             percent_axis(axes, "y")
-        if len(lines) > 1:
+        if len(shown) > 1:
             add_legend(axes)
-    note = plot.note + (_GROUPED if len(groups.at) < len(events) else "")
-    return figure(drawn, f"trace {name} {plot.title}", plot.title, note.strip())
+    return figure
+
+
+def _draw(axes: Axes, groups: Binned, label: str, order: int, *, dots: bool) -> None:
+    """Lines for what an overlay is like, dots for what single events did."""
+    colour = COLOURS[order]
+    if dots:
+        look: dict[str, Any] = {"marker": MARKERS[order], "markersize": 3, "linestyle": "", "alpha": 0.8}
+    else:
+        look = {"linestyle": DASHES[order]}
+    axes.plot(groups.at, groups.mean, color=colour, label=label, markeredgewidth=0, **look)
+    axes.fill_between(groups.at, groups.low, groups.high, color=colour, alpha=0.2, linewidth=0)
 
 
 def _refused(events: pa.Table) -> str:
