@@ -54,8 +54,10 @@ def command(
 
     One HTML file that needs nothing else: a design's degrees, support and diameters, overlays side by side, churn.
     """
+    from topicloom.model.figures import require_matplotlib
     from topicloom.report import find_files, page_html, read_results, write_page
 
+    require_matplotlib()
     found = find_files(paths, node_column=node_column, topic_column=topic_column)
     target = out or _beside(paths)
     files.require_page(target, *(path for group in found.paths.values() for path in group))

@@ -52,13 +52,20 @@ _STYLE: dict[str, Any] = {
 }
 
 
-@contextmanager
-def styled(**more: Any) -> Iterator[None]:
-    """Draw in our look inside this context; an error in one line where matplotlib is missing."""
+def require_matplotlib() -> None:
+    """An error in one line where matplotlib is missing."""
     try:
-        import matplotlib
+        import matplotlib  # noqa: F401
     except ImportError:
         raise InputError("plots need matplotlib: pip install 'topicloom[plots]'") from None
+
+
+@contextmanager
+def styled(**more: Any) -> Iterator[None]:
+    """Draw in our look inside this context."""
+    require_matplotlib()
+    import matplotlib
+
     with matplotlib.rc_context({**_STYLE, **more}), warnings.catch_warnings():
         # Names may hold anything; whoever shows the text has other fonts than those that measure it.
         warnings.filterwarnings("ignore", "Glyph .* missing from")

@@ -90,4 +90,4 @@ def _kind(file: Path, columns: dict[str, tuple[str, ...]]) -> str:
         if set(needed) <= set(present):
             return kind
     has = ", ".join(map(repr, present)) or "none"
-    raise InputError(f"{file}: no kind of result has these columns: {has}")
+    raise InputError(f"{file}: holds no kind of result that a page shows; its columns are {has}")

@@ -43,8 +43,8 @@ _MEANS: dict[str, tuple[str, Any]] = {
     "links_removed": ("links removed", mean),
     "repair_ratio": ("repair ratio", percent),
     "shadow": ("shadow set (nodes)", mean),
-    "seconds": ("time", milliseconds),
-    "upkeep_seconds": ("upkeep", milliseconds),
+    "seconds": ("time, mean", milliseconds),
+    "upkeep_seconds": ("upkeep, mean", milliseconds),
 }
 
 
@@ -156,6 +156,7 @@ def _drawn(plot: _Plot, events: Column, columns: Mapping[str, Column]) -> Figure
             log_axis(axes, "y")
         elif plot.drawn == "mirrored":
             axes.axhline(0, color="0.4", linewidth=0.8)
+            count_axis(axes, "y")
             axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):,.0f}")
         else:
             axes.set_ylim(0, None)
@@ -182,7 +183,7 @@ def _refused(events: pa.Table) -> str:
         [count(row["event"]), row["kind"], row["node"], row["error"]]
         for row in events.slice(0, _REFUSED_ROWS).to_pylist()
     ]
-    note = f"{events.num_rows:,} events could not have happened and changed nothing."
+    note = "What could not have happened, such as the leave of a node that is not there, changed nothing."
     if events.num_rows > _REFUSED_ROWS:
-        note += f" The first {_REFUSED_ROWS} of them:"
+        note += f" These are the first {_REFUSED_ROWS} of {events.num_rows:,}."
     return table("Refused events", ["event", "kind", "node", "why"], rows, note=note)
