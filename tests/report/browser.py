@@ -118,9 +118,9 @@ class Browser:
         asked = [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
         return [url for url in asked[1:] if not url.startswith("data:")]
 
-    def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Write a picture of the window, or of the whole page, as PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+    def screenshot(self, path: Path) -> None:
+        """Write a picture of the window as PNG."""
+        shot = self.call("Page.captureScreenshot", format="png")
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def print(self, path: Path) -> None:
