@@ -49,10 +49,10 @@ def _draw_links(axes: Axes, overlay: Overlay) -> None:
     for u, v, width in zip(overlay.source.tolist(), overlay.target.tolist(), widths.tolist(), strict=True):
         axes.plot(*place[[u, v]].T, color="0.6", linewidth=width, solid_capstyle="round", zorder=1)
     degrees = overlay.degrees
-    axes.scatter(
-        place[:, 0], place[:, 1], s=30 + 30 * degrees, color=COLOURS[0], edgecolor="white", linewidth=1, zorder=2
-    )
-    lifted = 3 + np.sqrt(30 + 30 * degrees) / 2
+    # Areas in points; hubs do not hide what is behind them.
+    areas = 30 + 30 * degrees * min(1.0, 15 / max(1, degrees.max()))
+    axes.scatter(place[:, 0], place[:, 1], s=areas, color=COLOURS[0], edgecolor="white", linewidth=1, zorder=2)
+    lifted = 3 + np.sqrt(areas) / 2
     for name, where, offset in zip(overlay.interest.node_names, place.tolist(), lifted.tolist(), strict=True):
         text = axes.annotate(
             shortened(name, 18), where, (0, offset), textcoords="offset points", ha="center", va="bottom", zorder=3
@@ -66,11 +66,18 @@ def _places(overlay: Overlay) -> npt.NDArray[np.float64]:
     import networkx
 
     nodes = overlay.interest.node_count
-    angles = 2 * np.pi * np.arange(nodes) / nodes
-    circle = {node: (float(np.cos(angle)), float(np.sin(angle))) for node, angle in enumerate(angles)}
     graph = networkx.empty_graph(nodes)
     graph.add_edges_from(zip(overlay.source.tolist(), overlay.target.tolist(), strict=True))
-    placed = networkx.spring_layout(graph, pos=circle, iterations=300, k=1.8 / np.sqrt(nodes), seed=0)
+    angles = 2 * np.pi * np.arange(nodes) / nodes
+    begin = {node: (float(np.cos(angle)), float(np.sin(angle))) for node, angle in enumerate(angles)}
+    pieces = [
+        min(piece, key=lambda node: (-graph.degree[node], node)) for piece in networkx.connected_components(graph)
+    ]
+    if len(pieces) > 1:
+        # Pieces would drift apart for ever: a node that is not drawn, in the middle, holds each by its largest node.
+        graph.add_edges_from((nodes, node) for node in pieces)
+        begin[nodes] = (0.0, 0.0)
+    placed = networkx.spring_layout(graph, pos=begin, iterations=300, k=1.8 / np.sqrt(nodes), seed=0)
     return np.array([placed[node] for node in range(nodes)])
 
 
