@@ -13,6 +13,7 @@ from topicloom import Overlay
 from topicloom.model.numbers import percent
 from topicloom.report.carriers import carriers
 from topicloom.report.curves import binned, first_reaching, thinned
+from topicloom.report.sizes import ccdf
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=1500)
 
@@ -69,3 +70,12 @@ def test_first_reaching() -> None:
 )
 def test_only_full_support_reads_as_full(share: float, text: str) -> None:
     assert percent(share).text == text
+
+
+@given(st.lists(st.integers(0, 500), max_size=400))
+def test_ccdfs_count_what_is_at_least_as_large(sizes: list[int]) -> None:
+    different, shares = ccdf(np.array(sizes, np.int64))
+    assert len(different) == min(300, len({size for size in sizes if size}))
+    assert different.tolist() == sorted(set(different.tolist()))
+    for size, share in zip(different.tolist(), shares.tolist(), strict=True):
+        assert share == pytest.approx(sum(other >= size for other in sizes) / len(sizes))

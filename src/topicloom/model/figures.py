@@ -112,10 +112,14 @@ def percent_axis(axes: Axes, which: str) -> None:
     getattr(axes, f"{which}axis").set_major_formatter(PercentFormatter(1.0))
 
 
-def draw_ccdfs(axes: Axes, lines: Mapping[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> None:
+def draw_ccdfs(
+    axes: Axes,
+    lines: Mapping[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]],
+    colours: Sequence[str] = COLOURS,
+) -> None:
     """Draw which share of the things has at least each size, from rising sizes and these shares; both logarithmic."""
     for order, (label, (sizes, shares)) in enumerate(lines.items()):
-        colour, marker = COLOURS[order % len(COLOURS)], MARKERS[order % len(MARKERS)]
+        colour, marker = colours[order % len(colours)], MARKERS[order % len(MARKERS)]
         look: dict[str, Any] = {
             "marker": marker,
             "markersize": 3.5,

@@ -4,7 +4,7 @@
 - `results`: what is in them, read and measured.
 - `fleet`, `design`, `comparison`, `trace`: the section of each kind of result.
 - `curves`: lines over links and events, thinned to what a page can show.
-- `bars`: how many things have which size.
+- `sizes`: how many things have which size.
 - `carriers`: the nodes that carry most.
 - `section`: what a section is made of: text, tables, figures.
 - `page`: sections put together into one HTML file that needs nothing else; its look and its script lie beside it.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from topicloom.metrics import Comparison
 from topicloom.model.figures import (
     COLOURS,
@@ -19,6 +17,7 @@ from topicloom.model.html import shortened
 from topicloom.report.curves import thinned
 from topicloom.report.results import Fleet
 from topicloom.report.section import Section, beside, figure, table
+from topicloom.report.sizes import ccdf
 
 
 def comparison_section(fleet: Fleet) -> Section:
@@ -54,11 +53,7 @@ def _support(fleet: Fleet) -> str:
 
 
 def _degrees(fleet: Fleet) -> str:
-    lines = {}
-    for design in fleet.designs:
-        sizes, counts = np.unique(design.overlay.degrees, return_counts=True)
-        shares = np.cumsum(counts[::-1])[::-1] / counts.sum()
-        lines[shortened(design.name, 24)] = (sizes[sizes > 0], shares[sizes > 0])
+    lines = {shortened(design.name, 24): ccdf(design.overlay.degrees) for design in fleet.designs}
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.6)
         draw_ccdfs(axes, lines)

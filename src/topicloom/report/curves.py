@@ -24,7 +24,7 @@ class Binned(NamedTuple):
 
 def thinned(values: Column) -> tuple[npt.NDArray[np.int64], Column]:
     """Positions spread evenly from the first to the last value, and the values there."""
-    at = np.unique(np.linspace(0, len(values) - 1, min(len(values), _POINTS)).round().astype(np.int64))
+    at = np.linspace(0, len(values) - 1, min(len(values), _POINTS)).round().astype(np.int64)
     return at, values[at]
 
 

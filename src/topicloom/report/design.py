@@ -10,11 +10,11 @@ from topicloom.model.figures import COLOURS, count_axis, new_figure, percent_axi
 from topicloom.model.html import Cell
 from topicloom.model.numbers import Number, count, percent
 from topicloom.model.pictures import is_drawn, overlay_figure
-from topicloom.report.bars import bars
 from topicloom.report.carriers import carriers
 from topicloom.report.curves import first_reaching, thinned
 from topicloom.report.results import Design, Fleet
 from topicloom.report.section import Section, beside, figure, paragraph, table, tiles
+from topicloom.report.sizes import sizes_figure
 
 # How many rows the tables of extremes have.
 _ROWS = 20
@@ -67,16 +67,19 @@ def _support(design: Design, name: str) -> str:
 
 def _degrees(design: Design, name: str) -> str:
     degrees = design.overlay.degrees
-    drawn, how = bars(degrees, size="links of a node", things="nodes", colour=COLOURS[0])
-    middle = int(np.median(degrees)) if len(degrees) else 0
-    note = f"Half of the nodes have at most {middle:,} links; the most is {degrees.max(initial=0):,}.{how}"
+    drawn, how = sizes_figure(degrees, size="links of a node", things="nodes", colour=COLOURS[0])
+    middle = float(np.median(degrees)) if len(degrees) else 0
+    mean, most = design.measures.average_degree, degrees.max(initial=0)
+    note = f"Links of a node: median {middle:,g}, mean {mean:,.2f}, most {most:,}.{how}"
     return figure(drawn, f"{name} degrees", "Degree distribution", note)
 
 
 def _diameters(design: Design, name: str) -> str:
     if design.topics.diameter is None:
         return ""
-    drawn, how = bars(design.topics.diameter, size="diameter of a topic (links)", things="topics", colour=COLOURS[2])
+    drawn, how = sizes_figure(
+        design.topics.diameter, size="diameter of a topic (links)", things="topics", colour=COLOURS[2]
+    )
     note = (
         "The longest way that a message of a topic takes among those who want it. "
         f"Where a topic is in pieces, the longest within a piece.{how}"

@@ -7,11 +7,11 @@ import numpy as np
 from topicloom.model.figures import COLOURS
 from topicloom.model.interest import Interest
 from topicloom.model.numbers import count, mean
-from topicloom.report.bars import bars
 from topicloom.report.comparison import comparison_section
 from topicloom.report.design import design_section
 from topicloom.report.results import Fleet
 from topicloom.report.section import Section, beside, figure, paragraph, tiles
+from topicloom.report.sizes import sizes_figure
 
 
 def fleet_section(fleet: Fleet) -> Section:
@@ -33,13 +33,13 @@ def fleet_section(fleet: Fleet) -> Section:
 
 def _topics_per_node(interest: Interest, name: str) -> str:
     sizes = np.diff(interest.node_start)
-    drawn, how = bars(sizes, size="topics that a node wants", things="nodes", colour=COLOURS[0])
+    drawn, how = sizes_figure(sizes, size="topics that a node wants", things="nodes", colour=COLOURS[0])
     most = f"The node that wants most wants {sizes.max(initial=0):,} of {interest.topic_count:,} topics.{how}"
     return figure(drawn, f"fleet {name} topics per node", "Topics per node", most)
 
 
 def _nodes_per_topic(interest: Interest, name: str) -> str:
     sizes = np.diff(interest.topic_start)
-    drawn, how = bars(sizes, size="nodes that want a topic", things="topics", colour=COLOURS[2])
+    drawn, how = sizes_figure(sizes, size="nodes that want a topic", things="topics", colour=COLOURS[2])
     most = f"The most popular topic is wanted by {sizes.max(initial=0):,} of {interest.node_count:,} nodes.{how}"
     return figure(drawn, f"fleet {name} nodes per topic", "Nodes per topic", most)
