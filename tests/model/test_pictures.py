@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from topicloom import InputError, Interest, Overlay, design, synthetic
-from topicloom.model.figures import to_svg, write_figure
+from topicloom.model.figures import draw_ccdfs, new_figure, styled, to_svg, write_figure
 from topicloom.model.html import name_html, shortened, table_html
 from topicloom.model.numbers import count
 
@@ -66,6 +66,18 @@ def test_the_same_overlay_gives_the_same_picture(tmp_path: Path) -> None:
     for kind in ("svg", "pdf"):
         assert (tmp_path / f"0.{kind}").read_bytes() == (tmp_path / f"1.{kind}").read_bytes()
     assert to_svg(chain(20).plot(), "a") == to_svg(chain(20).plot(), "a")
+
+
+def test_legends_name_every_line() -> None:
+    names = ["$a$", "_b", "x" * 30, "x" * 31]
+    lines = {name: (np.array([1, 10]), np.array([1.0, 0.1])) for name in names}
+    with styled():
+        figure, (axes,) = new_figure(4, 3)
+        draw_ccdfs(axes, lines)
+    drawn = to_svg(figure, "legend")
+    assert "$a$" in drawn
+    assert "_b" in drawn
+    assert drawn.count("x" * 23 + "…") == 2
 
 
 def test_pictures_are_of_known_kinds(tmp_path: Path) -> None:

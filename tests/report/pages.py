@@ -78,7 +78,7 @@ def write_nasty(folder: Path) -> Path:
     interest.write(folder / "<b>subs<b>.parquet")
     design(interest, "gm").write(folder / "<script>alert(1)<!--.parquet")
     design(interest, "gpm", max_degree=1).write(folder / "$a$ & 'b'.parquet")
-    Overlay.from_links(interest, []).write(folder / "none.parquet")
+    Overlay.from_links(interest, []).write(folder / "_none.parquet")
     write_trace(folder / "trace & <i>.parquet", 5, node=NASTY[0], refused=2)
     return folder
 

@@ -10,7 +10,7 @@ from topicloom.metrics.facts import COMPARED
 from topicloom.metrics.summary import Measures, measure
 from topicloom.model.errors import InputError
 from topicloom.model.figures import COLOURS, name_ticks, new_figure, styled
-from topicloom.model.html import Cell, shortened, table_html
+from topicloom.model.html import Cell, table_html
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -40,7 +40,7 @@ class Comparison:
             for title, field, show in COMPARED
             if all(getattr(each, field) is not None for each in self.measures.values())
         ]
-        names = [shortened(name, 24) for name in self.measures]
+        names = list(self.measures)
         columns = 4
         with styled():
             rows = -(-len(panels) // columns)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from topicloom.model.errors import InputError
 from topicloom.model.files import replacing
+from topicloom.model.html import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
+# How long names in figures may be.
+LABEL = 24
 
 _STYLE: dict[str, Any] = {
     "font.size": 9,
@@ -118,8 +121,9 @@ def draw_ccdfs(
     colours: Sequence[str] = COLOURS,
 ) -> None:
     """Draw which share of the things has at least each size, from rising sizes and these shares; both logarithmic."""
-    for order, (label, (sizes, shares)) in enumerate(lines.items()):
+    for order, (sizes, shares) in enumerate(lines.values()):
         colour, marker = colours[order % len(colours)], MARKERS[order % len(MARKERS)]
+        dashes = DASHES[order // len(colours) % len(DASHES)]
         look: dict[str, Any] = {
             "marker": marker,
             "markersize": 3.5,
@@ -127,23 +131,28 @@ def draw_ccdfs(
             "linewidth": 1,
             "alpha": 0.85,
         }
-        axes.plot(sizes, shares, label=label, color=colour, **look)
+        axes.plot(sizes, shares, color=colour, linestyle=dashes, **look)
     if any(len(sizes) for sizes, _ in lines.values()):
         log_axis(axes, "x")
         log_axis(axes, "y")
     if len(lines) > 1:
-        add_legend(axes)
+        add_legend(axes, list(lines))
 
 
-def add_legend(axes: Axes, **options: Any) -> None:
-    """Add a legend whose labels are taken literally: a name with dollar signs is no formula."""
-    for text in axes.legend(**options).get_texts():
-        text.set_parse_math(False)
+def add_legend(axes: Axes, names: Sequence[str]) -> None:
+    """Add a legend that names the lines in the order they were drawn.
+
+    Names are taken literally: dollar signs make no formula, and a leading underscore hides nothing.
+    """
+    legend = axes.legend(axes.lines[: len(names)], ["name"] * len(names))
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=shortened(name, LABEL), parse_math=False)
 
 
 def name_ticks(axes: Axes, which: str, names: Sequence[str]) -> None:
     """Put names at 0, 1, 2 … of an axis ("x" or "y"), taken literally."""
-    getattr(axes, f"set_{which}ticks")(np.arange(len(names)), names, parse_math=False)
+    labels = [shortened(name, LABEL) for name in names]
+    getattr(axes, f"set_{which}ticks")(np.arange(len(names)), labels, parse_math=False)
 
 
 def to_svg(figure: Figure, name: str) -> str:

@@ -55,7 +55,7 @@ def _draw_links(axes: Axes, overlay: Overlay) -> None:
     lifted = 3 + np.sqrt(areas) / 2
     for name, where, offset in zip(overlay.interest.node_names, place.tolist(), lifted.tolist(), strict=True):
         text = axes.annotate(
-            shortened(name, 18), where, (0, offset), textcoords="offset points", ha="center", va="bottom", zorder=3
+            shortened(name, 20), where, (0, offset), textcoords="offset points", ha="center", va="bottom", zorder=3
         )
         text.set(fontsize=7.5, parse_math=False, bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.3, "linewidth": 0})
     axes.margins(0.08)

@@ -13,7 +13,6 @@ from topicloom.model.figures import (
     percent_axis,
     styled,
 )
-from topicloom.model.html import shortened
 from topicloom.report.curves import thinned
 from topicloom.report.results import Fleet
 from topicloom.report.section import Section, beside, figure, table
@@ -43,17 +42,17 @@ def _support(fleet: Fleet) -> str:
         drawn, (axes,) = new_figure(5.4, 3.6)
         for order, design in enumerate(fleet.designs):
             colour, dashes = COLOURS[order % len(COLOURS)], DASHES[order % len(DASHES)]
-            axes.plot(*thinned(design.curve), label=shortened(design.name, 24), color=colour, linestyle=dashes)
+            axes.plot(*thinned(design.curve), color=colour, linestyle=dashes)
         axes.set(xlabel="links", ylabel="support", ylim=(0, 1.02), xlim=(0, None))
         count_axis(axes, "x")
         percent_axis(axes, "y")
-        add_legend(axes)
+        add_legend(axes, [design.name for design in fleet.designs])
     note = "Support after the first links of each overlay: what a smaller budget would give."
     return figure(drawn, f"comparison {fleet.name} support", "Support against budget", note)
 
 
 def _degrees(fleet: Fleet) -> str:
-    lines = {shortened(design.name, 24): ccdf(design.overlay.degrees) for design in fleet.designs}
+    lines = {design.name: ccdf(design.overlay.degrees) for design in fleet.designs}
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.6)
         draw_ccdfs(axes, lines)

@@ -147,9 +147,9 @@ def _drawn(plot: _Plot, events: Column, columns: Mapping[str, Column]) -> Figure
     shown = {field: label for field, label in plot.columns.items() if plot.drawn != "log" or columns[field].any()}
     with styled():
         figure, (axes,) = new_figure(5.4, 3.2)
-        for order, (field, label) in enumerate(shown.items()):
+        for order, field in enumerate(shown):
             sign = -1 if plot.drawn == "mirrored" and order else 1
-            _draw(axes, binned(events, sign * columns[field]), label, order, dots=plot.drawn != "lines")
+            _draw(axes, binned(events, sign * columns[field]), order, dots=plot.drawn != "lines")
         axes.set(xlabel="event", ylabel=plot.unit)
         count_axis(axes, "x")
         if plot.drawn == "log":
@@ -163,18 +163,18 @@ def _drawn(plot: _Plot, events: Column, columns: Mapping[str, Column]) -> Figure
         if plot.drawn == "percent":
             percent_axis(axes, "y")
         if len(shown) > 1:
-            add_legend(axes)
+            add_legend(axes, list(shown.values()))
     return figure
 
 
-def _draw(axes: Axes, groups: Binned, label: str, order: int, *, dots: bool) -> None:
+def _draw(axes: Axes, groups: Binned, order: int, *, dots: bool) -> None:
     """Lines for what an overlay is like, dots for what single events did."""
     colour = COLOURS[order]
     if dots:
         look: dict[str, Any] = {"marker": MARKERS[order], "markersize": 3, "linestyle": "", "alpha": 0.8}
     else:
         look = {"linestyle": DASHES[order]}
-    axes.plot(groups.at, groups.mean, color=colour, label=label, markeredgewidth=0, **look)
+    axes.plot(groups.at, groups.mean, color=colour, markeredgewidth=0, **look)
     axes.fill_between(groups.at, groups.low, groups.high, color=colour, alpha=0.2, linewidth=0)
 
 
