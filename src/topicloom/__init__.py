@@ -19,6 +19,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `workloads`: synthetic interests and networks, and churn.
 - `deploy`: plans for real brokers, their configurations, and a live proof.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
+- `report`: pages and plots of results.
 - `cli`: the command line.
 """
 
@@ -31,7 +32,7 @@ from topicloom._version import __version__
 
 if TYPE_CHECKING:
     from topicloom.designers import DESIGNERS, design
-    from topicloom.metrics import measure
+    from topicloom.metrics import compare, measure
     from topicloom.model import InputError, Interest, Overlay, Provenance
     from topicloom.workloads import synthetic
 
@@ -42,6 +43,7 @@ __all__ = [
     "Overlay",
     "Provenance",
     "__version__",
+    "compare",
     "design",
     "measure",
     "synthetic",
@@ -54,6 +56,7 @@ _HOMES = {
     "Interest": "model",
     "Overlay": "model",
     "Provenance": "model",
+    "compare": "metrics",
     "design": "designers",
     "measure": "metrics",
     "synthetic": "workloads",

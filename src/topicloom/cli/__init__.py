@@ -1,8 +1,8 @@
 """The command line, kept thin: it reads options, calls the packages, and prints. Nobody imports it.
 
 - `main`: the commands put together, and how errors, Ctrl-C and closed pipes end.
-- `generate`, `designers`, `design`, `measure`, `compare`, `churn`, `maintain`: one command each. They import what
-  computes only when they run, so that help and mistakes answer at once.
+- `generate`, `designers`, `design`, `measure`, `compare`, `churn`, `maintain`, `report`: one command each. They import
+  what computes only when they run, so that help and mistakes answer at once.
 - `plan`, `render`, `diff`, `explain`, `lint`, `live`: likewise; these are about real brokers.
 - `ingest`, `sample`, `profile`, `evaluate`, `sweep`, `stream`: likewise; these run on Spark.
 - `content`: the group of commands on content-based networks: `content_generate`, `content_assign`, `content_cost`,

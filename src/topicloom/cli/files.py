@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Endings that promise one kind of file.
-_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".json", ".jsonl", ".parquet")
-_KINDS = {".parquet": "Parquet", ".json": "JSON", ".jsonl": "JSON Lines"}
+_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".json", ".jsonl", ".parquet", ".html", ".pdf")
+_KINDS = {".parquet": "Parquet", ".json": "JSON", ".jsonl": "JSON Lines", ".html": "HTML"}
 
 
 def require_writable(path: Path, *inputs: Path, ending: str = ".parquet") -> None:

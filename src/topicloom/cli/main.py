@@ -33,6 +33,7 @@ from topicloom.cli import (
     plan,
     profile,
     render,
+    report,
     sample,
     stream,
     sweep,
@@ -95,6 +96,7 @@ app.command("diff", epilog=diff.EXAMPLES)(diff.command)
 app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.command("lint", epilog=lint.EXAMPLES)(lint.command)
 app.command("live", epilog=live.EXAMPLES)(live.command)
+app.command("report", epilog=report.EXAMPLES)(report.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)

@@ -4,6 +4,9 @@
 - `topics`: the measures of every topic, one row each; topics are independent, so groups of them can be
   measured apart.
 - `summary`: the measures of the whole overlay, from those of its topics and the degrees of its nodes.
+- `comparison`: several overlays side by side.
+- `curve`: the support that the first links of an overlay give.
+- `facts`: measures in words and numbers.
 
 `measure` is all of it in one call. To have the rows of the topics as well, take the two steps:
 
@@ -11,16 +14,21 @@
     whole = summarise(topics, overlay.degrees)
 """
 
+from topicloom.metrics.comparison import Comparison, compare
+from topicloom.metrics.curve import support_curve
 from topicloom.metrics.graph import LinkGraph
 from topicloom.metrics.summary import Measures, measure, summarise
 from topicloom.metrics.topics import TopicMeasures, measure_topics, topic_measures
 
 __all__ = [
+    "Comparison",
     "LinkGraph",
     "Measures",
     "TopicMeasures",
+    "compare",
     "measure",
     "measure_topics",
     "summarise",
+    "support_curve",
     "topic_measures",
 ]

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.metrics.facts import measure_facts
 from topicloom.metrics.topics import TopicMeasures, topic_measures
+from topicloom.model.html import facts_html
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -44,6 +46,9 @@ class Measures:
     def to_dict(self) -> dict[str, int | float | bool | None]:
         """The fields by name, ready for JSON."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        return facts_html(measure_facts(self))
 
 
 def measure(interest: Interest, overlay: Overlay, *, diameters: bool = True) -> Measures:

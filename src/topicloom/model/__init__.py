@@ -8,6 +8,8 @@
 - `folder`: subscriptions from a folder that `topicloom ingest` wrote.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 - `files`: writing that leaves either the whole file or nothing.
+- `figures`: the look of everything that is drawn. `pictures`: an overlay's picture.
+- `html`: tables for notebooks and pages. `numbers`: numbers in them as people read them.
 - `errors`: the one exception that means "your input, not our bug".
 """
 

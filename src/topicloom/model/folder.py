@@ -20,6 +20,11 @@ from topicloom.model.tables import require_columns
 Column = npt.NDArray[np.int64]
 
 
+def is_ingested(folder: Path) -> bool:
+    """Whether a folder has the parts of one that `topicloom ingest` wrote."""
+    return all((folder / part).is_dir() for part in ("nodes", "topics", "subscriptions"))
+
+
 def read_folder(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], Column, Column]:
     """Names of the nodes and of the topics, and the two ids of each subscription."""
     node_names = _names(folder, "nodes")

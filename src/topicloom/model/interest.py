@@ -18,7 +18,9 @@ from topicloom.model import fingerprint
 from topicloom.model.errors import InputError
 from topicloom.model.files import replacing
 from topicloom.model.folder import read_folder
+from topicloom.model.html import facts_html
 from topicloom.model.names import intern_names
+from topicloom.model.numbers import count, mean
 from topicloom.model.tables import names_column, read_table, require_columns, text_table
 
 if TYPE_CHECKING:
@@ -186,6 +188,20 @@ class Interest:
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+    def _repr_html_(self) -> str:
+        nodes, topics = max(1, self.node_count), max(1, self.topic_count)
+        return facts_html(
+            [
+                ("nodes", count(self.node_count)),
+                ("topics", count(self.topic_count)),
+                ("subscriptions", count(self.subscription_count)),
+                ("topics a node, mean", mean(self.subscription_count / nodes)),
+                ("topics a node, most", count(int(np.diff(self.node_start).max(initial=0)))),
+                ("nodes a topic, mean", mean(self.subscription_count / topics)),
+                ("nodes a topic, most", count(int(np.diff(self.topic_start).max(initial=0)))),
+            ]
+        )
 
     def __repr__(self) -> str:
         return (

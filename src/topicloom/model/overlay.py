@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,20 @@ import pyarrow.parquet
 from topicloom._version import __version__
 from topicloom.model.errors import InputError
 from topicloom.model.files import replacing
+from topicloom.model.html import Cell, table_html
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.names import ids_of
+from topicloom.model.numbers import count
+from topicloom.model.pictures import overlay_figure
 from topicloom.model.tables import names_column, read_table, require_columns, text_table
 
 if TYPE_CHECKING:
     import networkx
     import pandas
+    from matplotlib.figure import Figure
+
+# How many links a notebook shows.
+_SHOWN_LINKS = 10
 
 
 @dataclass(frozen=True)
@@ -147,9 +155,33 @@ class Overlay:
         with replacing(path) as temporary:
             pyarrow.parquet.write_table(self.to_arrow(), temporary)
 
+    def plot(self) -> Figure:
+        """A matplotlib figure: the links drawn up to 60 nodes, beyond that a matrix of who is linked with whom."""
+        return overlay_figure(self)
+
+    def _repr_html_(self) -> str:
+        known = self.contribution is not None
+        shown = self.to_arrow().slice(0, _SHOWN_LINKS).to_pylist()
+        rows: list[list[Cell]] = [[row["source"], row["target"]] for row in shown]
+        if known:
+            rows = [[*cells, count(row["contribution"])] for cells, row in zip(rows, shown, strict=True)]
+        left = f"<p>and {len(self) - len(shown):,} more</p>" if len(self) > len(shown) else ""
+        headers = ["source", "target", *(["contribution"] if known else [])]
+        return f"<p>{escape(repr(self)[1:-1])}</p>{table_html(headers, rows)}{left}"
+
     def __repr__(self) -> str:
         made = f" by {self.provenance.designer}" if self.provenance else ""
         return f"<Overlay{made}: {len(self):,} links over {self.interest.node_count:,} nodes>"
+
+
+def read_fingerprint(path: str | os.PathLike[str]) -> str | None:
+    """Fingerprint of the subscriptions that an overlay in a file was designed for; None where it does not say."""
+    try:
+        metadata = pyarrow.parquet.read_schema(path).metadata or {}
+    except pa.ArrowException:
+        return None
+    found = metadata.get(b"fingerprint")
+    return None if found is None else found.decode(errors="replace")
 
 
 def _metadata(table: pa.Table, where: str) -> dict[str, Any]:

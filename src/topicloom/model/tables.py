@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -29,17 +30,19 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: S
         raise InputError(f"{file}: no such file")
     if file.stat().st_size == 0:
         raise InputError(f"{file}: is empty; expected the columns {', '.join(columns)}")
-    suffix = Path(file.stem).suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
-    try:
-        if suffix in _DELIMITERS:
-            return _read_delimited(file, _DELIMITERS[suffix], columns, optional)
-        if suffix in (".parquet", ".pq") or _begins_as_parquet(file):
-            return _read_parquet(file, columns, optional)
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
-    raise InputError(f"{file}: unknown kind of file {suffix or 'without an ending'}; give {_READABLE}")
+    with _reading(file):
+        delimiter = _delimiter(file)
+        if delimiter:
+            return _read_delimited(file, delimiter, columns, optional)
+        return _read_parquet(file, columns, optional)
+
+
+def column_names(path: str | os.PathLike[str]) -> list[str]:
+    """The columns of a Parquet, CSV or TSV file, whose rows are not read."""
+    file = Path(path)
+    with _reading(file):
+        delimiter = _delimiter(file)
+        return _header(file, delimiter) if delimiter else list(pyarrow.parquet.read_schema(file).names)
 
 
 def text_table(rows: Iterable[tuple[str, str]], columns: tuple[str, str], where: str) -> pa.Table:
@@ -81,6 +84,25 @@ def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -
     return values
 
 
+def _delimiter(file: Path) -> str | None:
+    """What is between the columns of a text file; None for Parquet; an error for anything else."""
+    suffix = Path(file.stem).suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
+    if suffix in _DELIMITERS:
+        return _DELIMITERS[suffix]
+    if suffix in (".parquet", ".pq") or _begins_as_parquet(file):
+        return None
+    raise InputError(f"{file}: unknown kind of file {suffix or 'without an ending'}; give {_READABLE}")
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Turn what goes wrong while a file is read into one line."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
+
+
 def _begins_as_parquet(file: Path) -> bool:
     with file.open("rb") as opened:
         return opened.read(4) == b"PAR1"
@@ -103,9 +125,7 @@ def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -
 
 
 def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
-    with _open_text(file) as text:
-        header = next(csv.reader(text, delimiter=delimiter), [])
-    picked = _pick(file, header, columns, optional)
+    picked = _pick(file, _header(file, delimiter), columns, optional)
     return pyarrow.csv.read_csv(
         file,
         read_options=pyarrow.csv.ReadOptions(use_threads=False),
@@ -114,6 +134,11 @@ def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional
             include_columns=picked, column_types={name: pa.large_string() for name in picked}
         ),
     )
+
+
+def _header(file: Path, delimiter: str) -> list[str]:
+    with _open_text(file) as text:
+        return next(csv.reader(text, delimiter=delimiter), [])
 
 
 def _open_text(file: Path) -> IO[str]:

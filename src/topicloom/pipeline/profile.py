@@ -9,22 +9,23 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom._version import __version__
+from topicloom.model.figures import write_figure
 from topicloom.pipeline.common_topics import CommonTopics, common_topics
 from topicloom.pipeline.designer_memory import DesignerMemory, designer_memory
 from topicloom.pipeline.distribution import Distribution
 from topicloom.pipeline.folder import MANIFEST, replacing_folder
 from topicloom.pipeline.ingested import Ingested
-from topicloom.pipeline.plots import plot_ccdfs
+from topicloom.pipeline.plots import ccdf_figure
 from topicloom.pipeline.shuffling import require_seed
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pyspark.sql import SparkSession
 
 MOST_POPULAR = (0.01, 0.1, 0.2)
@@ -100,27 +101,30 @@ class Profile:
             ),
         }
 
-    def plot(self, path: Path) -> None:
-        """Draw the CCDFs of both sizes into one picture, as in figure 3 of Partial 2016."""
+    def plot(self) -> Figure:
+        """Draw the CCDFs of both sizes into one matplotlib figure, as in figure 3 of Partial 2016."""
         of_node, of_topic = _SOCIAL[self.graph]
         lines = {
             f"topics per node{of_node}": self.topics_per_node,
             f"nodes per topic{of_topic}": self.nodes_per_topic,
         }
-        plot_ccdfs(path, lines, size="size", share="share with at least that size (CCDF)")
+        return ccdf_figure(lines, size="size", share="share with at least that size (CCDF)")
+
+    def plot_common_topics(self) -> Figure:
+        """Draw the CCDF of what pairs of nodes share into a matplotlib figure."""
+        return ccdf_figure(
+            {"pairs": self.common_topics.distribution},
+            size="topics in common",
+            share="share of pairs with at least as many (CCDF)",
+        )
 
     def write(self, out: str | os.PathLike[str]) -> None:
         """Write a folder: a Parquet file for each of `tables`, `ccdf.svg`, `common_topics.svg`, `profile.json`."""
         with replacing_folder(out) as folder:
             for name, table in self.tables().items():
                 pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
-            self.plot(folder / "ccdf.svg")
-            plot_ccdfs(
-                folder / "common_topics.svg",
-                {"pairs": self.common_topics.distribution},
-                size="topics in common",
-                share="share of pairs with at least as many (CCDF)",
-            )
+            write_figure(self.plot(), folder / "ccdf.svg")
+            write_figure(self.plot_common_topics(), folder / "common_topics.svg")
             manifest = {"kind": "topicloom profile", "fingerprint": self.fingerprint, "version": __version__}
             for name, content in (("profile.json", self.to_dict()), (MANIFEST, manifest)):
                 (folder / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,104 @@
+"""`topicloom report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topicloom.cli import files, options, output
+from topicloom.cli.working import Working
+
+if TYPE_CHECKING:
+    from topicloom.report import Results
+
+EXAMPLES = """\b
+Example:
+  topicloom report results/
+  topicloom report subs.parquet gm.parquet gpm.parquet --out plans.html
+  topicloom report trace.parquet --out churn.html
+"""
+
+PAGE = "report.html"
+
+
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...",
+            help="Results: subscriptions and overlays over them, traces of `topicloom maintain`; or folders with such "
+            "files, which are told apart by their columns.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PAGE",
+            help=f"HTML file to write. Unless given: {PAGE} in the folder, or here if files are given.",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")] = "Topicloom report",
+    no_diameters: options.NoDiameters = False,
+    node_column: options.NodeColumn = "node",
+    topic_column: options.TopicColumn = "topic",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a page of results to look at and to print.
+
+    One HTML file that needs nothing else: a design's degrees, support and diameters, overlays side by side, churn.
+    """
+    from topicloom.model.figures import require_matplotlib
+    from topicloom.report import find_files, page_html, read_results, write_page
+
+    require_matplotlib()
+    found = find_files(paths, node_column=node_column, topic_column=topic_column)
+    target = out or _beside(paths)
+    files.require_writable(target, *(path for group in found.paths.values() for path in group), ending=".html")
+    with Working(quiet=quiet) as working:
+        results = working.do(
+            "reading and measuring",
+            lambda: read_results(found, node_column=node_column, topic_column=topic_column, diameters=not no_diameters),
+        )
+        html = working.do("drawing", lambda: page_html(results, title=title))
+    write_page(html, target)
+    facts = _facts(results) | {"bytes": len(html.encode()), "out": str(target)}
+    if json:
+        output.print_json(facts)
+    else:
+        _print(facts)
+
+
+def _beside(paths: list[Path]) -> Path:
+    """In the only folder that was given; otherwise here."""
+    from topicloom.model.folder import is_ingested
+
+    only = paths[0]
+    return only / PAGE if len(paths) == 1 and only.is_dir() and not is_ingested(only) else Path(PAGE)
+
+
+def _facts(results: Results) -> dict[str, Any]:
+    return {
+        "fleets": [
+            {"name": fleet.name, "overlays": [design.name for design in fleet.designs]} for fleet in results.fleets
+        ],
+        "traces": [trace.name for trace in results.traces],
+        "aside": [{"file": str(each.path), "reason": each.reason} for each in results.aside],
+    }
+
+
+def _print(facts: dict[str, Any]) -> None:
+    for fleet in facts["fleets"]:
+        overlays = ", ".join(fleet["overlays"]) or "no overlays"
+        output.say(output.one_line(f"fleet {fleet['name']}: {overlays}"))
+    for trace in facts["traces"]:
+        output.say(output.one_line(f"churn {trace}"))
+    for aside in facts["aside"]:
+        output.say(output.one_line(f"left aside {aside['file']}: {aside['reason']}"))
+    output.say(f"written to {output.one_line(facts['out'])}")

@@ -1,0 +1,97 @@
+"""Several overlays of the same nodes, measured side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from topicloom.metrics.facts import COMPARED
+from topicloom.metrics.summary import Measures, measure
+from topicloom.model.errors import InputError
+from topicloom.model.figures import COLOURS, name_ticks, new_figure, styled
+from topicloom.model.html import Cell, table_html
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The measures of several overlays, by name."""
+
+    measures: Mapping[str, Measures]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame with a row an overlay, named after it, and a column a measure."""
+        import pandas
+
+        return pandas.DataFrame.from_dict(
+            {name: each.to_dict() for name, each in self.measures.items()}, orient="index"
+        )
+
+    def plot(self) -> Figure:
+        """A matplotlib figure: a panel a measure, a bar an overlay."""
+        panels = [
+            (title, [show(getattr(each, field)) for each in self.measures.values()])
+            for title, field, show in COMPARED
+            if all(getattr(each, field) is not None for each in self.measures.values())
+        ]
+        names = list(self.measures)
+        columns = 4
+        with styled():
+            rows = -(-len(panels) // columns)
+            height = rows * (0.75 + 0.24 * len(names))
+            figure, drawn = new_figure(12, height, panels=len(panels), columns=columns)
+            for place, (axes, (title, numbers)) in enumerate(zip(drawn, panels, strict=True)):
+                values = [number.value or 0 for number in numbers]
+                bars = axes.barh(range(len(names)), values, color=COLOURS[0], height=0.65)
+                axes.bar_label(bars, [number.text for number in numbers], padding=3, fontsize=8)
+                axes.set_title(title)
+                axes.set_xlim(0, 1.35 * max([*values, 1e-9]))
+                axes.set_xticks([])
+                axes.grid(visible=False)
+                axes.spines["bottom"].set_visible(False)
+                axes.tick_params(axis="y", length=0)
+                name_ticks(axes, "y", names if place % columns == 0 else [""] * len(names))
+                axes.invert_yaxis()
+        return figure
+
+    def table(self) -> tuple[list[str], list[list[Cell]]]:
+        """Headers and rows, ready to be shown."""
+        rows: list[list[Cell]] = [
+            [name, *(show(getattr(each, field)) for _, field, show in COMPARED)] for name, each in self.measures.items()
+        ]
+        return ["overlay", *(title for title, _, _ in COMPARED)], rows
+
+    def _repr_html_(self) -> str:
+        return table_html(*self.table())
+
+
+def compare(
+    interest: Interest, overlays: Mapping[str, Overlay] | Iterable[Overlay], *, diameters: bool = True
+) -> Comparison:
+    """Measure overlays against an interest in the same nodes, side by side.
+
+    Args:
+        interest: who wants what.
+        overlays: by the names to show them under; without names they get those of their designers.
+        diameters: whether to measure topic diameters, which may take most of the time.
+    """
+    named = overlays if isinstance(overlays, Mapping) else _named(overlays)
+    if not named:
+        raise InputError("there is no overlay to compare; give one or more")
+    return Comparison({name: measure(interest, overlay, diameters=diameters) for name, overlay in named.items()})
+
+
+def _named(overlays: Iterable[Overlay]) -> dict[str, Overlay]:
+    """Overlays by their designers' names, numbered where one has several."""
+    named: dict[str, Overlay] = {}
+    for overlay in overlays:
+        name = overlay.provenance.designer if overlay.provenance else "overlay"
+        again = 1 + sum(known == name or known.startswith(f"{name} (") for known in named)
+        named[name if again == 1 else f"{name} ({again})"] = overlay
+    return named

@@ -1,0 +1,41 @@
+"""Numbers as people read them on pages, each with the value to sort by."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Number(NamedTuple):
+    """A number and its text; None has no value and comes last when sorted."""
+
+    value: float | None
+    text: str
+
+
+UNKNOWN = Number(None, "–")
+
+
+def count(number: int | None) -> Number:
+    """A whole number with its thousands apart."""
+    return UNKNOWN if number is None else Number(number, f"{number:,}")
+
+
+def mean(number: float | None) -> Number:
+    """An average, to two digits."""
+    return UNKNOWN if number is None else Number(number, f"{number:,.2f}")
+
+
+def percent(share: float | None) -> Number:
+    """A share as a percentage, rounded down to two digits, so that only a full one reads as 100%."""
+    if share is None:
+        return UNKNOWN
+    if share in (0, 1):
+        return Number(share, f"{share:.0%}")
+    # Rounded to twelve digits first: 0.29 x 10,000 is a little less than 2,900.
+    return Number(share, f"{math.floor(round(share * 10_000, 8)) / 100:,.2f}%")
+
+
+def milliseconds(seconds: float | None) -> Number:
+    """Seconds as milliseconds, to the microsecond."""
+    return UNKNOWN if seconds is None else Number(seconds, f"{1000 * seconds:,.3f} ms")

@@ -1,0 +1,89 @@
+"""`topicloom report`, on ordinary and on wrong input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import Cli
+
+
+@pytest.fixture
+def results(cli: Cli, subscriptions: Path, tmp_path: Path) -> Path:
+    """A folder with subscriptions and two overlays."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    subs = subscriptions.rename(folder / "subs.parquet")
+    assert cli("design", subs, "-a", "gm", "-o", folder / "gm.parquet").status == 0
+    assert cli("design", subs, "-a", "gpm", "--max-degree", 1, "-o", folder / "gpm.parquet").status == 0
+    return folder
+
+
+def test_makes_a_page_of_a_folder(cli: Cli, results: Path) -> None:
+    (results / "odd.csv").write_text("x,y\n1,2\n")
+    ended = cli("report", results)
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out == (
+        "fleet subs.parquet: gm, gpm\n"
+        f"left aside {results / 'odd.csv'}: holds no kind of result that a page shows; its columns are 'x', 'y'\n"
+        f"written to {results / 'report.html'}\n"
+    )
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<h3>Comparison</h3>" in page
+    again = cli("report", results, "--out", results.parent / "again.html")
+    assert again.status == 0
+    assert (results.parent / "again.html").read_text(encoding="utf-8") == page
+
+
+def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = cli("report", results / "gm.parquet", results / "subs.parquet", "--title", "Plan <A>", "--json")
+    page = (tmp_path / "report.html").read_bytes()
+    assert ended.json == {
+        "fleets": [{"name": "subs.parquet", "overlays": ["gm"]}],
+        "traces": [],
+        "aside": [],
+        "bytes": len(page),
+        "out": "report.html",
+    }
+    assert b"<title>Plan &lt;A&gt;</title>" in page
+    assert b"Topic diameters" in page
+    cli("report", results / "gm.parquet", results / "subs.parquet", "--no-diameters")
+    assert b"Topic diameters" not in (tmp_path / "report.html").read_bytes()
+
+
+def test_makes_a_page_of_churn(cli: Cli, results: Path, tmp_path: Path) -> None:
+    subs, events, trace = results / "subs.parquet", tmp_path / "events.jsonl", tmp_path / "trace.parquet"
+    assert cli("churn", subs, "--rounds", 20, "--out", events).status == 0
+    out = ["--out", tmp_path / "mended.parquet", "--trace", trace]
+    assert cli("maintain", subs, results / "gm.parquet", events, "--method", "naive", *out).status == 0
+    ended = cli("report", trace, "--out", tmp_path / "churn.html")
+    assert ended.out == f"churn trace.parquet\nwritten to {tmp_path / 'churn.html'}\n"
+    assert "<dt>events applied</dt><dd>20</dd>" in (tmp_path / "churn.html").read_text(encoding="utf-8")
+
+
+def test_refusals(cli: Cli, results: Path, tmp_path: Path) -> None:
+    subs, gm = results / "subs.parquet", results / "gm.parquet"
+    before = sorted(results.iterdir())
+    for arguments, message in (
+        ([results, "--out", tmp_path / "page.pdf"], f"{tmp_path / 'page.pdf'}: is written as HTML; give a name that "),
+        ([results, "--out", tmp_path / "no" / "page.html"], f"{tmp_path / 'no' / 'page.html'}: the folder "),
+        ([gm], f"{gm}: no subscriptions are given; give those that this overlay was designed for too"),
+        ([results, tmp_path / "none"], f"{tmp_path / 'none'}: no such file or folder"),
+        ([subs, "--node-column", "broker"], f"{subs}: holds no kind of result that a page shows; its columns are "),
+        ([], "PATH... is missing: results: subscriptions and overlays over them"),
+    ):
+        ended = cli("report", *arguments)
+        assert (ended.status, ended.out, ended.err.count("\n")) == (2, "", 1)
+        assert ended.err.startswith(f"topicloom: {message}"), ended.err
+    assert sorted(results.iterdir()) == before
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_without_matplotlib(cli: Cli, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    ended = cli("report", results)
+    assert (ended.status, ended.err) == (2, "topicloom: plots need matplotlib: pip install 'topicloom[plots]'\n")
+    assert not (results / "report.html").exists()

@@ -1,0 +1,93 @@
+"""Pages in a real browser: silent, alone, sortable, printable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser, find_chromium
+from pages import page_of, write_nasty, write_results
+
+from topicloom.report import write_page
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium here and it may not be installed: on Debian, sudo apt install chromium")
+    with Browser(program) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("browser")
+    made = {}
+    for name, results in (("results", write_results(folder / "results")), ("nasty", write_nasty(folder / "nasty"))):
+        made[name] = folder / f"{name}.html"
+        write_page(page_of(results), made[name])
+    return made
+
+
+def test_the_browser_would_tell(browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "bad.html"
+    page.write_text("<!DOCTYPE html><script>console.error('oh')</script><img src='missing.png'><script>no()</script>")
+    browser.open(page)
+    assert len(browser.complaints) >= 2
+    assert browser.requests == [(tmp_path / "missing.png").as_uri()]
+
+
+@pytest.mark.parametrize("name", ["results", "nasty"])
+@pytest.mark.parametrize("width", [1280, 800])
+def test_is_silent_and_alone(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
+    browser.open(pages[name], width=width)
+    assert browser.run("document.title") == "Topicloom report"
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("document.querySelectorAll('figure svg').length") > 10
+    hidden = "[...document.querySelectorAll('figure svg')].filter(s => s.getBoundingClientRect().height < 50).length"
+    assert browser.run(hidden) == 0
+    assert (browser.complaints, browser.requests) == ([], [])
+
+
+def test_a_script_in_the_page_would_not_run(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    broken = tmp_path / "broken.html"
+    page = pages["results"].read_text(encoding="utf-8")
+    broken.write_text(page.replace("<h2>", "<script>document.title = 'broken out'</script><h2>", 1), encoding="utf-8")
+    browser.open(broken)
+    assert browser.run("document.title") == "Topicloom report"
+    assert len(browser.complaints) == 1
+
+
+def test_tables_are_sorted_by_a_click(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["results"])
+    find = "const t = [...document.querySelectorAll('main table')].find(t => t.tHead.rows[0].cells.length == 9);"
+    column = "[...t.tBodies[0].rows].map(r => r.cells[{}].textContent)"
+
+    def click(header: int) -> list[str]:
+        shown = column.format(header)
+        return list(
+            browser.run(f"(() => {{{find} t.tHead.rows[0].cells[{header}].firstChild.click(); return {shown}}})()")
+        )
+
+    links = click(1)
+    assert [int(text) for text in links] == sorted(map(int, links))
+    assert len(set(links)) == 3
+    assert click(1) == links[::-1]
+    assert click(0) == ["gm", "gpm", "rings"]
+    assert click(0) == ["rings", "gpm", "gm"]
+    sorts = f"(() => {{{find} return [...t.tHead.rows[0].cells].map(c => c.getAttribute('aria-sort'))}})()"
+    assert browser.run(sorts) == ["descending", *[None] * 8]
+    assert (browser.complaints, browser.requests) == ([], [])
+
+
+def test_prints(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    browser.open(pages["results"])
+    browser.print(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    assert browser.run("getComputedStyle(document.querySelector('nav')).display") == "none"
+    browser.call("Emulation.setEmulatedMedia", media="")
+    browser.screenshot(tmp_path / "page.png")
+    assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")

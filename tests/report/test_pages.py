@@ -1,0 +1,163 @@
+"""Pages as text: complete, escaped, the same every time, and in need of nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import NASTY, Reader, page_of, write_nasty, write_results, write_trace
+
+from topicloom import Interest, Overlay, design, measure
+from topicloom.model.html import printable, shortened
+
+FIGURES_OF_FLEET, FIGURES_OF_COMPARISON, FIGURES_OF_DESIGN, FIGURES_OF_TRACE = 2, 3, 4, 6
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_results(tmp_path_factory.mktemp("pages") / "results")
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_nasty(tmp_path_factory.mktemp("pages") / "nasty")
+
+
+def test_has_a_section_for_each_result(results: Path) -> None:
+    page = page_of(results)
+    titles = re.findall(r"<h([23])>(.*?)</h[23]>", page)
+    assert titles == [
+        ("2", "Fleet: large.parquet"),
+        ("3", "minmax"),
+        ("2", "Fleet: subs.parquet"),
+        ("3", "Comparison"),
+        ("3", "gm"),
+        ("3", "gpm"),
+        ("3", "rings"),
+        ("2", "Churn: trace.parquet"),
+    ]
+    read = Reader(page)
+    figures = 2 * FIGURES_OF_FLEET + FIGURES_OF_COMPARISON + 4 * FIGURES_OF_DESIGN + FIGURES_OF_TRACE
+    assert read.count("figure") == read.count("figcaption") == figures
+    links = [attributes["href"] for tag, attributes in read.elements if tag == "a"]
+    ids = {attributes.get("id") for _, attributes in read.elements}
+    assert len(links) == len(titles)
+    assert all(link and link[1:] in ids for link in links)
+
+
+def test_says_what_is_measured(results: Path) -> None:
+    page = page_of(results / "subs.parquet", results / "gpm.parquet")
+    interest = Interest.read(results / "subs.parquet")
+    overlay = Overlay.read(results / "gpm.parquet", interest)
+    measures = measure(interest, overlay)
+    assert not measures.topic_connected
+    for name, text in (
+        ("links", f"{measures.edges:,}"),
+        ("max degree", "1"),
+        ("relays", f"{measures.relays:,}"),
+        ("unreachable", f"{measures.unreachable:,}"),
+        ("average degree", f"{measures.average_degree:.2f}"),
+    ):
+        assert f"<dt>{name}</dt><dd>{text}</dd>" in page
+    (support,) = re.findall(r"<dt>support</dt><dd>(.*?)%</dd>", page)
+    assert measures.support * 100 - 0.01 < float(support) <= measures.support * 100
+    assert "made by gpm, max_degree = 1 (topicloom" in page
+    assert "topics are not connected; those with the least support come first." in page
+    assert "Comparison" not in page
+
+
+def test_the_worst_topics_come_first(results: Path) -> None:
+    page = page_of(results / "subs.parquet", results / "gpm.parquet")
+    part = page[page.index("Worst-served topics") : page.index("Nodes that carry most")]
+    rows = [re.findall(r'data-value="(.*?)"', row) for row in part.split("<tr>")[2:]]
+    supports = [float(row[1]) for row in rows]
+    assert supports == sorted(supports)
+    assert supports[0] < supports[-1]
+
+
+def test_is_the_same_every_time(results: Path, tmp_path: Path) -> None:
+    page = page_of(results)
+    assert page == page_of(results)
+    code = (
+        "import sys; from topicloom.report import *; print(page_html(read_results(find_files([sys.argv[1]]))), end='')"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "1"}
+    moved = tmp_path / "elsewhere"
+    moved.symlink_to(results)
+    ended = subprocess.run(
+        [sys.executable, "-c", code, str(moved)], capture_output=True, check=True, env=environment, encoding="utf-8"
+    )
+    assert ended.stdout == page
+
+
+def test_needs_nothing_else(results: Path, nasty: Path) -> None:
+    for folder in (results, nasty):
+        page = page_of(folder)
+        read = Reader(page)
+        for tag, attributes in read.elements:
+            for name, value in attributes.items():
+                if name in ("src", "href", "xlink:href", "srcset", "data", "poster", "action"):
+                    assert value is not None
+                    assert value.startswith(("#", "data:")), f"<{tag} {name}={value}>"
+        assert not re.search(r"url\((?!#)", page)
+        assert "@import" not in page
+
+
+def test_ids_are_unique(results: Path) -> None:
+    ids = [attributes["id"] for _, attributes in Reader(page_of(results)).elements if "id" in attributes]
+    assert len(ids) > 20
+    assert len(ids) == len(set(ids))
+
+
+def test_names_stay_text(nasty: Path) -> None:
+    page = page_of(nasty, title=NASTY[0])
+    read = Reader(page)
+    assert read.count("script") == 1
+    assert read.count("b") == read.count("i") == read.count("img") == 0
+    assert not [name for _, attributes in read.elements for name in attributes if name.startswith("on")]
+    text = "".join(read.texts)
+    for name in NASTY:
+        assert shortened(name) in text
+        assert printable(name).strip() in text or any(
+            attributes.get("title") == printable(name) for _, attributes in read.elements
+        )
+    assert "Fleet: <b>subs<b>.parquet" in text
+    assert "Churn: trace & <i>.parquet" in text
+    assert "\u202e" not in page
+
+
+def test_overlays_without_links_and_fleets_of_one(tmp_path: Path) -> None:
+    interest = Interest.from_pairs([("only", "a"), ("only", "b")])
+    interest.write(tmp_path / "subs.parquet")
+    Overlay.from_links(interest, []).write(tmp_path / "none.parquet")
+    page = page_of(tmp_path)
+    assert "<dt>support</dt><dd>100%</dd>" in page
+    Reader(page)
+
+
+def test_traces_short_and_refused(tmp_path: Path) -> None:
+    all_refused = page_of(write_trace(tmp_path / "refused.parquet", 30, refused=30))
+    assert "No event was applied." in all_refused
+    assert "These are the first 20 of 30." in all_refused
+    assert Reader(all_refused).count("figure") == 0
+    one = page_of(write_trace(tmp_path / "one.parquet", 1))
+    assert Reader(one).count("figure") == FIGURES_OF_TRACE
+    assert "averaged" not in one
+    assert "averaged" in page_of(write_trace(tmp_path / "many.parquet", 301))
+    assert "No event was applied." in page_of(write_trace(tmp_path / "none.parquet", 0))
+
+
+def test_without_diameters(tmp_path: Path) -> None:
+    from topicloom.report import find_files, page_html, read_results
+
+    interest = Interest.from_pairs([("a", "t"), ("b", "t")])
+    interest.write(tmp_path / "subs.parquet")
+    design(interest, "gm").write(tmp_path / "gm.parquet")
+    design(interest, "minmax-oda").write(tmp_path / "minmax.parquet")
+    page = page_html(read_results(find_files([tmp_path]), diameters=False))
+    assert "Topic diameters" not in page
+    assert "–</td>" in page

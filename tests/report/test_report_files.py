@@ -1,0 +1,153 @@
+"""Which files are taken for what, which are left aside, and which are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from pages import write_results, write_trace
+
+from topicloom import InputError, Interest, Overlay, design
+from topicloom.churn.trace import SCHEMA
+from topicloom.report import find_files, read_results
+from topicloom.report.files import OVERLAY, SUBSCRIPTIONS, TRACE, TRACE_COLUMNS
+
+PAIRS = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")]
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Path:
+    interest = Interest.from_pairs(PAIRS)
+    interest.write(tmp_path / "subs.parquet")
+    design(interest, "gm").write(tmp_path / "gm.parquet")
+    return tmp_path
+
+
+def write_other(path: Path) -> Path:
+    """An overlay for other subscriptions."""
+    design(Interest.from_pairs([("a", "t"), ("b", "t")]), "gm").write(path)
+    return path
+
+
+def refusal(*paths: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read_results(find_files(paths))
+    return str(caught.value)
+
+
+def test_knows_the_columns_of_a_trace() -> None:
+    assert tuple(SCHEMA.names) == TRACE_COLUMNS
+
+
+def test_tells_files_apart_by_their_columns(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "results")
+    (folder / "notes.txt").write_text("not a table")
+    (folder / ".hidden.parquet").write_text("half a file")
+    (folder / "folder").mkdir()
+    (folder / "odd.csv").write_text("x,y\n1,2\n")
+    (folder / "broken.parquet").write_text("PAR1")
+    found = find_files([folder])
+    assert {kind: [path.name for path in paths] for kind, paths in found.paths.items()} == {
+        SUBSCRIPTIONS: ["large.parquet", "subs.parquet"],
+        OVERLAY: ["gm.parquet", "gpm.parquet", "minmax.parquet", "rings.parquet"],
+        TRACE: ["trace.parquet"],
+    }
+    assert [each.path.name for each in found.aside] == ["broken.parquet", "odd.csv"]
+    assert found.aside[1].reason == "holds no kind of result that a page shows; its columns are 'x', 'y'"
+    assert find_files([folder, folder / "gm.parquet"]).paths == found.paths, "given twice, taken once"
+
+
+def test_takes_what_ingest_wrote(fleet: Path) -> None:
+    interest = Interest.from_pairs(PAIRS)
+    ingested = fleet / "ingested"
+    for part, table in (
+        ("nodes", {"id": range(interest.node_count), "name": interest.node_names}),
+        ("topics", {"id": range(interest.topic_count), "name": interest.topic_names}),
+        ("subscriptions", {"node_id": [0, 1, 1, 2], "topic_id": [0, 0, 1, 1]}),
+    ):
+        (ingested / part).mkdir(parents=True)
+        columns = {name: list(values) for name, values in table.items()}
+        pyarrow.parquet.write_table(pa.table(columns), ingested / part / "part-0.parquet")
+    alone = read_results(find_files([ingested, fleet / "gm.parquet"]))
+    assert [design.name for design in alone.fleets[0].designs] == ["gm"]
+    both = read_results(find_files([fleet]))
+    assert [fleet.name for fleet in both.fleets] == ["ingested"]
+    assert [(each.path.name, each.reason) for each in both.aside] == [
+        ("subs.parquet", "holds the same subscriptions as ingested")
+    ]
+
+
+def test_other_column_names(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("broker,subject\na,t\nb,t\n")
+    found = find_files([tmp_path], node_column="broker", topic_column="subject")
+    results = read_results(found, node_column="broker", topic_column="subject")
+    assert results.fleets[0].interest == Interest.from_pairs([("a", "t"), ("b", "t")])
+
+
+def test_overlays_find_their_fleets(tmp_path: Path) -> None:
+    results = read_results(find_files([write_results(tmp_path / "results")]))
+    assert {fleet.name: [design.name for design in fleet.designs] for fleet in results.fleets} == {
+        "large.parquet": ["minmax"],
+        "subs.parquet": ["gm", "gpm", "rings"],
+    }
+
+
+def test_links_without_a_fingerprint_belong_to_the_only_fleet(fleet: Path) -> None:
+    (fleet / "built.csv").write_text("source,target\nb,a\n")
+    (design,) = (each for each in read_results(find_files([fleet])).fleets[0].designs if each.name == "built")
+    assert design.measures.edges == 1
+    Interest.from_pairs([("a", "t"), ("b", "t")]).write(fleet / "more.parquet")
+    (aside,) = read_results(find_files([fleet])).aside
+    assert aside.reason == "does not say which subscriptions it is for; give it with only one such file"
+
+
+def test_same_names_from_different_folders(fleet: Path) -> None:
+    (fleet / "again").mkdir()
+    Overlay.from_links(Interest.from_pairs(PAIRS), [("a", "b")]).write(fleet / "again" / "gm.parquet")
+    results = read_results(find_files([fleet, fleet / "again"]))
+    assert [design.name for design in results.fleets[0].designs] == ["gm", str(fleet / "again" / "gm.parquet")]
+
+
+def test_what_lies_in_a_folder_is_put_aside(fleet: Path) -> None:
+    write_other(fleet / "other.parquet")
+    (fleet / "strangers.csv").write_text("source,target\na,nobody\n")
+    results = read_results(find_files([fleet]))
+    assert [(each.path.name, each.reason) for each in results.aside] == [
+        ("other.parquet", "was designed for other subscriptions than subs.parquet; give those too"),
+        ("strangers.csv", "row 1: target 'nobody' is not a node of the subscriptions"),
+    ]
+
+
+def test_what_is_named_must_be_shown(fleet: Path) -> None:
+    other = write_other(fleet / "other.parquet")
+    (fleet / "odd.csv").write_text("x,y\n1,2\n")
+    subs, odd, gm = fleet / "subs.parquet", fleet / "odd.csv", fleet / "gm.parquet"
+    assert refusal(subs, other) == f"{other}: was designed for other subscriptions than subs.parquet; give those too"
+    assert refusal(subs, odd) == f"{odd}: holds no kind of result that a page shows; its columns are 'x', 'y'"
+    assert refusal(gm) == (f"{gm}: no subscriptions are given; give those that this overlay was designed for too")
+    assert refusal(fleet / "none") == f"{fleet / 'none'}: no such file or folder"
+    (fleet / "notes.txt").write_text("text")
+    assert refusal(fleet / "notes.txt").startswith(f"{fleet / 'notes.txt'}: unknown kind of file .txt; give Parquet")
+
+
+def test_folders_without_results(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == (
+        f"{tmp_path}: no results there; expected subscriptions (columns node, topic), overlays (source, target) "
+        "or a trace that 'topicloom maintain' wrote"
+    )
+    write_other(tmp_path / "gm.parquet")
+    assert refusal(tmp_path) == (
+        f"{tmp_path / 'gm.parquet'}: no subscriptions are given; give those that this overlay was designed for too"
+    )
+
+
+def test_traces_that_are_none(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "trace.parquet", 3)
+    table = pyarrow.parquet.read_table(path)
+    at = table.column_names.index("links")
+    pyarrow.parquet.write_table(table.set_column(at, "links", pa.array(["x", "y", "z"])), path)
+    assert refusal(path) == (f"{path}: column 'links' holds string, not numbers; give a trace as 'maintain' wrote it")
+    pyarrow.parquet.write_table(table.set_column(at, "links", pa.array([1, None, 2])), path)
+    assert refusal(path) == f"{path}: column 'links' holds nulls; give a trace as 'maintain' wrote it"

@@ -1,0 +1,81 @@
+"""What pages work out by themselves, against slow twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference.interests import SHAPES, random_interest, topics_by_node
+from reference.measures import LINK_SHAPES, random_links
+from topicloom import Overlay
+from topicloom.model.numbers import percent
+from topicloom.report.carriers import carriers
+from topicloom.report.curves import binned, first_reaching, thinned
+from topicloom.report.sizes import ccdf
+
+numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=1500)
+
+
+@given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES), links=st.sampled_from(LINK_SHAPES))
+def test_carriers_equal_their_twin(seed: int, shape: str, links: str) -> None:
+    interest = random_interest(seed, shape)
+    chosen = random_links(seed, links, interest.node_count)
+    names = interest.node_names
+    overlay = Overlay.from_links(interest, [(names[u], names[v]) for u, v in chosen])
+    wanted = topics_by_node(interest)
+    rows = []
+    for node in range(interest.node_count):
+        others = [v if u == node else u for u, v in chosen if node in (u, v)]
+        if others:
+            streams = sum(len(wanted[node] & wanted[other]) for other in others)
+            rows.append((node, len(others), len(wanted[node]), streams))
+    rows.sort(key=lambda row: (-row[1], -row[2], row[0]))
+    assert [tuple(each) for each in carriers(overlay, 4)] == rows[:4]
+
+
+@given(numbers)
+def test_groups_hold_every_value_once(values: list[float]) -> None:
+    column = np.array(values)
+    at = np.arange(len(values), dtype=np.float64)
+    groups = binned(at, column)
+    assert len(groups.at) == min(300, len(values))
+    assert groups.at[-1] == len(values) - 1
+    begin = 0
+    for end, mean, low, high in zip(groups.at.tolist(), groups.mean, groups.low, groups.high, strict=True):
+        part = values[begin : int(end) + 1]
+        assert (low, high) == (min(part), max(part))
+        assert mean == pytest.approx(sum(part) / len(part), abs=1e-6)
+        begin = int(end) + 1
+
+
+@given(numbers)
+def test_thinned_lines_keep_their_ends(values: list[float]) -> None:
+    at, kept = thinned(np.array(values))
+    assert len(at) == min(300, len(values))
+    assert (at[0], at[-1]) == (0, len(values) - 1)
+    assert kept.tolist() == [values[position] for position in at.tolist()]
+
+
+def test_first_reaching() -> None:
+    curve = np.array([0.0, 0.5, 0.8, 1.0])
+    assert [first_reaching(curve, share) for share in (0, 0.5, 0.6, 1.0)] == [0, 1, 2, 3]
+    assert first_reaching(curve[:2], 0.8) is None
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0%"), (1.0, "100%"), (0.99999, "99.99%"), (0.29, "29.00%"), (0.00001, "0.00%"), (1.5, "150.00%")],
+)
+def test_only_full_support_reads_as_full(share: float, text: str) -> None:
+    assert percent(share).text == text
+
+
+@given(st.lists(st.integers(0, 500), max_size=400))
+def test_ccdfs_count_what_is_at_least_as_large(sizes: list[int]) -> None:
+    different, shares = ccdf(np.array(sizes, np.int64))
+    assert len(different) == min(300, len({size for size in sizes if size}))
+    assert different.tolist() == sorted(set(different.tolist()))
+    for size, share in zip(different.tolist(), shares.tolist(), strict=True):
+        assert share == pytest.approx(sum(other >= size for other in sizes) / len(sizes))
