@@ -70,11 +70,19 @@ def test_says_what_is_measured(results: Path) -> None:
         assert f"<dt>{name}</dt><dd>{text}</dd>" in page
     (support,) = re.findall(r"<dt>support</dt><dd>(.*?)%</dd>", page)
     assert measures.support * 100 - 0.01 < float(support) <= measures.support * 100
-    fifth = support_curve(interest, overlay)[measures.edges // 5]
-    assert f"The first fifth of the links gives {percent(fifth).text}." in page
     assert "made by gpm, max_degree = 1 (topicloom" in page
     assert "topics are not connected; those with the least support come first." in page
     assert "Comparison" not in page
+
+
+def test_says_what_the_first_links_give(results: Path) -> None:
+    interest = Interest.read(results / "subs.parquet")
+    overlay = Overlay.read(results / "rings.parquet", interest)
+    curve, links = support_curve(interest, overlay), len(overlay)
+    enough = next(count for count in range(links) if curve[count] >= 0.8)
+    page = page_of(results / "subs.parquet", results / "rings.parquet")
+    assert f"The first fifth of the links gives {percent(curve[links // 5]).text}." in page
+    assert f"For 80% it takes {enough:,} of {links:,} links." in page
 
 
 def test_the_worst_topics_come_first(results: Path) -> None:
