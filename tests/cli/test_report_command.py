@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
+from reference.folders import write_folder
+from topicloom import Interest
+
 
 @pytest.fixture
 def results(cli: Cli, subscriptions: Path, tmp_path: Path) -> Path:
@@ -54,6 +57,15 @@ def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypa
     assert b"Topic diameters" not in (tmp_path / "report.html").read_bytes()
 
 
+def test_writes_nothing_into_what_ingest_wrote(
+    cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write_folder(Interest.read(results / "subs.parquet"), tmp_path / "fleet")
+    assert cli("report", folder).out == "fleet fleet: no overlays\nwritten to report.html\n"
+    assert not (folder / "report.html").exists()
+
+
 def test_makes_a_page_of_churn(cli: Cli, results: Path, tmp_path: Path) -> None:
     subs, events, trace = results / "subs.parquet", tmp_path / "events.jsonl", tmp_path / "trace.parquet"
     assert cli("churn", subs, "--rounds", 20, "--out", events).status == 0
@@ -84,6 +96,7 @@ def test_refusals(cli: Cli, results: Path, tmp_path: Path) -> None:
 
 def test_without_matplotlib(cli: Cli, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("topicloom.report.read_results", lambda *_, **__: pytest.fail("it is said before the work"))
     ended = cli("report", results)
     assert (ended.status, ended.err) == (2, "topicloom: plots need matplotlib: pip install 'topicloom[plots]'\n")
     assert not (results / "report.html").exists()

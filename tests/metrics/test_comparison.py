@@ -52,8 +52,16 @@ def test_compares_by_name(interest: Interest) -> None:
 
 def test_names_after_designers(interest: Interest) -> None:
     links = Overlay.from_links(interest, [("a", "b")])
-    overlays = [design(interest, "gm"), design(interest, "gm-fold", folds=1), design(interest, "gm"), links, links]
-    assert list(compare(interest, overlays).measures) == ["gm", "gm-fold", "gm (2)", "overlay", "overlay (2)"]
+    overlays = [
+        design(interest, "gm"),
+        design(interest, "gm-fold", folds=1),
+        design(interest, "gm"),
+        links,
+        links,
+        links,
+    ]
+    names = ["gm", "gm-fold", "gm (2)", "overlay", "overlay (2)", "overlay (3)"]
+    assert list(compare(interest, overlays).measures) == names
 
 
 def test_refuses_nothing_and_others(interest: Interest) -> None:

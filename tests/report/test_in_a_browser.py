@@ -82,6 +82,18 @@ def test_tables_are_sorted_by_a_click(browser: Browser, pages: dict[str, Path]) 
     assert (browser.complaints, browser.requests) == ([], [])
 
 
+def test_numbers_are_sorted_as_numbers(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["results"])
+    script = """(() => {
+        const table = [...document.querySelectorAll("main table")].find(t => t.tHead.textContent.includes("streams"));
+        table.tHead.rows[0].cells[4].firstChild.click();
+        return [...table.tBodies[0].rows].map(row => row.cells[4].textContent);
+    })()"""
+    streams = browser.run(script)
+    assert {len(text) for text in streams} == {1, 2}
+    assert [int(text) for text in streams] == sorted(map(int, streams))
+
+
 def test_prints(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
     browser.open(pages["results"])
     browser.print(tmp_path / "page.pdf")

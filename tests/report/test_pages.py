@@ -9,10 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 from pages import NASTY, Reader, page_of, write_nasty, write_results, write_trace
 
 from topicloom import Interest, Overlay, design, measure
+from topicloom.metrics import support_curve
 from topicloom.model.html import printable, shortened
+from topicloom.model.numbers import percent
+from topicloom.report import find_files, page_html, read_results
+from topicloom.report.section import figure
 
 FIGURES_OF_FLEET, FIGURES_OF_COMPARISON, FIGURES_OF_DESIGN, FIGURES_OF_TRACE = 2, 3, 4, 6
 
@@ -68,6 +73,16 @@ def test_says_what_is_measured(results: Path) -> None:
     assert "made by gpm, max_degree = 1 (topicloom" in page
     assert "topics are not connected; those with the least support come first." in page
     assert "Comparison" not in page
+
+
+def test_says_what_the_first_links_give(results: Path) -> None:
+    interest = Interest.read(results / "subs.parquet")
+    overlay = Overlay.read(results / "rings.parquet", interest)
+    curve, links = support_curve(interest, overlay), len(overlay)
+    enough = next(count for count in range(links) if curve[count] >= 0.8)
+    page = page_of(results / "subs.parquet", results / "rings.parquet")
+    assert f"The first fifth of the links gives {percent(curve[links // 5]).text}." in page
+    assert f"For 80% it takes {enough:,} of {links:,} links." in page
 
 
 def test_the_worst_topics_come_first(results: Path) -> None:
@@ -151,9 +166,24 @@ def test_traces_short_and_refused(tmp_path: Path) -> None:
     assert "No event was applied." in page_of(write_trace(tmp_path / "none.parquet", 0))
 
 
-def test_without_diameters(tmp_path: Path) -> None:
-    from topicloom.report import find_files, page_html, read_results
+def test_times_are_in_milliseconds(tmp_path: Path) -> None:
+    page = page_of(write_trace(tmp_path / "trace.parquet", 50))
+    assert "<dt>time an event, median</dt><dd>4.000 ms</dd>" in page
+    (time,) = (each for each in page.split("<figure>") if "<strong>Time an event.</strong>" in each)
+    assert ">milliseconds</text>" in time
+    ticks = {float(text) for text in re.findall(r">([\d.]+)</text>", time)}
+    assert {1, 2, 5} <= ticks
+    assert min(tick for tick in ticks if tick) >= 1
 
+
+def test_figures_escape_what_they_say() -> None:
+    drawn = figure(Figure(), "name", '"><b>', "<i>")
+    assert 'aria-label="&quot;&gt;&lt;b&gt;. &lt;i&gt;"' in drawn
+    assert "<b>" not in drawn
+    assert "<i>" not in drawn
+
+
+def test_without_diameters(tmp_path: Path) -> None:
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
     interest.write(tmp_path / "subs.parquet")
     design(interest, "gm").write(tmp_path / "gm.parquet")

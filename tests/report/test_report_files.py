@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 from pages import write_results, write_trace
 
+from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design
 from topicloom.churn.trace import SCHEMA
 from topicloom.report import find_files, read_results
@@ -60,16 +61,7 @@ def test_tells_files_apart_by_their_columns(tmp_path: Path) -> None:
 
 
 def test_takes_what_ingest_wrote(fleet: Path) -> None:
-    interest = Interest.from_pairs(PAIRS)
-    ingested = fleet / "ingested"
-    for part, table in (
-        ("nodes", {"id": range(interest.node_count), "name": interest.node_names}),
-        ("topics", {"id": range(interest.topic_count), "name": interest.topic_names}),
-        ("subscriptions", {"node_id": [0, 1, 1, 2], "topic_id": [0, 0, 1, 1]}),
-    ):
-        (ingested / part).mkdir(parents=True)
-        columns = {name: list(values) for name, values in table.items()}
-        pyarrow.parquet.write_table(pa.table(columns), ingested / part / "part-0.parquet")
+    ingested = write_folder(Interest.from_pairs(PAIRS), fleet / "ingested", parts=2)
     alone = read_results(find_files([ingested, fleet / "gm.parquet"]))
     assert [design.name for design in alone.fleets[0].designs] == ["gm"]
     both = read_results(find_files([fleet]))

@@ -21,6 +21,8 @@ TRACE_COLUMNS = (
     *("repair_ratio", "shadow", "nodes", "links", "average_degree", "max_degree"),
 )
 
+# How many columns of a file that holds something else are named.
+_SHOWN = 4
 _TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
@@ -89,5 +91,6 @@ def _kind(file: Path, columns: dict[str, tuple[str, ...]]) -> str:
     for kind, needed in columns.items():
         if set(needed) <= set(present):
             return kind
-    has = ", ".join(map(repr, present)) or "none"
+    more = f" and {len(present) - _SHOWN} more" if len(present) > _SHOWN else ""
+    has = f"{', '.join(map(repr, present[:_SHOWN]))}{more}" or "none"
     raise InputError(f"{file}: holds no kind of result that a page shows; its columns are {has}")
