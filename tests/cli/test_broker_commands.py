@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
-from topicloom import InputError
-from topicloom.deploy.processes import mosquitto_path
+from mosquitto_here import needs_mosquitto
 
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
 
@@ -34,14 +33,8 @@ oslo,metrics
 """
 
 
-def _has_mosquitto() -> bool:
-    try:
-        return bool(mosquitto_path())
-    except InputError:
-        return False
-
-
-needs_mosquitto = pytest.mark.skipif(not _has_mosquitto(), reason="Mosquitto is not installed")
+# Without it a fleet whose owner is killed goes on, and nobody would end it.
+needs_setpriv = pytest.mark.skipif(shutil.which("setpriv") is None, reason="no setpriv to end brokers with their owner")
 
 
 @pytest.fixture
@@ -213,7 +206,7 @@ def processes_of(owner: int) -> list[str]:
 
 
 @needs_mosquitto
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGKILL, marks=needs_setpriv)])
 def test_a_stopped_proof_leaves_no_process_and_no_file(site: Path, ending: signal.Signals) -> None:
     Path("tmp").mkdir()
     with subprocess.Popen(
@@ -235,8 +228,6 @@ def test_a_stopped_proof_leaves_no_process_and_no_file(site: Path, ending: signa
     if ending != signal.SIGKILL:
         assert (process.returncode, stdout, stderr) == (130, "", "topicloom: stopped; all brokers were ended\n")
         assert list(Path("tmp").iterdir()) == []
-    elif shutil.which("setpriv") is None:
-        pytest.skip("this system has no setpriv, which ends brokers with a killed owner")
     time.sleep(0.5)
     shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert not [line for line in shown.splitlines() if str(site / "tmp") in line]

@@ -151,7 +151,6 @@ def test_content_compare(cli: Cli, net: Path) -> None:
 
 
 def test_exact_says_that_it_is_the_least(cli: Cli, tmp_path: Path) -> None:
-    pytest.importorskip("highspy")
     cli("content", "generate", "--users", 6, "--brokers", 2, "--channels", 2, "--out", tmp_path / "net")
     ended = cli("content", "assign", tmp_path / "net", "-a", "exact", "--out", tmp_path / "a.parquet")
     assert re.search(r"^proved least +yes$", ended.out, re.MULTILINE)

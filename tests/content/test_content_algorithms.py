@@ -70,7 +70,6 @@ def test_migration_moves_as_its_twin(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_exact_is_the_least_of_all_assignments(seed: int) -> None:
-    pytest.importorskip("highspy")
     network = random_network(seed, 3 + seed % 3, 2 + seed % 2, 1 + seed % 2, room=1.6, density=0.5)
     least = slow.least_cost(network)
     found = run(network, "exact")
@@ -83,7 +82,6 @@ def test_exact_is_the_least_of_all_assignments(seed: int) -> None:
 
 def test_exact_sees_that_a_relay_is_no_subscriber() -> None:
     """Its trees pass only through brokers that want the channel, as the cost has it, though a relay is cheaper."""
-    pytest.importorskip("highspy")
     core = np.full((4, 4), 2.0)
     core[3, :] = core[:, 3] = 1.0
     np.fill_diagonal(core, 0.0)
@@ -100,8 +98,6 @@ def test_exact_sees_that_a_relay_is_no_subscriber() -> None:
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("seed", range(8))
 def test_every_user_at_one_broker_and_none_over_capacity(name: str, seed: int) -> None:
-    if name == "exact":
-        pytest.importorskip("highspy")
     users, brokers = (5, 2) if name == "exact" else (30, 4)
     network = random_network(seed, users, brokers, 2, room=1.3)
     assignment = assign(network, name, seed=seed)
@@ -167,13 +163,11 @@ def test_what_cannot_fit_is_said() -> None:
             InputError, match=r"no assignment found that fits: user .* needs 1 and no broker has more than 0\.5"
         ):
             assign(even, name)
-    pytest.importorskip("highspy")
     with pytest.raises(InputError, match="no assignment fits: no way to give users to brokers keeps to all capacities"):
         assign(even, "exact")
 
 
 def test_exact_refuses_large_networks() -> None:
-    pytest.importorskip("highspy")
     with pytest.raises(InputError, match="exact is for small networks: this one would take about"):
         assign(random_network(1, 200, 12, 5), "exact")
 

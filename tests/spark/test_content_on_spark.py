@@ -128,7 +128,6 @@ def test_sweep_runs_what_everybody_runs(spark: SparkSession) -> None:
 
 
 def test_sweep_keeps_errors_in_their_rows(spark: SparkSession) -> None:
-    pytest.importorskip("highspy")
     (row,) = content_sweep(spark, Grid((900,), (30,), 9, ("exact",), seeds=1)).to_pylist()
     assert row["error"].startswith("exact is for small networks")
     with pytest.raises(InputError, match="unknown algorithm 'best'"):

@@ -14,13 +14,14 @@ import numpy as np
 
 from topicloom.content.base import Algorithm, Placed, in_some_order
 from topicloom.content.network import Network
-from topicloom.kernels.assigning import drawn_evenly
+from topicloom.kernels.assigning import drawn
 
 
 def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
     """Each user to some broker."""
-    demand = network.traffic.demand
-    return Placed(in_some_order(network, lambda order: drawn_evenly(demand, network.capacity, order, rng)))
+    even = np.broadcast_to(np.ones(network.broker_count), network.access.shape)
+    limits = (network.access, network.traffic.demand, network.capacity)
+    return Placed(in_some_order(network, lambda order: drawn(even, *limits, order, rng)))
 
 
 ALGORITHM = Algorithm(

@@ -60,21 +60,6 @@ def drawn(weights, access, demand, capacity, order, rng):
 
 
 @kernel()
-def drawn_evenly(demand, capacity, order, rng):
-    """Each user to one of the brokers with room, all with the same chance."""
-    assigned = np.full(order.shape[0], -1, np.int32)
-    load = np.zeros(capacity.shape[0])
-    even = np.ones(capacity.shape[0])
-    for user in order:
-        broker = _draw(even, demand[user], load, capacity, rng.random())
-        if broker < 0:
-            break
-        assigned[user] = broker
-        load[broker] += demand[user]
-    return assigned
-
-
-@kernel()
 def _draw(weights, demand, load, capacity, chance):
     """The broker at `chance` (0 to 1) of the summed weights of brokers with room; -1 where that sum is zero."""
     total = 0.0
