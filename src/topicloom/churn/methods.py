@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 from topicloom.churn.live import LiveOverlay
 from topicloom.churn.maintainer import Maintainer
@@ -11,8 +12,11 @@ from topicloom.churn.mending import MendingMaintainer
 from topicloom.churn.pruning import Pruner
 from topicloom.churn.rebuild import RebuildMaintainer
 from topicloom.churn.whole import require_connected
+from topicloom.designers import find_designer
+from topicloom.designers.run import warm_up as warm_up_designer
 from topicloom.kernels import shadows
 from topicloom.model.errors import InputError
+from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
 METHODS = ("shadow", "naive", "rebuild")
@@ -61,6 +65,7 @@ def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer
     settings = settings or Settings()
     require_connected(overlay)
     if settings.method == "rebuild":
+        warm_up_designer(find_designer("low-oda"), overlay.interest, {"k": float(settings.rho)})
         return RebuildMaintainer(overlay, float(settings.rho))
     made = mending(LiveOverlay(overlay, settings.seed), settings)
     made.build_backups()
@@ -69,6 +74,11 @@ def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer
 
 def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
     """A maintainer of what is there, with the backups that are there."""
+    _warm_up(settings.prune)
+    return _made(live, settings)
+
+
+def _made(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
     shadow = settings.method == "shadow"
     return MendingMaintainer(
         live,
@@ -79,3 +89,15 @@ def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
         seed=settings.seed,
         pruner=Pruner() if settings.prune else None,
     )
+
+
+@cache
+def _warm_up(prune: bool) -> None:
+    """Compile what events need, by letting some happen to a tiny fleet, so that the first one takes no longer."""
+    interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x")])
+    made = _made(LiveOverlay(Overlay.from_links(interest, [("a", "b"), ("b", "c")]), 0), Settings(prune=prune))
+    made.build_backups()
+    made.leave("b")
+    made.join("d", ["x", "y"])
+    made.change("a", ["y"], ["x"])
+    made.settle()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,7 +98,7 @@ def command(
     for file in (out, out_subs, trace):
         if file is not None:
             files.require_writable(file, *inputs)
-    with Working(quiet=quiet) as working:
+    with Working(quiet=quiet) as working, ExitStack() as stack:
         interest = working.do(
             f"reading {subscriptions.name}",
             lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
@@ -105,9 +106,11 @@ def command(
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         due = working.do(f"reading {events.name}", lambda: read_events(events))
         run = _Run(due, check=check, strict=strict)
-        with living(given, settings, state, recover=recover) as living_state:
-            working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
-            result = working.do("writing", lambda: _written(living_state, out, out_subs))
+        living_state = working.do(
+            "making ready", lambda: stack.enter_context(living(given, settings, state, recover=recover))
+        )
+        working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
+        result = working.do("writing", lambda: _written(living_state, out, out_subs))
     if trace is not None:
         write_trace(run.rows, trace)
     facts = {"method": method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
