@@ -140,7 +140,8 @@ def _print(proof: Proof) -> None:
         ]
     )
     busiest = sorted(proof.counts.link_messages.items(), key=lambda row: (-row[1], row[0]))
-    output.say("busiest links:")
+    if busiest:
+        output.say("busiest links:")
     for (first, second), number in busiest[:_SHOWN_LINKS]:
         output.say(f"  {output.one_line(f'{first} - {second}')}: {output.count(number)} messages")
     if proof.mending is not None:
