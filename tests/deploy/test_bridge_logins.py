@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from mosquitto_here import needs_mosquitto
 
+from mosquitto_here import needs_mosquitto
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.clients import Clients

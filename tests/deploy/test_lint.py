@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lint_fleets import FLEETS, FOR_EVER, bridge
-from mosquitto_here import needs_mosquitto
 from naive_fleets import NaiveFleets
 
+from mosquitto_here import needs_mosquitto
 from topicloom import InputError, Interest
 from topicloom.deploy.lint import LintReport, lint
 from topicloom.deploy.mosquitto_conf import read_brokers

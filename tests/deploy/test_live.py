@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from mosquitto_here import needs_mosquitto
 from plans import plan_of, plan_over
 
+from mosquitto_here import needs_mosquitto
 from topicloom import InputError, Interest, synthetic
 from topicloom.deploy import Plan, live, processes
 from topicloom.deploy.live import LiveStopped, LiveWatch, Proof, accepting_first, prove

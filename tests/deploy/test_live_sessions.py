@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from mosquitto_here import needs_mosquitto
 from plans import plan_over
 
+from mosquitto_here import needs_mosquitto
 from topicloom.deploy import Plan
 from topicloom.deploy.clients import Clients
 from topicloom.deploy.live import on_loopback
