@@ -14,8 +14,8 @@ def results_page(figures: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[
     """The page; pictures are linked as files beside it."""
     kind, holds = "quick" if quick else "full", [claim["holds"] for claim in claims]
     summary = (
-        f"A {kind} reproduction of {len(figures)} figures and tables. Of {len(claims)} claims {holds.count(True)} hold, "
-        f"{holds.count(False)} do not, {holds.count(None)} were not measured."
+        f"A {kind} reproduction of {len(figures)} figures and tables. Of {len(claims)} claims "
+        f"{holds.count(True)} hold, {holds.count(False)} do not, {holds.count(None)} were not measured."
     )
     lines = ["# Results", "", summary, "", "## Claims", ""]
     for paper in dict.fromkeys(figure["paper"] for figure in figures):
