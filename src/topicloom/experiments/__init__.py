@@ -9,5 +9,5 @@ what the paper says about it. docs/results.md tells what came out; its second ha
 - `running`: what is left to do, and doing it on Spark.
 - `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them.
 - `drawing`: the picture.
-- `folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`.
+- `folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`. `pages`: the latter.
 """
