@@ -143,7 +143,7 @@ def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, mon
     from topicloom.pipeline import sweep
     from topicloom.pipeline.sweep_cells import failed
 
-    monkeypatch.setattr(sweep._Jobs, "run", lambda jobs, planned: failed("no\nluck"))
+    monkeypatch.setattr(sweep, "_in_executor", lambda cell, interest: failed("no\nluck"))
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"\nname = "mine"').replace("[1, 2]", "[1, 2, 3, 4]"))
     ended = cli("sweep", spec, "--out", tmp_path / "out")

@@ -10,7 +10,7 @@ from reference.fleets import links_of, topics_of
 from reference.maintainers import MaintainerTwin
 from topicloom import InputError
 from topicloom.designers import design
-from topicloom.experiments import backup_runs
+from topicloom.experiments.backup_runs import run_backups
 from topicloom.workloads import synthetic
 
 WORKLOAD: dict[str, Any] = {"sizes": "power-law", "min_topics": 2, "max_topics": 9}
@@ -32,7 +32,7 @@ def test_rows_are_what_the_twin_has(backups: str, coverage: int, seed: int) -> N
     )
     primaries = twin.primaries()
     parameters = {"backups": backups, "coverage": coverage, "rho": 3, "seed": seed}
-    assert backup_runs.run(parameters, interest).to_pylist() == [
+    assert run_backups(parameters, interest).to_pylist() == [
         {
             "subscription_size": len(twin.topics[node]),
             "backup_count": len(twin.backups[node]),
@@ -45,4 +45,4 @@ def test_rows_are_what_the_twin_has(backups: str, coverage: int, seed: int) -> N
 def test_a_method_without_backups_is_refused() -> None:
     interest = synthetic(10, 5, seed=1, min_topics=2)
     with pytest.raises(InputError, match="method is naive, which has no backups; give shadow"):
-        backup_runs.run({"method": "naive", "seed": 1}, interest)
+        run_backups({"method": "naive", "seed": 1}, interest)

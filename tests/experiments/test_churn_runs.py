@@ -12,7 +12,7 @@ from reference.maintainers import MaintainerTwin, link_of
 from topicloom import InputError
 from topicloom.churn import rebuild
 from topicloom.designers import Run, design
-from topicloom.experiments import churn_runs
+from topicloom.experiments.churn_runs import run_churn
 from topicloom.model import Interest
 from topicloom.model.events import JOIN, Event
 from topicloom.workloads import churn_trace, drawn_newcomers, synthetic
@@ -47,7 +47,7 @@ def events_of(seed: int) -> list[Event]:
 
 def rows_of(method: str, seed: int, **others: Any) -> list[dict[str, Any]]:
     parameters = {**WORKLOAD, **METHODS[method], "seed": seed, **others}
-    return churn_runs.run(parameters, interest_of(seed)).to_pylist()
+    return run_churn(parameters, interest_of(seed)).to_pylist()
 
 
 def untimed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -146,4 +146,4 @@ def test_shares_of_joins_are_as_asked_for() -> None:
 
 def test_a_method_that_nobody_knows_is_refused() -> None:
     with pytest.raises(InputError, match="unknown method 'magic'; known are shadow, naive, rebuild"):
-        churn_runs.run({**WORKLOAD, "method": "magic", "seed": 1}, interest_of(1))
+        run_churn({**WORKLOAD, "method": "magic", "seed": 1}, interest_of(1))

@@ -10,14 +10,14 @@ import pytest
 from reference.content import followed_cost, packing
 from topicloom import InputError
 from topicloom.content import assign
-from topicloom.experiments import content_runs
+from topicloom.experiments.content_runs import run_content
 from topicloom.workloads.content_networks import content_network
 
 GIVEN: dict[str, Any] = {"users": 45, "users_per_broker": 11, "channels": 6}
 
 
 def row_of(algorithm: str, **others: Any) -> dict[str, Any]:
-    (row,) = content_runs.run({**GIVEN, "algorithm": algorithm, "seed": 3, **others}, None).to_pylist()
+    (row,) = run_content({**GIVEN, "algorithm": algorithm, "seed": 3, **others}, None).to_pylist()
     return row
 
 

@@ -34,6 +34,7 @@ from topicloom.cli import (
     profile,
     render,
     report,
+    reproduce,
     sample,
     stream,
     sweep,
@@ -97,6 +98,7 @@ app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.command("lint", epilog=lint.EXAMPLES)(lint.command)
 app.command("live", epilog=live.EXAMPLES)(live.command)
 app.command("report", epilog=report.EXAMPLES)(report.command)
+app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.command)
 app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)

@@ -1,4 +1,13 @@
-"""The figures and tables of the papers, run again.
+"""The papers' figures and tables, made again.
 
-- `churn_runs`, `backup_runs`, `step_runs`, `content_runs`: what a run of an experiment does and measures.
+Each figure or table is one TOML file in the folder of its paper: workloads, what is tried on them, what is drawn, and
+what the paper says about it. docs/results.md tells what came out; its second half tells the format.
+
+- `figure`: the file, read. `catalogue`: all of them.
+- `cells`: one run, and keeping what came out. `runs`: the functions that a file may name.
+- `design_runs`, `churn_runs`, `backup_runs`, `step_runs`, `content_runs`: these functions.
+- `running`: what is left to do, and doing it on Spark.
+- `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them.
+- `drawing`: the picture.
+- `folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`.
 """

@@ -15,7 +15,7 @@ from topicloom.experiments.churn_runs import maintenance
 from topicloom.model import InputError, Interest
 
 
-def run(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
+def run_backups(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
     """Design an overlay with `low-oda`, choose everybody's backups once, and count them and whom each stands in for."""
     assert interest is not None
     settings = maintenance(parameters)

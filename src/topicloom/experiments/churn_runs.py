@@ -21,7 +21,7 @@ _SHAPE = ("topics", "popularity", "alpha", "sizes", "min_topics", "max_topics")
 _SETTINGS = ("method", "backups", "coverage", "rho", "prune", "seed")
 
 
-def run(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
+def run_churn(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
     """Design an overlay with `low-oda` and let a maintainer take `rounds` events, `join_share` of them joins.
 
     Events depend on the workload, their number and the seed, and so are the same whatever maintains the overlay.

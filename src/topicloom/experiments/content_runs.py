@@ -14,7 +14,7 @@ from topicloom.pipeline.content_sweep import Grid, run_network
 _MEASURED = ("total", "access", "core", "cost_reduction_ratio", "seconds")
 
 
-def run(parameters: Mapping[str, Any], interest: Interest | None = None) -> pa.Table:
+def run_content(parameters: Mapping[str, Any], interest: Interest | None = None) -> pa.Table:
     """Draw a network and run one algorithm on it, as `topicloom content sweep` does."""
     grid = Grid(
         users=(parameters["users"],),

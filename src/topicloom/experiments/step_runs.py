@@ -12,7 +12,7 @@ from topicloom.designers import design
 from topicloom.model import Interest
 
 
-def run(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
+def run_steps(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
     """Run `gm`; give the steps that its listing takes, also as a share of nodes squared times topics."""
     assert interest is not None
     overlay = design(interest, "gm")

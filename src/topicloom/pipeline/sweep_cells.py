@@ -17,7 +17,7 @@ import numpy as np
 from topicloom._version import __version__
 from topicloom.designers import run
 from topicloom.metrics import measure
-from topicloom.model import InputError, Interest
+from topicloom.model import Interest
 from topicloom.model.files import replacing
 from topicloom.pipeline.sweep_spec import Cell
 
@@ -35,15 +35,10 @@ class Outcome:
 
 
 def run_cell(cell: Cell, interest: Interest) -> Outcome:
-    """Design and measure; whatever goes wrong is the cell's error."""
+    """Design and measure."""
     parameters: dict[str, Any] = dict(cell.parameters)
-    try:
-        result = run(interest, cell.designer, seed=cell.seed or 0, **parameters)
-        measures = measure(interest, result.overlay, diameters=cell.diameters)
-    except InputError as error:
-        return failed(str(error))
-    except Exception as error:
-        return failed(f"{type(error).__name__}: {error}")
+    result = run(interest, cell.designer, seed=cell.seed or 0, **parameters)
+    measures = measure(interest, result.overlay, diameters=cell.diameters)
     assert result.overlay.provenance is not None
     return Outcome(dict(result.overlay.provenance.parameters), measures.to_dict(), result.seconds, None)
 

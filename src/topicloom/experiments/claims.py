@@ -1,0 +1,118 @@
+"""What a paper says, held against our runs.
+
+The rules are the same for all claims, so that none can be bent until it holds:
+
+- `equal`: our mean is within 10% of the published number
+- `about`, where the paper says about or roughly, or a number is read off a picture: within 25%
+- `order`, an order of magnitude: within a factor of the square root of ten
+- `at most`, `at least`: our mean against the bound
+- `always`: true of every case in every repetition. `mostly`: of more than half of the cases
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from topicloom.experiments.figure import Claim, Figure
+from topicloom.experiments.queries import Runs
+
+_TOLERANCE = {"equal": 0.1, "about": 0.25}
+_ORDER = math.sqrt(10)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, our number with its lowest and highest over the repetitions, and whether it holds.
+
+    `holds` is None, and so are the numbers, where no run gave a number. `sentence` says why it does not hold.
+    """
+
+    id: str
+    figure: str
+    paper: str
+    place: str
+    says: str
+    rule: str
+    published: float | None
+    unit: str
+    number: float | None
+    low: float | None
+    high: float | None
+    repetitions: int
+    holds: bool | None
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, ready for JSON."""
+        return asdict(self)
+
+
+def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
+    """Hold a claim against the runs. In a quick run sizes are not those of the paper, and the sentence says so."""
+    columns, rows = runs.ask(claim.query)
+    at = columns.index("value")
+    values = [float(row[at]) for row in rows if row[at] is not None]
+    number = math.fsum(values) / len(values) if values else None
+    holds = None if number is None else _holds(claim, number, min(values))
+    verdict = Verdict(
+        id=claim.id,
+        figure=figure.id,
+        paper=figure.paper,
+        place=claim.place,
+        says=claim.says,
+        rule=claim.rule,
+        published=claim.published,
+        unit=claim.unit,
+        number=number,
+        low=min(values, default=None),
+        high=max(values, default=None),
+        repetitions=len(values),
+        holds=holds,
+        sentence="",
+    )
+    if holds is not False:
+        return verdict
+    differs = "Sizes are smaller than the paper's." if quick else claim.differs
+    return Verdict(**{**verdict.to_dict(), "sentence": f"{_measured(verdict)} {differs}".strip()})
+
+
+def expected(rule: str, published: float | None, unit: str) -> str:
+    """What a claim asks for, in words."""
+    if published is None:
+        return rule
+    return f"{'' if rule == 'equal' else f'{rule} '}{quantity(published, unit)}"
+
+
+def quantity(number: float, unit: str) -> str:
+    """A number to three digits with its unit."""
+    text = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+    return f"{text}{'' if unit in ('', '%') else ' '}{unit}"
+
+
+def ours(verdict: Verdict) -> str:
+    """Our number with its spread, in words; a share of the cases where the claim is about cases."""
+    if verdict.number is None or verdict.low is None or verdict.high is None:
+        return "not measured"
+    if verdict.published is None:
+        return f"{100 * verdict.number:.3g}% of cases"
+    mean = quantity(verdict.number, verdict.unit)
+    spread = f"{quantity(verdict.low, '')} to {quantity(verdict.high, '')}"
+    return mean if verdict.low == verdict.high else f"{mean} ({spread})"
+
+
+def _holds(claim: Claim, number: float, lowest: float) -> bool:
+    if claim.published is None:
+        return lowest >= 1 if claim.rule == "always" else number > 0.5
+    if claim.rule == "at most":
+        return number <= claim.published
+    if claim.rule == "at least":
+        return number >= claim.published
+    if claim.rule == "order":
+        return claim.published / _ORDER <= number <= claim.published * _ORDER
+    return abs(number - claim.published) <= _TOLERANCE[claim.rule] * abs(claim.published)
+
+
+def _measured(verdict: Verdict) -> str:
+    return f"Measured {ours(verdict)}; the paper: {expected(verdict.rule, verdict.published, verdict.unit)}."
