@@ -5,7 +5,7 @@ what the paper says about it. docs/results.md tells what came out; its second ha
 
 - `figure`: the file, read. `catalogue`: all of them.
 - `cells`: one run, and keeping what came out. `runs`: the functions that a file may name.
-- `design_runs`, and others of that ending: these functions.
+- `design_runs`, `ccdf_runs`, and others of that ending: these functions. `graphs`: social graphs to run on.
 - `running`: what is left to do, and doing it on Spark.
 - `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them.
 - `drawing`: the picture.

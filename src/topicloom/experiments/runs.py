@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from topicloom.experiments.ccdf_runs import run_ccdf
 from topicloom.experiments.design_runs import run_design
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
@@ -14,7 +15,7 @@ from topicloom.workloads import synthetic
 # Each gets the parameters of its cell and the interest, if it has one, and gives the rows that it measured.
 Run = Callable[[Mapping[str, Any], Interest | None], pa.Table]
 
-RUNS: Mapping[str, Run] = {"design": run_design}
+RUNS: Mapping[str, Run] = {"ccdf": run_ccdf, "design": run_design}
 
 # Runs that make what they run on by themselves.
 WITHOUT_INTEREST = ("content",)
