@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from reference.greedy import Components, Link
 from reference.interests import SHAPES, random_interest, topics_by_node
 from topicloom import __version__, design, measure
-from topicloom.designers import DESIGNERS, DesignStopped, Watch
+from topicloom.designers import DESIGNERS, DesignStopped, Run, Watch
 from topicloom.model import InputError, Interest, Overlay
 
 Parameters = dict[str, float]
@@ -123,6 +125,23 @@ def test_budgets_are_respected(name: str, shape: str) -> None:
                 assert used[DESIGNERS[name].budget] == max(1, math.floor(whole / 2)), said
             assert len(overlay) <= used.get("max_edges", math.inf), said
             assert overlay.degrees.max() <= used.get("max_degree", math.inf), said
+
+
+def test_the_whole_of_a_budget_ratio_is_found_once_for_an_interest(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The package has a function of that name, too.
+    running = import_module("topicloom.designers.run")
+    interest, original, names = random_interest(1, "mixed"), running.run, []
+
+    def noted(interest: Interest, algorithm: str, **others: Any) -> Run:
+        names.append(algorithm)
+        return original(interest, algorithm, **others)
+
+    monkeypatch.setattr(running, "run", noted)
+    for name in ("gpa", "gpm", "random-m"):
+        design(interest, name, budget_ratio=0.5)
+    assert names.count("minmax-oda") == 1
+    design(random_interest(2, "mixed"), "gpa", budget_ratio=0.5)
+    assert names.count("minmax-oda") == 2
 
 
 @designers

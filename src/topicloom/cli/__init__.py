@@ -4,7 +4,7 @@
 - `generate`, `designers`, `design`, `measure`, `compare`, `churn`, `maintain`, `report`: one command each. They import
   what computes only when they run, so that help and mistakes answer at once.
 - `plan`, `render`, `diff`, `explain`, `lint`, `live`: likewise; these are about real brokers.
-- `ingest`, `sample`, `profile`, `evaluate`, `sweep`, `stream`: likewise; these run on Spark.
+- `ingest`, `sample`, `profile`, `evaluate`, `sweep`, `stream`, `reproduce`: likewise; these run on Spark.
 - `content`: the group of commands on content-based networks: `content_generate`, `content_assign`, `content_cost`,
   `content_compare`, and on Spark `content_summarize`, `content_sweep`. `content_options`: what they share.
 - `options`: options that several commands share. `parameters`: those that become parameters of designers.

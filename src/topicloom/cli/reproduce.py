@@ -70,7 +70,7 @@ def command(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make the papers' figures and tables again, and hold their claims against them.
+    """Make the papers' figures again and check their claims.
 
     Each gets its data as Parquet and a picture; claims.json and results.md tell which of the papers' statements hold
     here. Runs that are done are kept: after Ctrl-C or a crash the same command goes on.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
 from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from topicloom.model.overlay import Overlay, Provenance
 # One tiny interest for each representation that greedy designers choose from.
 _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]
 _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
+
+# What minmax-oda needs for interests that are still in use, as several designers may get a share of it.
+_COMPLETE: WeakKeyDictionary[Interest, dict[str, int]] = WeakKeyDictionary()
 
 _RATIO = Parameter("budget_ratio", float, "the budget as a share of what minmax-oda needs", minimum=0)
 
@@ -108,7 +112,8 @@ def _value(designer: Designer, parameter: Parameter, value: Number) -> Number:
 
 def _budget(budget: str, interest: Interest, ratio: Number, watch: Watch) -> int:
     """What a budget ratio comes to: a share of the links, or of the highest degree, of the minmax-oda overlay."""
-    complete = run(interest, "minmax-oda", watch=watch).overlay
-    watch.ticks[0] = 0
-    whole = len(complete) if budget == "max_edges" else int(complete.degrees.max(initial=0))
-    return max(1, int(Fraction(str(ratio)) * whole))
+    if interest not in _COMPLETE:
+        overlay = run(interest, "minmax-oda", watch=watch).overlay
+        watch.ticks[0] = 0
+        _COMPLETE[interest] = {"max_edges": len(overlay), "max_degree": int(overlay.degrees.max(initial=0))}
+    return max(1, int(Fraction(str(ratio)) * _COMPLETE[interest][budget]))

@@ -1,7 +1,7 @@
 """The papers' figures and tables, made again.
 
 Each figure or table is one TOML file in the folder of its paper: workloads, what is tried on them, what is drawn, and
-what the paper says about it. docs/results.md tells what came out; its second half tells the format.
+what the paper says about it. docs/reproduce.md tells the format, docs/results.md what came out.
 
 - `figure`: the file, read. `catalogue`: all of them.
 - `cells`: one run, and keeping what came out. `runs`: the functions that a file may name.
@@ -9,5 +9,5 @@ what the paper says about it. docs/results.md tells what came out; its second ha
 - `running`: what is left to do, and doing it on Spark.
 - `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them.
 - `drawing`: the picture.
-- `folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`.
+- `folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`. `pages`: the latter.
 """

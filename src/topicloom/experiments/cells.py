@@ -65,11 +65,6 @@ def kept(folder: Path, cell: Cell) -> pa.Table | None:
         return None  # not there, or damaged: run it again
 
 
-def is_kept(folder: Path, cell: Cell) -> bool:
-    """Whether the rows of a cell are there."""
-    return _file(folder, cell).is_file()
-
-
 def with_parameters(cell: Cell, rows: pa.Table) -> pa.Table:
     """The rows with the parameters beside them, as `parameter_NAME` where a result has that name, and `repetition`."""
     for name, value in cell.parameters:

@@ -6,20 +6,20 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from topicloom.experiments.cells import FOLDER, Cell, is_kept, keep, kept, with_parameters
+from topicloom.experiments.cells import FOLDER, Cell, keep, kept, with_parameters
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.graphs import Graphs
 from topicloom.experiments.runs import run_cell
-from topicloom.model import InputError, Interest
+from topicloom.model import Interest
 from topicloom.pipeline.jobs import Jobs
 from topicloom.pipeline.sweep_watch import SweepWatch
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+# Its type is pyspark's, which only the pipeline imports.
+SparkSession = Any
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def plan_figures(figures: Sequence[Figure], folder: Path, graphs: Graphs) -> Pla
     """Find which cells are still to run. Writes nothing."""
     cells = {figure.id: tuple(_cell(figure, graphs, each) for each in figure.cells) for figure in figures}
     unique = dict.fromkeys(cell for each in cells.values() for cell in each)
-    pending = [cell for cell in unique if not is_kept(folder, cell)]
+    pending = [cell for cell in unique if kept(folder, cell) is None]
     # So that no long one is left over when the others are done. Sorting keeps the order of equals.
     pending.sort(key=lambda cell: -cell.cost)
     return Plan(tuple(figures), folder, graphs, cells, tuple(pending))
@@ -78,13 +78,8 @@ def run_pending(
 
 def rows_of(plan: Plan, figure: Figure) -> pa.Table:
     """All rows of a figure, with their parameters, in the order of its cells; cells that failed have none."""
-    tables = []
-    for cell in plan.cells[figure.id]:
-        rows = kept(plan.folder, cell)
-        if rows is not None:
-            tables.append(with_parameters(cell, rows))
-        elif is_kept(plan.folder, cell):
-            raise InputError(f"{plan.folder / FOLDER}: {cell.key}.parquet is damaged; remove it and run again")
+    kept_rows = ((cell, kept(plan.folder, cell)) for cell in plan.cells[figure.id])
+    tables = [with_parameters(cell, rows) for cell, rows in kept_rows if rows is not None]
     return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
 
 

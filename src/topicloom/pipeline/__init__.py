@@ -42,6 +42,7 @@ Content-based networks:
 
 Many runs:
 
+- `jobs`: cells of work, each kept as soon as it is done.
 - `sweep`: a grid of workloads, designers, parameters and seeds. `sweep_spec`: the file that says which.
   `sweep_plan`: what is left to do. `sweep_cells`: one run. `sweep_table`: the results. `sweep_watch`: how far it is.
 """

@@ -1,0 +1,41 @@
+"""Made-up runs of a figure: its cells, with results that a test thinks of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from topicloom.experiments.catalogue import all_figures
+from topicloom.experiments.cells import Cell, with_parameters
+from topicloom.experiments.claims import Verdict, check
+from topicloom.experiments.figure import Figure
+from topicloom.experiments.queries import Runs
+
+Parameters = Mapping[str, Any]
+# The rows that a run with these parameters would give.
+Results = Callable[[Parameters], Sequence[Mapping[str, Any]]]
+
+FIGURES = all_figures()
+
+
+def one_row(**columns: Callable[[Parameters], Any]) -> Results:
+    """Runs of one row, whose columns follow from the parameters."""
+    return lambda parameters: [{name: value(parameters) for name, value in columns.items()}]
+
+
+def runs_of(figure: Figure, results: Results) -> Runs:
+    """All cells of a figure with these results."""
+    tables = [
+        with_parameters(Cell(figure.run, cell), pa.Table.from_pylist(list(results(dict(cell)))))
+        for cell in figure.cells
+    ]
+    return Runs(pa.concat_tables(tables, promote_options="permissive"))
+
+
+def verdict_on(claim: str, results: Results) -> Verdict:
+    """What becomes of a claim, such as `gm-2007-fig-2.1`, if runs gave these results."""
+    figure = FIGURES[claim.rsplit(".", 1)[0]]
+    (one,) = (each for each in figure.claims if each.id == claim)
+    return check(figure, one, runs_of(figure, results), quick=False)

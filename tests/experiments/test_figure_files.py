@@ -1,0 +1,116 @@
+"""The files of figures: what they come to, and that every one of them is whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made_up import FIGURES
+
+from topicloom.designers import DESIGNERS
+from topicloom.experiments.catalogue import find_figures
+from topicloom.experiments.figure import Figure, read_figure
+from topicloom.experiments.runs import RUNS
+from topicloom.model import InputError
+
+TEXT = """
+paper = "P"
+place = "figure 1"
+title = "t"
+about = "a"
+run = "design"
+seed = [1, 2]
+quick = { seed = [7] }
+
+[[workload]]
+nodes = [10, 20]
+topics = 5
+quick = { nodes = 3 }
+
+[[workload]]
+nodes = 50
+topics = 6
+
+[[try]]
+designer = ["gm", "low-oda"]
+[[try]]
+designer = "gpm"
+max_degree = 2
+
+[plot]
+draw = "lines"
+x = "nodes"
+y = ["max_degree", "support"]
+lines = "designer"
+
+[[claim]]
+place = "1"
+says = "s"
+rule = "always"
+query = "SELECT 1 AS value"
+[[claim]]
+place = "2"
+says = "s"
+rule = "equal"
+published = 2
+query = "SELECT 1 AS value"
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "p" / "fig-1.toml"
+    file.parent.mkdir()
+    file.write_text(TEXT)
+    return file
+
+
+def test_lists_are_all_combinations(path: Path) -> None:
+    figure = read_figure(path, quick=False)
+    assert (figure.id, figure.repetitions, len(figure.cells)) == ("p-fig-1", 2, 3 * 3 * 2)
+    assert figure.cells[0] == (("designer", "gm"), ("nodes", 10), ("seed", 1), ("topics", 5))
+    assert figure.cells[-1] == (("designer", "gpm"), ("max_degree", 2), ("nodes", 50), ("seed", 2), ("topics", 6))
+    assert (figure.plot.y, figure.plot.lines) == (("max_degree", "support"), ("designer",))
+    assert [claim.id for claim in figure.claims] == ["p-fig-1.1", "p-fig-1.2"]
+
+
+def test_quick_values_replace_the_others(path: Path) -> None:
+    cells = [dict(cell) for cell in read_figure(path, quick=True).cells]
+    assert {cell["seed"] for cell in cells} == {7}
+    assert {cell["nodes"] for cell in cells} == {3, 50}
+
+
+def test_a_key_that_means_nothing_is_noticed(path: Path) -> None:
+    path.write_text(TEXT.replace('lines = "designer"', 'line = "designer"'))
+    with pytest.raises(TypeError, match="line"):
+        read_figure(path, quick=False)
+
+
+def test_figures_are_found_by_id_paper_or_all() -> None:
+    everything = [figure.id for figure in find_figures(["all"])]
+    assert everything == list(FIGURES)
+    assert [figure.id for figure in find_figures(["gm-2007-fig-4a", "gm-2007-fig-2"])] == [
+        "gm-2007-fig-2",
+        "gm-2007-fig-4a",
+    ]
+    assert {figure.paper for figure in find_figures(["gm-2007"])} == {"GM 2007"}
+    assert len(find_figures(["gm-2007", "gm-2007-fig-2"])) == 4
+    for wrong in ("gm-2007-fig-9", "gm", "list", ""):
+        with pytest.raises(InputError, match=f"unknown figure '{wrong}'"):
+            find_figures([wrong])
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+def test_every_file_is_whole(figure: Figure) -> None:
+    assert figure.run in RUNS
+    assert figure.claims
+    for text in (figure.paper, figure.place, figure.title, figure.about, *(claim.says for claim in figure.claims)):
+        assert text == text.strip() != ""
+    assert figure.repetitions >= 3, "several repetitions, to see the spread"
+    for cell in figure.cells:
+        assert dict(cell).get("designer", "gm") in DESIGNERS
+    plot = figure.plot
+    assert plot.draw in ("lines", "dots", "table")
+    needed = (plot.rows, plot.columns, plot.value) if plot.draw == "table" else (plot.x, *plot.y, *plot.lines)
+    assert all(needed)
+    assert len(plot.y_label) in (0, len(plot.y))

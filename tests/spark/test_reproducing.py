@@ -1,0 +1,160 @@
+"""Figures made on Spark: rows are those of direct calls, what is done is not done again, and folders grow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from pyspark.sql import SparkSession
+
+from topicloom.designers import design
+from topicloom.experiments.figure import Figure, read_figure
+from topicloom.experiments.folder import Made, require_folder, write_reproduction
+from topicloom.experiments.graphs import Graphs
+from topicloom.experiments.running import Plan, plan_figures, run_pending
+from topicloom.metrics import measure
+from topicloom.model import InputError
+from topicloom.pipeline.sweep_watch import SweepWatch
+from topicloom.workloads import synthetic
+
+TEXT = """
+paper = "P"
+place = "figure 1"
+title = "Degrees"
+about = "Tiny."
+run = "design"
+seed = [1, 2]
+[[workload]]
+nodes = [20, 30]
+topics = 6
+min_topics = 2
+[[try]]
+designer = ["gm", "random-m"]
+max_degree = 3
+[[try]]
+designer = "ring-per-topic"
+diameters = true
+[plot]
+draw = "lines"
+x = "nodes"
+y = "max_degree"
+lines = "designer"
+[[claim]]
+place = "section 1"
+says = "Nobody has more than 3 links."
+rule = "at most"
+published = 3
+unit = "links"
+query = "SELECT repetition, max(max_degree) AS value FROM runs WHERE designer <> 'ring-per-topic' GROUP BY repetition"
+[[claim]]
+place = "section 1"
+says = "Rings connect nothing."
+rule = "always"
+query = "SELECT repetition, 1 - topic_connected AS value FROM runs WHERE designer = 'ring-per-topic'"
+differs = "They do."
+"""
+# gm takes no budget, so its cells fail.
+GOOD = TEXT.replace('["gm", "random-m"]', '"random-m"')
+
+
+def figure(folder: Path, text: str = GOOD, name: str = "fig-1") -> Figure:
+    file = folder / "p" / f"{name}.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    return read_figure(file, quick=False)
+
+
+def made(spark: SparkSession, out: Path, *figures: Figure) -> tuple[Plan, list[Made]]:
+    plan = plan_figures(figures, out, Graphs(None, out))
+    errors = run_pending(spark, plan, SweepWatch()) if plan.pending else {}
+    return plan, write_reproduction(plan, errors, quick=False)
+
+
+def test_rows_are_those_of_direct_calls(spark: SparkSession, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    plan, [one] = made(spark, out, figure(tmp_path))
+    assert len(plan.pending) == 8
+    rows = pyarrow.parquet.read_table(out / "p-fig-1.parquet").to_pylist()
+    assert len(rows) == 8
+    for row in rows:
+        interest = synthetic(row["parameter_nodes"], 6, min_topics=2, seed=row["repetition"])
+        budget = {"max_degree": 3} if row["designer"] == "random-m" else {}
+        overlay = design(interest, row["designer"], seed=row["repetition"], **budget)
+        expected: dict[str, Any] = measure(interest, overlay, diameters=not budget).to_dict()
+        assert {name: row[name] for name in expected} == expected
+        assert row["parameter_max_degree"] == budget.get("max_degree")
+    claims = json.loads((out / "claims.json").read_text())
+    assert claims["claims"] == [verdict.to_dict() for verdict in one.verdicts]
+    assert [claim["holds"] for claim in claims["claims"]] == [True, False]
+    assert claims["claims"][1]["sentence"] == "Measured 0% of cases; the paper: always. They do."
+    assert one.entry["repetitions"] == 2
+    assert "| 1; section 1 |" in (out / "results.md").read_text()
+    assert "![Degrees](p-fig-1.svg)" in (out / "results.md").read_text()
+
+
+def test_what_is_done_is_not_done_again_and_gives_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    made(spark, out, figure(tmp_path))
+    files = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    plan, _ = made(spark, out, figure(tmp_path))
+    assert not plan.pending
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == files
+    lost, damaged = sorted((out / "cells").iterdir())[:2]
+    lost.unlink()
+    damaged.write_bytes(b"no")
+    plan, _ = made(spark, out, figure(tmp_path))
+    assert len(plan.pending) == 2
+
+
+def test_the_same_seeds_give_the_same_data(spark: SparkSession, tmp_path: Path) -> None:
+    tables = []
+    for name in ("one", "other"):
+        made(spark, tmp_path / name, figure(tmp_path))
+        tables.append(pyarrow.parquet.read_table(tmp_path / name / "p-fig-1.parquet").drop_columns("seconds"))
+    assert tables[0].equals(tables[1])
+    assert (tmp_path / "one" / "p-fig-1.svg").read_bytes() == (tmp_path / "other" / "p-fig-1.svg").read_bytes()
+
+
+def test_figures_share_cells_and_a_folder(spark: SparkSession, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = figure(tmp_path)
+    made(spark, out, first)
+    second = figure(tmp_path, GOOD.replace("[20, 30]", "[20, 40]"), "fig-2")
+    plan, _ = made(spark, out, second)
+    assert len(plan.pending) == 4
+    entries = json.loads((out / "reproduction.json").read_text())["figures"]
+    assert {entry["id"] for entry in entries} == {"p-fig-1", "p-fig-2"}
+    assert len(json.loads((out / "claims.json").read_text())["claims"]) == 4
+
+
+def test_runs_that_fail_are_counted_and_tried_again(spark: SparkSession, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _, [one] = made(spark, out, figure(tmp_path, TEXT))
+    assert (one.entry["runs"], one.entry["failed"]) == (12, 4)
+    assert "12 runs, 2 repetitions, 4 runs failed." in (out / "results.md").read_text()
+    assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).pending) == 4
+    nothing = TEXT.split('[[try]]\ndesigner = "ring-per-topic"')[0].replace(', "random-m"', "")
+    with pytest.raises(InputError, match="p-fig-3: no run gave a result; the first failed with: gm does not take"):
+        made(spark, tmp_path / "none", figure(tmp_path, nothing + TEXT[TEXT.index("[plot]") :], "fig-3"))
+
+
+def test_folders_that_cannot_be_taken(spark: SparkSession, tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    made(spark, full, figure(tmp_path))
+    require_folder(full, quick=False)
+    other = tmp_path / "other"
+    other.mkdir()
+    require_folder(other, quick=True)
+    (other / "mine.txt").write_text("mine")
+    for folder, quick, message in (
+        (full, True, "holds a full reproduction; give another folder for one with --quick"),
+        (other, True, "holds other files; give a new folder, or one that a reproduction wrote"),
+        (other / "mine.txt", False, "is a file; give a folder to write to"),
+        (tmp_path / "no" / "where", False, f"the folder {tmp_path / 'no'} does not exist"),
+    ):
+        with pytest.raises(InputError) as caught:
+            require_folder(folder, quick=quick)
+        assert str(caught.value) == f"{folder}: {message}"
