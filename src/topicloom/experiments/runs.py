@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom.experiments.backup_runs import run_backups
+from topicloom.experiments.ccdf_runs import run_ccdf
 from topicloom.experiments.churn_runs import run_churn
 from topicloom.experiments.content_runs import run_content
 from topicloom.experiments.design_runs import run_design
@@ -24,6 +25,7 @@ RUNS: Mapping[str, Run] = {
     "backups": run_backups,
     "steps": run_steps,
     "content": run_content,
+    "ccdf": run_ccdf,
 }
 
 # Runs that make what they run on by themselves.
