@@ -9,7 +9,7 @@ import pytest
 
 from topicloom import InputError, Interest, design, synthetic
 from topicloom.churn import Settings, maintainer
-from topicloom.workloads import churn_trace
+from topicloom.workloads import churn_trace, drawn_newcomers
 
 INTEREST = synthetic(60, 40, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=9, seed=1)
 
@@ -70,3 +70,15 @@ def test_refusals() -> None:
     ):
         with pytest.raises(InputError, match=message):
             churn_trace(INTEREST, **arguments)
+
+
+def test_drawn_newcomers_are_drawn_alike_but_others() -> None:
+    shape = {"popularity": "zipf", "alpha": 1.0, "sizes": "uniform", "min_topics": 3, "max_topics": 9}
+    there, joining = synthetic(4000, 30, seed=1, **shape), drawn_newcomers(4000, 30, seed=1, **shape)
+    assert not np.array_equal(there.node_start, joining.node_start)
+    sizes = [np.sort(np.diff(drawn.node_start)) for drawn in (there, joining)]
+    assert np.abs(sizes[0] - sizes[1]).max() <= 1
+    popularity = [np.diff(drawn.topic_start) for drawn in (there, joining)]
+    assert popularity[0] == pytest.approx(popularity[1], rel=0.2)
+    assert joining.fingerprint == drawn_newcomers(4000, 30, seed=1, **shape).fingerprint
+    assert joining.fingerprint != drawn_newcomers(4000, 30, seed=2, **shape).fingerprint

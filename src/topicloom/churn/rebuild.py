@@ -11,19 +11,20 @@ from types import MappingProxyType
 
 from topicloom.churn.live import Link
 from topicloom.churn.maintainer import Change, Maintainer
-from topicloom.designers import design
+from topicloom.designers import run
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 
 
 class RebuildMaintainer(Maintainer):
-    """Designs the whole overlay anew."""
+    """Designs the whole overlay anew; `build_seconds` is what the latest design took, without what is around it."""
 
     method = "rebuild"
 
     def __init__(self, overlay: Overlay, rho: float) -> None:
         self._rho = rho
         self._overlay = overlay
+        self.build_seconds = 0.0
         interest = overlay.interest
         names = interest.topic_names
         self._topics = {
@@ -46,7 +47,8 @@ class RebuildMaintainer(Maintainer):
 
     def _rebuilt(self) -> Change:
         pairs = [(node, topic) for node, topics in self._topics.items() for topic in topics]
-        self._overlay = design(Interest.from_pairs(pairs), "low-oda", k=self._rho)
+        built = run(Interest.from_pairs(pairs), "low-oda", k=self._rho)
+        self._overlay, self.build_seconds = built.overlay, built.seconds
         before, self._links = self._links, _links(self._overlay)
         return Change(
             tuple(link for link in self._links if link not in before),

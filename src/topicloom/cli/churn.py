@@ -67,14 +67,14 @@ def command(
     """Make random churn: nodes come, go and change topics."""
     from topicloom.model import Interest
     from topicloom.model.events import write_events
-    from topicloom.workloads import churn_trace, synthetic
+    from topicloom.workloads import churn_trace, drawn_newcomers
 
     files.require_writable(out, subscriptions, ending=".jsonl")
 
     def newcomers() -> Interest | None:
         if topics is None or rounds == 0:
             return None
-        return synthetic(
+        return drawn_newcomers(
             rounds,
             topics,
             popularity=popularity,
@@ -82,7 +82,7 @@ def command(
             sizes=sizes,
             min_topics=min_topics,
             max_topics=max_topics,
-            seed=_other_seed(seed),
+            seed=seed,
         )
 
     with Working(quiet=quiet) as working, spelt_as_options():
@@ -109,10 +109,3 @@ def command(
         return
     named = ", ".join(f"{output.count(count)} {kind}s" for kind, count in counts.items())
     output.say(f"{output.count(len(events))} events ({named}), written to {output.one_line(str(out))}")
-
-
-def _other_seed(seed: int) -> int:
-    """Another seed, so that new nodes are not those again that `generate` drew with the same one."""
-    import numpy as np
-
-    return int(np.random.SeedSequence([seed, 1]).generate_state(1)[0])

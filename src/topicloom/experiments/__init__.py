@@ -5,7 +5,8 @@ what the paper says about it. docs/reproduce.md tells the format, docs/results.m
 
 - `figure`: the file, read. `catalogue`: all of them.
 - `cells`: one run, and keeping what came out. `runs`: the functions that a file may name.
-- `design_runs`, `ccdf_runs`, and others of that ending: these functions. `graphs`: social graphs to run on.
+- `design_runs`, `churn_runs`, `backup_runs`, `step_runs`, `content_runs`, `ccdf_runs`: these functions.
+- `graphs`: social graphs to run on.
 - `running`: what is left to do, and doing it on Spark.
 - `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them.
 - `drawing`: the picture.

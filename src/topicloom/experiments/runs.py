@@ -7,15 +7,26 @@ from typing import Any
 
 import pyarrow as pa
 
+from topicloom.experiments.backup_runs import run_backups
 from topicloom.experiments.ccdf_runs import run_ccdf
+from topicloom.experiments.churn_runs import run_churn
+from topicloom.experiments.content_runs import run_content
 from topicloom.experiments.design_runs import run_design
+from topicloom.experiments.step_runs import run_steps
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
 
 # Each gets the parameters of its cell and the interest, if it has one, and gives the rows that it measured.
 Run = Callable[[Mapping[str, Any], Interest | None], pa.Table]
 
-RUNS: Mapping[str, Run] = {"ccdf": run_ccdf, "design": run_design}
+RUNS: Mapping[str, Run] = {
+    "design": run_design,
+    "churn": run_churn,
+    "backups": run_backups,
+    "steps": run_steps,
+    "content": run_content,
+    "ccdf": run_ccdf,
+}
 
 # Runs that make what they run on by themselves.
 WITHOUT_INTEREST = ("content",)

@@ -9,9 +9,9 @@
 Everything takes a seed and draws from one generator made of it.
 """
 
-from topicloom.workloads.churn_trace import churn_trace
+from topicloom.workloads.churn_trace import churn_trace, drawn_newcomers
 from topicloom.workloads.popularity import POPULARITIES
 from topicloom.workloads.sizes import SIZES
 from topicloom.workloads.synthetic_interest import synthetic
 
-__all__ = ["POPULARITIES", "SIZES", "churn_trace", "synthetic"]
+__all__ = ["POPULARITIES", "SIZES", "churn_trace", "drawn_newcomers", "synthetic"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from topicloom.model import InputError, Interest
 from topicloom.model.events import CHANGE, JOIN, LEAVE, Event
-from topicloom.workloads.synthetic_interest import choose_topics
+from topicloom.workloads.synthetic_interest import choose_topics, synthetic
 
 
 def churn_trace(
@@ -42,6 +43,11 @@ def churn_trace(
     rng = np.random.default_rng(seed)
     drawing = _Drawing(interest, _resembling(interest, rounds, rng) if newcomers is None else newcomers, rng)
     return [drawing.event(number, join_share, change_share) for number in range(1, rounds + 1)]
+
+
+def drawn_newcomers(nodes: int, topics: int, *, seed: int = 0, **shape: Any) -> Interest:
+    """Nodes as `synthetic` draws them with this seed and shape, but others: they join those."""
+    return synthetic(nodes, topics, seed=int(np.random.SeedSequence([seed, 1]).generate_state(1)[0]), **shape)
 
 
 class _Drawing:

@@ -1,0 +1,56 @@
+"""Runs on content-based networks, against costs that follow every message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reference.content import followed_cost, packing
+from topicloom import InputError
+from topicloom.content import assign
+from topicloom.experiments.content_runs import run_content
+from topicloom.workloads.content_networks import content_network
+
+GIVEN: dict[str, Any] = {"users": 45, "users_per_broker": 11, "channels": 6}
+
+
+def row_of(algorithm: str, **others: Any) -> dict[str, Any]:
+    (row,) = run_content({**GIVEN, "algorithm": algorithm, "seed": 3, **others}, None).to_pylist()
+    return row
+
+
+@pytest.mark.parametrize(
+    "others", [{}, {"access_to_core": 4.0}, {"prices": "independent", "width": 0.2, "seed": 8}], ids=str
+)
+def test_costs_are_those_of_the_messages(others: dict[str, Any]) -> None:
+    chosen = {"access_to_core": 1.0, "seed": 3, **others}
+    network = content_network(45, 4, 6, **chosen).network
+    packed = packing(network)
+    assert -1 not in packed
+    access, core = followed_cost(network, np.array(packed))
+    at_random = sum(followed_cost(network, assign(network, "random", seed=chosen["seed"]).brokers))
+    row = row_of("packing", **others)
+    assert row.pop("seconds") > 0
+    assert row == pytest.approx(
+        {"total": access + core, "access": access, "core": core, "cost_reduction_ratio": at_random / (access + core)}
+    )
+
+
+def test_random_saves_nothing() -> None:
+    assert row_of("random")["cost_reduction_ratio"] == 1
+
+
+def test_the_same_seed_gives_the_same_row_and_another_one_another() -> None:
+    first, again, other = (row_of("steiner-mixing", seed=seed)["total"] for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_what_cannot_be_run_is_an_error() -> None:
+    with pytest.raises(InputError, match="unknown algorithm 'best'"):
+        row_of("best")
+    with pytest.raises(InputError, match="users_per_broker is 0; give a whole number of at least 1"):
+        row_of("packing", users_per_broker=0)
+    with pytest.raises(InputError, match="exact is for small networks"):
+        row_of("exact", users=900, users_per_broker=30, channels=9)
