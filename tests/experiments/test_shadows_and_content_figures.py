@@ -241,9 +241,9 @@ def fewer_repairs(runs: pd.DataFrame) -> float:
 
 
 def random_power(runs: pd.DataFrame) -> float:
-    cost = only(runs, algorithm="random").groupby(["users", "repetition"]).total.mean()
+    cost = only(runs, algorithm="random").set_index(["users", "repetition", "prices"]).total
     least, most = runs.users.min(), runs.users.max()
-    return float((np.log(cost[most] / cost[least]) / np.log(most / least)).mean())
+    return share(np.log(cost[most] / cost[least]) / np.log(most / least))
 
 
 def saves_more(runs: pd.DataFrame, one: str, other: str) -> float:
