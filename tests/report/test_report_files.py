@@ -13,7 +13,8 @@ from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design
 from topicloom.churn.trace import SCHEMA
 from topicloom.report import find_files, read_results
-from topicloom.report.files import OVERLAY, SUBSCRIPTIONS, TRACE, TRACE_COLUMNS
+from topicloom.report.fleet_files import OVERLAY, SUBSCRIPTIONS
+from topicloom.report.trace_file import TRACE, TRACE_COLUMNS
 
 PAIRS = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")]
 
@@ -50,10 +51,10 @@ def test_tells_files_apart_by_their_columns(tmp_path: Path) -> None:
     (folder / "odd.csv").write_text("x,y\n1,2\n")
     (folder / "broken.parquet").write_text("PAR1")
     found = find_files([folder])
-    assert {kind: [path.name for path in paths] for kind, paths in found.paths.items()} == {
-        SUBSCRIPTIONS: ["large.parquet", "subs.parquet"],
-        OVERLAY: ["gm.parquet", "gpm.parquet", "minmax.parquet", "rings.parquet"],
-        TRACE: ["trace.parquet"],
+    assert {form: [path.name for path in paths] for form, paths in found.paths.items() if paths} == {
+        SUBSCRIPTIONS.name: ["large.parquet", "subs.parquet"],
+        OVERLAY.name: ["gm.parquet", "gpm.parquet", "minmax.parquet", "rings.parquet"],
+        TRACE.name: ["trace.parquet"],
     }
     assert [each.path.name for each in found.aside] == ["broken.parquet", "odd.csv"]
     assert found.aside[1].reason == "holds no kind of result that a page shows; its columns are 'x', 'y'"
@@ -127,7 +128,7 @@ def test_what_is_named_must_be_shown(fleet: Path) -> None:
 def test_folders_without_results(tmp_path: Path) -> None:
     assert refusal(tmp_path) == (
         f"{tmp_path}: no results there; expected subscriptions (columns node, topic), overlays (source, target) "
-        "or a trace that 'topicloom maintain' wrote"
+        "or what another command wrote; docs/report.md lists all kinds"
     )
     write_other(tmp_path / "gm.parquet")
     assert refusal(tmp_path) == (

@@ -68,37 +68,35 @@ def command(
         )
         html = working.do("drawing", lambda: page_html(results, title=title))
     write_page(html, target)
-    facts = _facts(results) | {"bytes": len(html.encode()), "out": str(target)}
     if json:
-        output.print_json(facts)
+        output.print_json(_facts(results) | {"bytes": len(html.encode()), "out": str(target)})
     else:
-        _print(facts)
+        _print(results, target)
 
 
 def _beside(paths: list[Path]) -> Path:
     """In the only folder that was given; otherwise here."""
-    from topicloom.model.folder import is_ingested
+    from topicloom.report.files import folder_form
 
     only = paths[0]
-    return only / PAGE if len(paths) == 1 and only.is_dir() and not is_ingested(only) else Path(PAGE)
+    return only / PAGE if len(paths) == 1 and only.is_dir() and folder_form(only) is None else Path(PAGE)
 
 
 def _facts(results: Results) -> dict[str, Any]:
+    from topicloom.report import KINDS
+
     return {
-        "fleets": [
-            {"name": fleet.name, "overlays": [design.name for design in fleet.designs]} for fleet in results.fleets
-        ],
-        "traces": [trace.name for trace in results.traces],
+        **{kind.name: [kind.facts(result) for result in getattr(results, kind.name)] for kind in KINDS},
         "aside": [{"file": str(each.path), "reason": each.reason} for each in results.aside],
     }
 
 
-def _print(facts: dict[str, Any]) -> None:
-    for fleet in facts["fleets"]:
-        overlays = ", ".join(fleet["overlays"]) or "no overlays"
-        output.say(output.one_line(f"fleet {fleet['name']}: {overlays}"))
-    for trace in facts["traces"]:
-        output.say(output.one_line(f"churn {trace}"))
-    for aside in facts["aside"]:
-        output.say(output.one_line(f"left aside {aside['file']}: {aside['reason']}"))
-    output.say(f"written to {output.one_line(facts['out'])}")
+def _print(results: Results, target: Path) -> None:
+    from topicloom.report import KINDS
+
+    for kind in KINDS:
+        for result in getattr(results, kind.name):
+            output.say(output.one_line(kind.line(result)))
+    for aside in results.aside:
+        output.say(output.one_line(f"left aside {aside.path}: {aside.reason}"))
+    output.say(f"written to {output.one_line(str(target))}")

@@ -12,7 +12,7 @@ from topicloom.model.numbers import Number, count, percent
 from topicloom.model.pictures import is_drawn, overlay_figure
 from topicloom.report.carriers import carriers
 from topicloom.report.curves import first_reaching, thinned
-from topicloom.report.results import Design, Fleet
+from topicloom.report.fleet_files import Design, Fleet
 from topicloom.report.section import Section, beside, figure, paragraph, table, tiles
 from topicloom.report.sizes import sizes_figure
 
