@@ -46,7 +46,10 @@ def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypa
     page = (tmp_path / "report.html").read_bytes()
     assert ended.json == {
         "fleets": [{"name": "subs.parquet", "overlays": ["gm"]}],
+        "profiles": [],
+        "topics": [],
         "traces": [],
+        "sweeps": [],
         "aside": [],
         "bytes": len(page),
         "out": "report.html",

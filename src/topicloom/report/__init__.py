@@ -2,7 +2,10 @@
 
 - `files`: which of the given files and folders hold what. `json_files`: reading JSON.
 - `kind`: what a kind of result is. `kinds`: all of them. `results`: all results of a page, read and measured.
-- `fleet_files`, `trace_file`: reading each kind. `fleet`, `design`, `comparison`, `trace`: its section.
+- `fleet_files`: subscriptions and overlays. `fleet`, `design`, `comparison`: their sections.
+- `trace_file`, `trace`: churn. `topics`: measures of topics. `profile`: profiles, with `svg_files` for their pictures.
+- `sweep_file`, `sweep`, `sweep_pictures`: results of sweeps.
+- `topic_measures`: the worst topics and their diameters.
 - `curves`: lines over links and events, thinned to what a page can show.
 - `sizes`: how many things have which size.
 - `carriers`: the nodes that carry most.

@@ -85,6 +85,8 @@ def _form(file: Path, forms: Sequence[Form]) -> Form:
         needed = form.keys if is_json else form.columns
         if needed and set(needed) <= set(present):
             return form
+    if folder_form(file.parent) is not None:
+        raise InputError(f"{file}: is only a part of what {file.parent} holds; give that folder")
     more = f" and {len(present) - _SHOWN} more" if len(present) > _SHOWN else ""
     has = f"{', '.join(map(repr, present[:_SHOWN]))}{more}" or "none"
     named = "keys" if is_json else "columns"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,9 +65,17 @@ class Reading:
             except InputError as error:
                 if path in self.found.named:
                     raise
-                self.leave(path, str(error).removeprefix(f"{path}: "))
+                self.leave(path, str(error).removeprefix(f"{path}: ").removeprefix(f"{path}{os.sep}"))
             else:
                 yield path, result
+
+    def named(self, form: Form, read: Callable[[Path], T]) -> Iterator[tuple[str, T]]:
+        """Read all files of a form, each with a name that no other of them has."""
+        taken: list[str] = []
+        for path, result in self.each(form, read):
+            # The folder in which we are is called ".", which has no name.
+            taken.append(unused(path, path.name or path.resolve().name, taken))
+            yield taken[-1], result
 
     def leave(self, path: Path, reason: str) -> None:
         """Put a file aside."""

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from topicloom.report import fleet, trace
+from topicloom.report import fleet, profile, sweep, topics, trace
 from topicloom.report.kind import Form, Kind
 
-KINDS: tuple[Kind, ...] = (fleet.KIND, trace.KIND)
+KINDS: tuple[Kind, ...] = (
+    fleet.KIND,
+    profile.KIND,
+    topics.KIND,
+    trace.KIND,
+    sweep.KIND,
+)
 
 # A file has the first form that fits, so those that ask for more come first: anything may have the two columns of
 # subscriptions.

@@ -9,6 +9,9 @@ from topicloom.model.errors import InputError
 from topicloom.report.fleet_files import Fleet
 from topicloom.report.kind import Aside, Found, Reading
 from topicloom.report.kinds import KINDS
+from topicloom.report.profile import Profile
+from topicloom.report.sweep_file import Sweep
+from topicloom.report.topics import Topics
 from topicloom.report.trace_file import Trace
 
 
@@ -17,7 +20,10 @@ class Results:
     """All that a page shows: a field for each kind, by its name."""
 
     fleets: tuple[Fleet, ...]
+    profiles: tuple[Profile, ...]
+    topics: tuple[Topics, ...]
     traces: tuple[Trace, ...]
+    sweeps: tuple[Sweep, ...]
     aside: tuple[Aside, ...]
 
 

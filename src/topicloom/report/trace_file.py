@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from topicloom.model.errors import InputError
 from topicloom.model.tables import read_table
-from topicloom.report.kind import Form, Reading, unused
+from topicloom.report.kind import Form, Reading
 
 # As far as the page shows them.
 TRACE_COLUMNS = (
@@ -29,10 +29,7 @@ class Trace:
 
 def read_traces(reading: Reading) -> list[Trace]:
     """Read all traces."""
-    traces: list[Trace] = []
-    for path, table in reading.each(TRACE, _trace):
-        traces.append(Trace(unused(path, path.name, [trace.name for trace in traces]), table))
-    return traces
+    return [Trace(name, table) for name, table in reading.named(TRACE, _trace)]
 
 
 def _trace(path: Path) -> pa.Table:
