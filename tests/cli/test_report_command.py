@@ -10,6 +10,7 @@ from command_line import Cli
 
 from reference.folders import write_folder
 from topicloom import Interest
+from topicloom.model.numbers import amount
 
 
 @pytest.fixture
@@ -50,6 +51,8 @@ def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypa
         "topics": [],
         "traces": [],
         "sweeps": [],
+        "networks": [],
+        "costs": [],
         "aside": [],
         "bytes": len(page),
         "out": "report.html",
@@ -77,6 +80,33 @@ def test_makes_a_page_of_churn(cli: Cli, results: Path, tmp_path: Path) -> None:
     ended = cli("report", trace, "--out", tmp_path / "churn.html")
     assert ended.out == f"churn trace.parquet\nwritten to {tmp_path / 'churn.html'}\n"
     assert "<dt>events applied</dt><dd>20</dd>" in (tmp_path / "churn.html").read_text(encoding="utf-8")
+
+
+def test_makes_a_page_of_a_content_based_plan(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    net, plan = tmp_path / "net", tmp_path / "plan.parquet"
+    sizes = ("--users", 30, "--brokers", 3, "--channels", 5)
+    assert cli("content", "generate", *sizes, "--out", net).status == 0
+    assert cli("content", "assign", net, "--algorithm", "packing", "--out", plan).status == 0
+    priced = cli("content", "cost", net, plan, "--tree", "--steiner", "--json")
+    (tmp_path / "cost.json").write_text(priced.out, encoding="utf-8")
+    ended = cli("report", net, plan, tmp_path / "cost.json")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out == "network net: plan.parquet\ncost cost.json\nwritten to report.html\n"
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for tile, key in (("total cost", "total"), ("core with relays", "core_with_relays")):
+        assert f"<dt>{tile}</dt><dd>{amount(priced.json[key]).text}</dd>" in page
+    told = cli("report", tmp_path, "--json").json
+    assert told["networks"] == [{"name": "net", "assignments": ["plan.parquet"]}]
+    assert told["costs"] == [["cost.json"]]
+    assert told["aside"] == []
+
+
+def test_makes_a_page_of_measured_topics(cli: Cli, results: Path, tmp_path: Path) -> None:
+    topics = tmp_path / "topics.parquet"
+    assert cli("measure", results / "subs.parquet", results / "gpm.parquet", "--topics", topics).status == 0
+    ended = cli("report", topics, "--out", tmp_path / "topics.html")
+    assert ended.out == f"topics topics.parquet\nwritten to {tmp_path / 'topics.html'}\n"
 
 
 def test_refusals(cli: Cli, results: Path, tmp_path: Path) -> None:

@@ -5,7 +5,9 @@
 - `fleet_files`: subscriptions and overlays. `fleet`, `design`, `comparison`: their sections.
 - `trace_file`, `trace`: churn. `topics`: measures of topics. `profile`: profiles, with `svg_files` for their pictures.
 - `sweep_file`, `sweep`, `sweep_pictures`: results of sweeps.
-- `topic_measures`: the worst topics and their diameters.
+- `content_network_files`, `content_network`: content-based networks and assignments. `content_cost_files`,
+  `content_cost`: what these cost.
+- `topic_measures`: the worst topics and their diameters. `ranked`: values of things, the largest first.
 - `curves`: lines over links and events, thinned to what a page can show.
 - `sizes`: how many things have which size.
 - `carriers`: the nodes that carry most.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from topicloom.report import fleet, profile, sweep, topics, trace
+from topicloom.report import content_cost, content_network, fleet, profile, sweep, topics, trace
 from topicloom.report.kind import Form, Kind
 
 KINDS: tuple[Kind, ...] = (
@@ -11,6 +11,8 @@ KINDS: tuple[Kind, ...] = (
     topics.KIND,
     trace.KIND,
     sweep.KIND,
+    content_network.KIND,
+    content_cost.KIND,
 )
 
 # A file has the first form that fits, so those that ask for more come first: anything may have the two columns of

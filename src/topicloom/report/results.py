@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from topicloom.model.errors import InputError
+from topicloom.report.content_cost_files import Costs
+from topicloom.report.content_network_files import Network
 from topicloom.report.fleet_files import Fleet
 from topicloom.report.kind import Aside, Found, Reading
 from topicloom.report.kinds import KINDS
@@ -24,6 +26,8 @@ class Results:
     topics: tuple[Topics, ...]
     traces: tuple[Trace, ...]
     sweeps: tuple[Sweep, ...]
+    networks: tuple[Network, ...]
+    costs: tuple[Costs, ...]
     aside: tuple[Aside, ...]
 
 
