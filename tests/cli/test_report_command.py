@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypa
     ended = cli("report", results / "gm.parquet", results / "subs.parquet", "--title", "Plan <A>", "--json")
     page = (tmp_path / "report.html").read_bytes()
     assert ended.json == {
+        "reproductions": [],
         "fleets": [{"name": "subs.parquet", "overlays": ["gm"]}],
         "profiles": [],
         "topics": [],
@@ -107,6 +109,28 @@ def test_makes_a_page_of_measured_topics(cli: Cli, results: Path, tmp_path: Path
     assert cli("measure", results / "subs.parquet", results / "gpm.parquet", "--topics", topics).status == 0
     ended = cli("report", topics, "--out", tmp_path / "topics.html")
     assert ended.out == f"topics topics.parquet\nwritten to {tmp_path / 'topics.html'}\n"
+
+
+def write_reproduction(folder: Path) -> Path:
+    folder.mkdir()
+    whole = {"kind": "topicloom reproduction", "version": "0.1.0", "quick": True, "figures": []}
+    (folder / "reproduction.json").write_text(json.dumps(whole), encoding="utf-8")
+    (folder / "claims.json").write_text('{"kind": "topicloom claims", "claims": []}', encoding="utf-8")
+    return folder
+
+
+def test_makes_a_page_of_a_reproduction(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write_reproduction(tmp_path / "repro")
+    ended = cli("report", folder)
+    assert ended.out == "reproduction repro: 0 figures, 0 of 0 claims hold\nwritten to report.html\n"
+    counts = dict.fromkeys(("figures", "claims", "hold", "do_not_hold", "not_measured"), 0)
+    assert cli("report", folder, "--json").json["reproductions"] == [{"name": "repro", "quick": True, **counts}]
+    (folder / "claims.json").unlink()
+    (tmp_path / "report.html").unlink()
+    ended = cli("report", folder)
+    assert (ended.status, ended.out, ended.err) == (2, "", f"topicloom: {folder}: has no claims.json\n")
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_refusals(cli: Cli, results: Path, tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from topicloom.report import content_cost, content_network, fleet, profile, sweep, topics, trace
+from topicloom.report import content_cost, content_network, fleet, profile, reproduction, sweep, topics, trace
 from topicloom.report.kind import Form, Kind
 
 KINDS: tuple[Kind, ...] = (
+    reproduction.KIND,
     fleet.KIND,
     profile.KIND,
     topics.KIND,

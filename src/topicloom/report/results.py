@@ -12,6 +12,7 @@ from topicloom.report.fleet_files import Fleet
 from topicloom.report.kind import Aside, Found, Reading
 from topicloom.report.kinds import KINDS
 from topicloom.report.profile import Profile
+from topicloom.report.reproduction_files import Reproduction
 from topicloom.report.sweep_file import Sweep
 from topicloom.report.topics import Topics
 from topicloom.report.trace_file import Trace
@@ -21,6 +22,7 @@ from topicloom.report.trace_file import Trace
 class Results:
     """All that a page shows: a field for each kind, by its name."""
 
+    reproductions: tuple[Reproduction, ...]
     fleets: tuple[Fleet, ...]
     profiles: tuple[Profile, ...]
     topics: tuple[Topics, ...]
