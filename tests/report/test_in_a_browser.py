@@ -99,7 +99,7 @@ def test_claims_are_sorted_by_their_numbers(browser: Browser, pages: dict[str, P
         return [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent));
     })()"""
     rows = browser.run(script)
-    assert [row[4] for row in rows] == ["9.5 (1.7 to 1.8) plain", "10.5 (1.7 to 1.8) times", "–"]
+    assert [row[4] for row in rows] == ["9.5 plain (1.7 to 1.8)", "10.5 times (1.7 to 1.8)", "–"]
 
 
 def test_numbers_are_sorted_as_numbers(browser: Browser, pages: dict[str, Path]) -> None:

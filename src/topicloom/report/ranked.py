@@ -48,9 +48,12 @@ def ranked_figure(
             many = len(names) > _NAMED
             axes.plot(at + many, most, "-" if many else "_", color="black", markersize=9, label=limit[0])
         axes.set_ylim(0, None)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+        if all((values == values.round()).all() for values in stacked.values()):
+            count_axis(axes, "y")
+        else:
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
         if len(stacked) + bool(limit) > 1:
-            axes.legend()
+            axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderpad=0)
     return figure
 
 

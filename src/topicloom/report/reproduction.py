@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from topicloom.model.html import Cell, Sentence
-from topicloom.model.numbers import Number, amount, count
+from topicloom.model.numbers import UNKNOWN, Number, count, percent
 from topicloom.report.kind import Kind
 from topicloom.report.reproduction_files import REPRODUCTION, Claim, PaperFigure, Reproduction, read_reproductions
 from topicloom.report.section import Section, heading, paragraph, picture, table, tiles
@@ -13,7 +13,7 @@ from topicloom.report.section import Section, heading, paragraph, picture, table
 # A word and a mark, as colour alone would not tell everybody.
 _HOLDS = {True: "✓ holds", False: "✗ does not hold", None: "– not measured"}
 
-_CLAIM = ["what it says", "rule", "ours", "holds", "why not"]
+_CLAIM = ["what it says", "published", "ours", "holds", "why not"]
 
 
 def reproduction_section(reproduction: Reproduction) -> Section:
@@ -67,27 +67,38 @@ def _claims(claims: Iterable[Claim], title: str) -> str:
 
 
 def _row(claim: Claim) -> list[Cell]:
-    published = "" if claim.published is None else f" {_measure(claim.published, claim.unit)}"
     return [
         Sentence(claim.says),
-        Sentence(f"{claim.rule}{published}"),
+        Sentence(_published(claim)),
         _ours(claim),
         _HOLDS[claim.holds],
         Sentence(claim.sentence),
     ]
 
 
+def _published(claim: Claim) -> str:
+    if claim.published is None:
+        return claim.rule
+    number = _quantity(claim.published, claim.unit)
+    return number if claim.rule == "equal" else f"{claim.rule} {number}"
+
+
 def _ours(claim: Claim) -> Number:
+    """Our number with its spread; where a paper gives no number but speaks of cases, the share of those that hold."""
     if claim.number is None:
-        return amount(None)
-    text = amount(claim.number).text
+        return UNKNOWN
+    of_cases = claim.published is None
+    text = f"{percent(claim.number).text} of cases" if of_cases else _quantity(claim.number, claim.unit)
     if claim.low is not None and claim.high is not None and claim.low < claim.high:
-        text += f" ({amount(claim.low).text} to {amount(claim.high).text})"
-    return Number(claim.number, f"{text} {claim.unit}".rstrip())
+        ends = (percent(end).text if of_cases else _quantity(end) for end in (claim.low, claim.high))
+        text += f" ({' to '.join(ends)})"
+    return Number(claim.number, text)
 
 
-def _measure(number: float, unit: str) -> str:
-    return f"{amount(number).text} {unit}".rstrip()
+def _quantity(number: float, unit: str = "") -> str:
+    """A number to three digits, or whole, with its unit."""
+    text = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+    return f"{text}{'' if unit in ('', '%') else ' '}{unit}"
 
 
 def _facts(reproduction: Reproduction) -> dict[str, object]:
