@@ -18,6 +18,7 @@ Example:
   topicloom report results/
   topicloom report subs.parquet gm.parquet gpm.parquet --out plans.html
   topicloom report trace.parquet --out churn.html
+  topicloom report net plan.parquet cost.json
 """
 
 PAGE = "report.html"
@@ -28,8 +29,8 @@ def command(
         list[Path],
         typer.Argument(
             metavar="PATH...",
-            help="Results: subscriptions and overlays over them, traces of `topicloom maintain`; or folders with such "
-            "files, which are told apart by their columns.",
+            help="Results: subscriptions and overlays over them, and what maintain, measure --topics, profile, sweep, "
+            "content and reproduce write; or folders with such files, which are told apart by what they hold.",
             show_default=False,
         ),
     ],
@@ -39,7 +40,7 @@ def command(
             "--out",
             "-o",
             metavar="PAGE",
-            help=f"HTML file to write. Unless given: {PAGE} in the folder, or here if files are given.",
+            help=f"HTML file to write. Unless given: {PAGE} in the folder; here if files or results are given.",
             show_default=False,
         ),
     ] = None,
@@ -52,7 +53,8 @@ def command(
 ) -> None:
     """Make a page of results to look at and to print.
 
-    One HTML file that needs nothing else: a design's degrees, support and diameters, overlays side by side, churn.
+    One HTML file that needs nothing else: designs and how they compare, churn, topics, profiles, sweeps,
+    content-based plans and their costs, the papers' figures and claims.
     """
     from topicloom.model.figures import require_matplotlib
     from topicloom.report import find_files, page_html, read_results, write_page
