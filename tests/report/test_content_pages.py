@@ -76,7 +76,9 @@ def test_reads_what_is_generated_and_assigned(tmp_path: Path) -> None:
     network = read_network(tmp_path / "net")
     assignment = assign(network, "packing")
     assignment.write(tmp_path / "net" / "a.parquet")
-    (read,) = read_results(find_files([tmp_path / "net"])).networks
+    results = read_results(find_files([tmp_path / "net"]))
+    assert results.aside == (), "its own tables are no other results"
+    (read,) = results.networks
     assert (read.user_names, read.broker_names) == (network.user_names, network.broker_names)
     assert read.channels == network.channel_count == 25
     assert (read.prices == network.access).all()
@@ -185,6 +187,7 @@ def test_tells_what_a_plan_costs(tmp_path: Path) -> None:
     }
     assert "All brokers together use 25.00%, the fullest 50.00%." in page
     assert "Core is 20.00% of the whole." in page
+    assert re.findall(r">(b\d)</text>", page) == ["b2", "b1", "b0"] * 2, "the largest first"
     rows = re.findall(r"<tr><td>(b\d)</td>(.*?)</tr>", page)
     assert [(name, re.findall(r">([^<]*)</td>", row)) for name, row in rows] == [
         ("b2", ["2", "10", "20", "50.00%", "4", "1", "0.4"]),
@@ -197,12 +200,23 @@ def test_plans_over_the_same_brokers_stand_together(tmp_path: Path) -> None:
     write_cost(tmp_path / "a.json")
     write_cost(tmp_path / "b.json", total=14.0, cost_reduction_ratio=None)
     write_cost(tmp_path / "c.json", brokers=30)
+    write_cost(tmp_path / "d.json", users=7)
     results = read_results(find_files([tmp_path]))
-    assert [[plan.name for plan in costs.plans] for costs in results.costs] == [["a.json", "b.json"], ["c.json"]]
+    groups = [[plan.name for plan in costs.plans] for costs in results.costs]
+    assert groups == [["a.json", "b.json"], ["c.json"], ["d.json"]]
+    (tmp_path / "d.json").unlink()
     page = page_of(tmp_path)
     assert re.findall(r"<h[23]>(.*?)</h[23]>", page) == ["Costs: 2 plans", "a.json", "b.json", "Cost: c.json"]
     assert "What 2 plans cost: 6 users, 3 brokers, 3 channels." in page
     assert "broker, by falling load" in page[page.index("Cost: c.json</h2>") :], "many brokers are not named"
+
+
+def test_only_the_dearest_brokers_are_listed(tmp_path: Path) -> None:
+    page = page_of(write_cost(tmp_path / "cost.json", brokers=201))
+    assert "The dearest come first; these are 200 of 201." in page
+    assert "<td>b200</td>" in page
+    assert "<td>b0</td>" not in page
+    assert "The dearest come first." in page_of(write_cost(tmp_path / "few.json", brokers=200))
 
 
 def test_a_broker_without_capacity_is_full(tmp_path: Path) -> None:
@@ -221,6 +235,7 @@ def test_a_broker_without_capacity_is_full(tmp_path: Path) -> None:
         ({"core": -1}, "'core' is -1; it should be a number of at least 0"),
         ({"access": 10**400}, f"'access' is 1{'0' * 39}…; it should be a number of at least 0"),
         ({"cost_reduction_ratio": "x"}, "'cost_reduction_ratio' is \"x\"; it should be a number or null"),
+        ({"users": True}, "'users' is true; it should be a whole number of at least 0"),
         ({"users": 1.5}, "'users' is 1.5; it should be a whole number of at least 0"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from made_up import write_profile, write_topics
 from pages import write_results, write_trace
 
 from reference.folders import write_folder
@@ -14,6 +15,7 @@ from topicloom import InputError, Interest, Overlay, design
 from topicloom.churn.trace import SCHEMA
 from topicloom.report import find_files, read_results
 from topicloom.report.fleet_files import OVERLAY, SUBSCRIPTIONS
+from topicloom.report.topics import TOPICS
 from topicloom.report.trace_file import TRACE, TRACE_COLUMNS
 
 PAIRS = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")]
@@ -101,6 +103,27 @@ def test_same_names_from_different_folders(fleet: Path) -> None:
     Overlay.from_links(Interest.from_pairs(PAIRS), [("a", "b")]).write(fleet / "again" / "gm.parquet")
     results = read_results(find_files([fleet, fleet / "again"]))
     assert [design.name for design in results.fleets[0].designs] == ["gm", str(fleet / "again" / "gm.parquet")]
+
+
+def test_same_names_of_one_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    one, other = (write_topics(tmp_path / name / "topics.parquet") for name in "ab")
+    results = read_results(find_files([one, other]))
+    assert [topics.name for topics in results.topics] == ["topics.parquet", str(other)]
+    monkeypatch.chdir(write_profile(tmp_path / "profile"))
+    (profile,) = read_results(find_files(["."])).profiles
+    assert profile.name == "profile"
+
+
+def test_the_form_that_asks_for_most_wins(tmp_path: Path) -> None:
+    path = write_topics(tmp_path / "topics.parquet")
+    table = pyarrow.parquet.read_table(path)
+    pyarrow.parquet.write_table(table.append_column("node", table["topic"]), path)
+    assert [form for form, paths in find_files([path]).paths.items() if paths] == [TOPICS.name]
+    (tmp_path / "pairs.csv").write_text("user,broker\na,t\nb,t\n")
+    chosen = find_files([tmp_path / "pairs.csv"], node_column="user", topic_column="broker")
+    assert [form for form, paths in chosen.paths.items() if paths] == [SUBSCRIPTIONS.name], "columns that were named"
 
 
 def test_what_lies_in_a_folder_is_put_aside(fleet: Path) -> None:

@@ -11,6 +11,9 @@ from topicloom.report.kind import Kind
 from topicloom.report.ranked import Column, ranked_figure
 from topicloom.report.section import Section, beside, figure, paragraph, table, tiles
 
+# How many brokers are listed.
+_ROWS = 200
+
 
 def costs_section(costs: Costs) -> Section:
     """One plan; or several side by side, and each of them inside."""
@@ -115,10 +118,11 @@ def _brokers(plan: PlanCost) -> str:
             amount(each.core),
             amount(each.access / each.load if each.load else None),
         ]
-        for each in sorted(plan.brokers, key=lambda each: -(each.access + each.core))
+        for each in sorted(plan.brokers, key=lambda each: -(each.access + each.core))[:_ROWS]
     ]
     headers = ["broker", "users", "load", "capacity", "used", "access cost", "core cost", "access price of a unit"]
-    return table("Brokers", headers, rows, note="The dearest come first.")
+    more = f"; these are {_ROWS:,} of {len(plan.brokers):,}" if len(plan.brokers) > _ROWS else ""
+    return table("Brokers", headers, rows, note=f"The dearest come first{more}.")
 
 
 def _used(broker: BrokerCost) -> float:
