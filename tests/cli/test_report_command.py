@@ -55,6 +55,7 @@ def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypa
         "sweeps": [],
         "networks": [],
         "costs": [],
+        "trees": [],
         "aside": [],
         "bytes": len(page),
         "out": "report.html",
@@ -90,17 +91,19 @@ def test_makes_a_page_of_a_content_based_plan(cli: Cli, tmp_path: Path, monkeypa
     sizes = ("--users", 30, "--brokers", 3, "--channels", 5)
     assert cli("content", "generate", *sizes, "--out", net).status == 0
     assert cli("content", "assign", net, "--algorithm", "packing", "--out", plan).status == 0
-    priced = cli("content", "cost", net, plan, "--tree", "--steiner", "--json")
+    trees = tmp_path / "trees.parquet"
+    priced = cli("content", "cost", net, plan, "--tree", "--steiner", "--trees", trees, "--json")
     (tmp_path / "cost.json").write_text(priced.out, encoding="utf-8")
-    ended = cli("report", net, plan, tmp_path / "cost.json")
+    ended = cli("report", net, plan, tmp_path / "cost.json", trees)
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out == "network net: plan.parquet\ncost cost.json\nwritten to report.html\n"
+    assert ended.out == "network net: plan.parquet\ncost cost.json\ncore trees trees.parquet\nwritten to report.html\n"
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for tile, key in (("total cost", "total"), ("core with relays", "core_with_relays")):
+    for tile, key in (("total cost", "total"), ("core with relays", "core_with_relays"), ("core cost", "core")):
         assert f"<dt>{tile}</dt><dd>{amount(priced.json[key]).text}</dd>" in page
     told = cli("report", tmp_path, "--json").json
     assert told["networks"] == [{"name": "net", "assignments": ["plan.parquet"]}]
     assert told["costs"] == [["cost.json"]]
+    assert told["trees"] == ["trees.parquet"]
     assert told["aside"] == []
 
 

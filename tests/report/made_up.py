@@ -151,6 +151,15 @@ def write_cost(path: Path, **more: Any) -> Path:
     return path
 
 
+def write_trees(path: Path, broker: str = "b") -> Path:
+    """Two trees in two channels, which share a link in different directions."""
+    a, b, c = (f"{broker}{k}" for k in range(3))
+    rows = [("c1", a, a, b, 2.0, 10.0), ("c1", a, b, c, 1.0, 10.0), ("c2", b, b, a, 2.0, 0.5)]
+    names = ("channel", "source", "broker", "other", "price", "rate")
+    pyarrow.parquet.write_table(pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows]), path)
+    return path
+
+
 def write_profile(folder: Path, *, sampled: bool = False) -> Path:
     """A profile of three nodes and four topics, as `topicloom profile` writes it."""
     nodes = Distribution(np.array([1, 4]), np.array([2, 1]))
@@ -212,6 +221,7 @@ def write_every_kind(folder: Path, *, name: str = "plain") -> Path:
     write_cost(folder / "cost.json", by_broker=by_broker, core_on_one_tree=4.0, core_with_relays=2.5)
     write_cost(folder / "other.json", by_broker=by_broker, total=14.0, access=11.0)
     write_cost(folder / "many.json", brokers=40)
+    write_trees(folder / "trees.parquet", broker=name)
     write_profile(folder / "profile")
     rows = sweep_rows(workload=name) + sweep_rows(workload="w", error=name)
     write_sweep(folder / "sweep.parquet", rows)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from made_up import cost_facts, write_assignment, write_cost, write_network, write_topics
+from made_up import cost_facts, write_assignment, write_cost, write_network, write_topics, write_trees
 from pages import Reader, page_of
 
 from topicloom import InputError
@@ -242,6 +242,21 @@ def test_a_broker_without_capacity_is_full(tmp_path: Path) -> None:
 def test_costs_that_are_none(tmp_path: Path, more: dict[str, Any], message: str) -> None:
     path = write_cost(tmp_path / "cost.json", **more)
     assert refusal(path) == f"{path}: {message}"
+
+
+def test_tells_what_crosses_links(tmp_path: Path) -> None:
+    page = page_of(write_trees(tmp_path / "trees.parquet"))
+    assert tiles_of(page) == {"trees": "2", "links in use": "2", "links of a tree, mean": "1.50", "core cost": "31"}
+    rows = re.findall(r"<tr><td>(b\d)</td><td>(b\d)</td>(.*?)</tr>", page)
+    assert [(one, other, re.findall(r">([^<]*)</td>", row)) for one, other, row in rows] == [
+        ("b0", "b1", ["2", "10.5", "21"]),
+        ("b1", "b2", ["1", "10", "10"]),
+    ]
+    path = tmp_path / "trees.parquet"
+    respoiled(path, "rate", 1, -1.0)
+    assert refusal(path) == f"{path}: row 2: rate is -1; give a number of at least 0"
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(path).slice(0, 0), path)
+    assert Reader(page_of(path)).count("table") == 0
 
 
 def test_json_that_holds_something_else(tmp_path: Path) -> None:

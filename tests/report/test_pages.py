@@ -61,6 +61,7 @@ def test_every_kind_has_a_section(kinds: Path) -> None:
         "Network: network",
         "Costs: 2 plans",
         "Cost: many.json",
+        "Core trees: trees.parquet",
     ]
 
 

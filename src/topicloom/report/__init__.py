@@ -6,7 +6,7 @@
 - `trace_file`, `trace`: churn. `topics`: measures of topics. `profile`: profiles, with `svg_files` for their pictures.
 - `sweep_file`, `sweep`, `sweep_pictures`: results of sweeps.
 - `content_network_files`, `content_network`: content-based networks and assignments. `content_cost_files`,
-  `content_cost`: what these cost.
+  `content_cost`: what these cost. `content_trees`: the trees between brokers.
 - `reproduction_files`, `reproduction`: the papers' figures and claims.
 - `topic_measures`: the worst topics and their diameters. `ranked`: values of things, the largest first.
 - `curves`: lines over links and events, thinned to what a page can show.

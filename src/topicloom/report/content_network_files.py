@@ -73,7 +73,7 @@ def _network(folder: Path) -> Network:
 
 
 def _prices(file: Path, broker_names: tuple[str, ...]) -> tuple[tuple[str, ...], Floats]:
-    """The users and all prices; a million rows, 10,000 users of 100 brokers, take 0.4 GB while they are read."""
+    """The users and all prices; with a million rows, 10,000 users of 100 brokers, the command took 0.4 GB."""
     where = str(file)
     table = read_table(file, ["user", "broker", "price"])
     if not table.num_rows:

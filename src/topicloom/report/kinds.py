@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from topicloom.report import content_cost, content_network, fleet, profile, reproduction, sweep, topics, trace
+from topicloom.report import (
+    content_cost,
+    content_network,
+    content_trees,
+    fleet,
+    profile,
+    reproduction,
+    sweep,
+    topics,
+    trace,
+)
 from topicloom.report.kind import Form, Kind
 
 KINDS: tuple[Kind, ...] = (
@@ -14,6 +24,7 @@ KINDS: tuple[Kind, ...] = (
     sweep.KIND,
     content_network.KIND,
     content_cost.KIND,
+    content_trees.KIND,
 )
 
 # A file has the first form that fits, so those that ask for more come first: anything may have the two columns of

@@ -8,6 +8,7 @@ from typing import Any
 from topicloom.model.errors import InputError
 from topicloom.report.content_cost_files import Costs
 from topicloom.report.content_network_files import Network
+from topicloom.report.content_trees import Trees
 from topicloom.report.fleet_files import Fleet
 from topicloom.report.kind import Aside, Found, Reading
 from topicloom.report.kinds import KINDS
@@ -30,6 +31,7 @@ class Results:
     sweeps: tuple[Sweep, ...]
     networks: tuple[Network, ...]
     costs: tuple[Costs, ...]
+    trees: tuple[Trees, ...]
     aside: tuple[Aside, ...]
 
 
