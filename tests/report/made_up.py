@@ -51,7 +51,7 @@ CLAIMS = (
     claim(3, rule="falls", published=None, unit="", number=None, low=None, high=None, holds=None),
     claim(1, id="gm-2007-fig-3.1", figure="gm-2007-fig-3", paper="GM 2007", place="section 6", number=123456.7),
     claim(2, paper="GM 2007", rule="always", published=None, unit="", number=0.96, low=0.8, high=1.0, holds=False),
-    claim(3, paper="GM 2007", rule="equal", published=25, unit="%", number=6.52, low=6.52, high=6.52),
+    claim(3, paper="GM 2007", rule="equal", published=25, unit="%", number=6.52, low=6.5201, high=6.5202),
     claim(1, id="gm-2007-table-9.1", figure="gm-2007-table-9", paper="GM 2007", says="About a table not here."),
 )
 

@@ -63,13 +63,17 @@ def _figure(figure: PaperFigure, claims: Iterable[Claim]) -> str:
 
 def _claims(claims: Iterable[Claim], title: str) -> str:
     rows = list(map(_row, claims))
-    return table(title, _CLAIM, rows) if rows else ""
+    if not rows:
+        return ""
+    # A column without a word in it would only take room from the others.
+    columns = len(_CLAIM) if any(row[-1] for row in rows) else len(_CLAIM) - 1
+    return table(title, _CLAIM[:columns], [row[:columns] for row in rows])
 
 
 def _row(claim: Claim) -> list[Cell]:
     return [
         Sentence(claim.says),
-        Sentence(_published(claim)),
+        _published(claim),
         _ours(claim),
         _HOLDS[claim.holds],
         Sentence(claim.sentence),
@@ -89,9 +93,9 @@ def _ours(claim: Claim) -> Number:
         return UNKNOWN
     of_cases = claim.published is None
     text = f"{percent(claim.number).text} of cases" if of_cases else _quantity(claim.number, claim.unit)
-    if claim.low is not None and claim.high is not None and claim.low < claim.high:
-        ends = (percent(end).text if of_cases else _quantity(end) for end in (claim.low, claim.high))
-        text += f" ({' to '.join(ends)})"
+    if claim.low is not None and claim.high is not None:
+        low, high = (percent(end).text if of_cases else _quantity(end) for end in (claim.low, claim.high))
+        text += f" ({low} to {high})" if low != high else ""
     return Number(claim.number, text)
 
 
