@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom.experiments.catalogue import all_figures
-from topicloom.experiments.cells import Cell, with_parameters
+from topicloom.experiments.cells import Cell, beside
 from topicloom.experiments.claims import Verdict, check
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.queries import Runs
@@ -27,11 +27,9 @@ def one_row(**columns: Callable[[Parameters], Any]) -> Results:
 
 def runs_of(figure: Figure, results: Results) -> Runs:
     """All cells of a figure with these results."""
-    tables = [
-        with_parameters(Cell(figure.run, cell), pa.Table.from_pylist(list(results(dict(cell)))))
-        for cell in figure.cells
-    ]
-    return Runs(pa.concat_tables(tables, promote_options="permissive"))
+    rows = [{**row, **beside(Cell(figure.run, cell), row)} for cell in figure.cells for row in results(dict(cell))]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Runs(pa.table({name: [row.get(name) for row in rows] for name in names}))
 
 
 def verdict_on(claim: str, results: Results) -> Verdict:
@@ -39,3 +37,8 @@ def verdict_on(claim: str, results: Results) -> Verdict:
     figure = FIGURES[claim.rsplit(".", 1)[0]]
     (one,) = (each for each in figure.claims if each.id == claim)
     return check(figure, one, runs_of(figure, results), quick=False)
+
+
+def but(results: Results, others: Results, **where: Any) -> Results:
+    """These results, but the others in the runs that have all of these parameters."""
+    return lambda parameters: others(parameters) if where.items() <= dict(parameters).items() else results(parameters)
