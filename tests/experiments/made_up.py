@@ -39,6 +39,15 @@ def verdict_on(claim: str, results: Results) -> Verdict:
     return check(figure, one, runs_of(figure, results), quick=False)
 
 
+def failing(figure: str, results: Results) -> set[int]:
+    """The numbers of a figure's claims that do not hold if runs gave these results."""
+    whole = FIGURES[figure]
+    runs = runs_of(whole, results)
+    verdicts = [check(whole, claim, runs, quick=False) for claim in whole.claims]
+    assert all(verdict.repetitions == whole.repetitions for verdict in verdicts)
+    return {number for number, verdict in enumerate(verdicts, start=1) if not verdict.holds}
+
+
 def but(results: Results, others: Results, **where: Any) -> Results:
     """These results, but the others in the runs that have all of these parameters."""
     return lambda parameters: others(parameters) if where.items() <= dict(parameters).items() else results(parameters)
