@@ -119,6 +119,7 @@ CASES: dict[str, list[tuple[Results, set[int]]]] = {
         (stars(one=1.71, two=1.693), {5, 6}),
         (but(STARS, stars(one=1.71, two=1.693), min_topics=35), set()),
         (stars(one=1.85), {6, 7}),
+        (stars(one=0.5), {6, 7}),
         (stars(one=1.76 / 0.988), {7}),
         (stars(one=1.76 / 0.992), {7}),
         (stars(one=1.76 * 0.99), {7}),
