@@ -33,14 +33,20 @@ def average(gm: float = 10.0, minmax: float = 20.0, low: float = 14.0, **ends: f
 
 
 def stars(
-    gm: float = 1, old: float = 2.2, one: float = 1.778, two: float = 1.76, *, power: float = -0.5, **other: int
+    gm: float = 1,
+    old: float = 2.2,
+    one: float = 1.778,
+    two: float = 1.76,
+    power: float = -0.5,
+    path: int = 9,
+    star: int = 2,
+    connected: bool = True,
 ) -> Results:
     """Degrees as multiples of GM's, which change with this power of the topics of each node.
 
     `path` is the largest diameter of GM, `star` that of the others, `connected` whether all topics are.
     """
     times = {"gm": gm, "cd-oda": old, "cd-oda-1": one, "cd-oda-2": two}
-    rest = {"path": 9, "star": 2, "connected": True, **other}
 
     def degree(p: Parameters) -> float:
         return 100 * times[p["designer"]] * p["min_topics"] ** power * 2 ** p["seed"]
@@ -48,8 +54,8 @@ def stars(
     return one_row(
         edges=lambda p: round(50 * degree(p)),
         average_degree=degree,
-        max_topic_diameter=lambda p: rest["path" if p["designer"] == "gm" else "star"],
-        topic_connected=lambda p: rest["connected"],
+        max_topic_diameter=lambda p: path if p["designer"] == "gm" else star,
+        topic_connected=lambda p: connected,
     )
 
 
