@@ -105,7 +105,7 @@ def social(gap: float, **changed: float) -> Results:
 
 
 def of_both(gap: float, graph: str, wide: int, same: int) -> list[tuple[Results, set[int]]]:
-    """Figures 4 and 5, which have all but two of their first claims in common; `graph` is their second one."""
+    """What figures 4 and 5 both claim; `graph` is their second one, `wide` and `same` are the numbers of two claims."""
     usual = social(gap)
     one: dict[str, Any] = {"graph": graph, "budget_ratio": 0.5, "seed": 2}
     vital: dict[str, Any] = {"graph": graph, "budget_ratio": 0.2}
