@@ -136,9 +136,9 @@ def links_changed(runs: pd.DataFrame, **chosen: str) -> float:
 
 
 def random_power(runs: pd.DataFrame) -> float:
-    cost = runs[runs.algorithm == "random"].groupby(["users", "repetition"]).total.mean()
+    cost = runs[runs.algorithm == "random"].set_index(["users", "repetition", "prices"]).total
     least, most = runs.users.min(), runs.users.max()
-    return float((np.log(cost[most] / cost[least]) / np.log(most / least)).mean())
+    return by_repetition(np.log(cost[most] / cost[least]) / np.log(most / least))
 
 
 def saves_more(runs: pd.DataFrame, one: str, other: str) -> float:
@@ -154,7 +154,8 @@ def closer(runs: pd.DataFrame) -> float:
 
 def against_mixing(runs: pd.DataFrame, algorithm: str) -> float:
     last = runs[runs.access_to_core == 8.0].set_index(["algorithm", "repetition", "prices"]).cost_reduction_ratio
-    return by_repetition(last[algorithm] / last["steiner-mixing"])
+    gap = np.log(last[algorithm] / last["steiner-mixing"]).abs()
+    return by_repetition(np.exp(gap))
 
 
 AGAIN: dict[str, Callable[[pd.DataFrame], float]] = {
