@@ -39,3 +39,8 @@ def verdict_on(claim: str, results: Results) -> Verdict:
     figure = FIGURES[claim.rsplit(".", 1)[0]]
     (one,) = (each for each in figure.claims if each.id == claim)
     return check(figure, one, runs_of(figure, results), quick=False)
+
+
+def but(results: Results, wrong: Results, **where: Any) -> Results:
+    """These results, and the wrong ones in the runs whose parameters have these values."""
+    return lambda p: (wrong if all(p[name] == value for name, value in where.items()) else results)(p)
