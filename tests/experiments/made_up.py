@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -41,6 +42,16 @@ def verdict_on(claim: str, results: Results) -> Verdict:
     return check(figure, one, runs_of(figure, results), quick=False)
 
 
-def but(results: Results, wrong: Results, **where: Any) -> Results:
-    """These results, and the wrong ones in the runs whose parameters have these values."""
-    return lambda p: (wrong if all(p[name] == value for name, value in where.items()) else results)(p)
+def failing(figure: str, results: Results) -> set[int]:
+    """The numbers of a figure's claims that do not hold if runs, of two repetitions, gave these results."""
+    whole = FIGURES[figure]
+    small = replace(whole, cells=tuple(cell for cell in whole.cells if dict(cell)["seed"] in (1, 2)))
+    runs = runs_of(small, results)
+    verdicts = [check(small, claim, runs, quick=False) for claim in small.claims]
+    assert all(verdict.repetitions == 2 for verdict in verdicts)
+    return {number for number, verdict in enumerate(verdicts, start=1) if not verdict.holds}
+
+
+def but(results: Results, others: Results, **where: Any) -> Results:
+    """These results, but the others in the runs that have all of these parameters."""
+    return lambda parameters: others(parameters) if where.items() <= dict(parameters).items() else results(parameters)

@@ -32,7 +32,7 @@ nodes = [20, 30]
 topics = 6
 min_topics = 2
 [[try]]
-designer = ["gm", "random-m"]
+designer = ["gpa", "random-m"]
 max_degree = 3
 [[try]]
 designer = "ring-per-topic"
@@ -56,8 +56,8 @@ rule = "always"
 query = "SELECT repetition, 1 - topic_connected AS value FROM runs WHERE designer = 'ring-per-topic'"
 differs = "They do."
 """
-# gm takes no budget, so its cells fail.
-GOOD = TEXT.replace('["gm", "random-m"]', '"random-m"')
+# gpa needs max_edges, so its cells fail.
+GOOD = TEXT.replace('["gpa", "random-m"]', '"random-m"')
 
 
 def figure(folder: Path, text: str = GOOD, name: str = "fig-1") -> Figure:
@@ -137,7 +137,7 @@ def test_runs_that_fail_are_counted_and_tried_again(spark: SparkSession, tmp_pat
     assert "12 runs, 2 repetitions, 4 runs failed." in (out / "results.md").read_text()
     assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).pending) == 4
     nothing = TEXT.split('[[try]]\ndesigner = "ring-per-topic"')[0].replace(', "random-m"', "")
-    with pytest.raises(InputError, match="p-fig-3: no run gave a result; the first failed with: gm does not take"):
+    with pytest.raises(InputError, match="p-fig-3: no run gave a result; the first failed with: gpa needs max_edges"):
         made(spark, tmp_path / "none", figure(tmp_path, nothing + TEXT[TEXT.index("[plot]") :], "fig-3"))
 
 
