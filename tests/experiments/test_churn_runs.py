@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from reference.greedy import low_oda
 from reference.maintainers import MaintainerTwin, link_of
 from topicloom import InputError
 from topicloom.churn import rebuild
-from topicloom.designers import Run, design
+from topicloom.churn.mending import MendingMaintainer
+from topicloom.designers import design
 from topicloom.experiments.churn_runs import run_churn
-from topicloom.model import Interest
+from topicloom.model import Interest, Overlay
 from topicloom.model.events import JOIN, Event
 from topicloom.workloads import churn_trace, drawn_newcomers, synthetic
 
@@ -131,13 +133,18 @@ def test_the_same_seed_gives_the_same_rows_and_another_one_others() -> None:
     assert untimed(rows_of("primal-dual", 3)) != untimed(rows_of("primal-dual", 4))
 
 
-def test_times_of_a_rebuild_are_those_of_the_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(interest: Interest, algorithm: str, **parameters: Any) -> Run:
-        return Run(design(interest, algorithm, **parameters), 1000 + interest.node_count)
+def test_times_are_those_of_the_processor_and_of_a_rebuild_those_of_the_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(interest: Interest, algorithm: str, **parameters: Any) -> Overlay:
+        clock[0] += interest.node_count
+        return design(interest, algorithm, **parameters)
 
-    monkeypatch.setattr(rebuild, "run", slowly)
-    assert all(row["seconds"] == 1000 + row["nodes_now"] for row in rows_of("rebuild", 1))
-    assert all(0 < row["seconds"] < 100 for row in rows_of("naive", 1))
+    clock = [0.0]
+    monkeypatch.setattr(time, "thread_time", lambda: clock[0])
+    monkeypatch.setattr(rebuild, "design", slowly)
+    monkeypatch.setattr(MendingMaintainer, "settle", lambda self: clock.__setitem__(0, clock[0] + 7))
+    assert all(row["seconds"] == row["nodes_now"] for row in rows_of("rebuild", 1))
+    # Each event settles what the one before left open, and is settled.
+    assert {(row["seconds"], row["upkeep_seconds"]) for row in rows_of("naive", 1)} == {(7, 7)}
 
 
 def test_shares_of_joins_are_as_asked_for() -> None:

@@ -1,15 +1,20 @@
-"""Overlays under churn, a row for each event: Shadows, figures 4 to 8."""
+"""Overlays under churn, a row for each event: Shadows, figures 4 to 8.
+
+Times are those of the processor. An event takes a fraction of a millisecond and a design a hundred times that: on a
+busy machine the design is interrupted and the event is not, and ratios of seconds by the clock were off by seven.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from topicloom.churn import Maintainer, Settings
+from topicloom.churn import Maintainer, Settings, maintainer
 from topicloom.churn.rebuild import RebuildMaintainer
-from topicloom.churn.state import LivingState, Outcome, living
+from topicloom.churn.state import Outcome
 from topicloom.churn.trace import trace_row
 from topicloom.designers import design
 from topicloom.model import Interest
@@ -28,9 +33,8 @@ def run_churn(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Ta
     """
     assert interest is not None
     settings = maintenance(parameters)
-    overlay = design(interest, "low-oda", k=settings.rho)
-    with living(overlay, settings) as state:
-        return pa.Table.from_pylist([_row(state, event) for event in _events(parameters, interest)])
+    maintained = maintainer(design(interest, "low-oda", k=settings.rho), settings)
+    return pa.Table.from_pylist([_row(maintained, event) for event in _events(parameters, interest)])
 
 
 def maintenance(parameters: Mapping[str, Any]) -> Settings:
@@ -45,15 +49,14 @@ def _events(parameters: Mapping[str, Any], interest: Interest) -> list[Event]:
     return churn_trace(interest, rounds, join_share=parameters["join_share"], newcomers=newcomers, seed=seed)
 
 
-def _row(state: LivingState, event: Event) -> dict[str, Any]:
-    size = len(event.add) if event.kind == JOIN else len(state.maintainer.topics_of(event.node))
-    outcome = state.take(event)
-    row = trace_row(outcome, state.maintainer)
+def _row(maintained: Maintainer, event: Event) -> dict[str, Any]:
+    size = len(event.add) if event.kind == JOIN else len(maintained.topics_of(event.node))
+    row = trace_row(_taken(maintained, event), maintained)
     return {
         "event": row.event,
         "kind": row.kind,
         "subscription_size": size,
-        "seconds": _seconds(outcome, state.maintainer),
+        "seconds": row.seconds,
         "upkeep_seconds": row.upkeep_seconds,
         "links_added": row.links_added,
         "links_removed": row.links_removed,
@@ -66,6 +69,13 @@ def _row(state: LivingState, event: Event) -> dict[str, Any]:
     }
 
 
-def _seconds(outcome: Outcome, maintainer: Maintainer) -> float:
-    """Seconds until the links were known; of a rebuild those of the design alone, which the papers compare with."""
-    return maintainer.build_seconds if isinstance(maintainer, RebuildMaintainer) else outcome.seconds
+def _taken(maintained: Maintainer, event: Event) -> Outcome:
+    """Let an event happen; a rebuild takes as long as the design alone, which is what papers compare with."""
+    links = maintained.link_count
+    began = time.thread_time()
+    change = maintained.apply(event)
+    known = time.thread_time()
+    maintained.settle()
+    upkeep = time.thread_time() - known
+    seconds = maintained.build_seconds if isinstance(maintained, RebuildMaintainer) else known - began
+    return Outcome(event, change, None, links, seconds, upkeep)
