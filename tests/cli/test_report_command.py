@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from command_line import Cli
 
 from reference.folders import write_folder
 from topicloom import Interest
+from topicloom.model.numbers import amount
 
 
 @pytest.fixture
@@ -45,8 +47,15 @@ def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypa
     ended = cli("report", results / "gm.parquet", results / "subs.parquet", "--title", "Plan <A>", "--json")
     page = (tmp_path / "report.html").read_bytes()
     assert ended.json == {
+        "reproductions": [],
         "fleets": [{"name": "subs.parquet", "overlays": ["gm"]}],
+        "profiles": [],
+        "topics": [],
         "traces": [],
+        "sweeps": [],
+        "networks": [],
+        "costs": [],
+        "trees": [],
         "aside": [],
         "bytes": len(page),
         "out": "report.html",
@@ -74,6 +83,57 @@ def test_makes_a_page_of_churn(cli: Cli, results: Path, tmp_path: Path) -> None:
     ended = cli("report", trace, "--out", tmp_path / "churn.html")
     assert ended.out == f"churn trace.parquet\nwritten to {tmp_path / 'churn.html'}\n"
     assert "<dt>events applied</dt><dd>20</dd>" in (tmp_path / "churn.html").read_text(encoding="utf-8")
+
+
+def test_makes_a_page_of_a_content_based_plan(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    net, plan = tmp_path / "net", tmp_path / "plan.parquet"
+    sizes = ("--users", 30, "--brokers", 3, "--channels", 5)
+    assert cli("content", "generate", *sizes, "--out", net).status == 0
+    assert cli("content", "assign", net, "--algorithm", "packing", "--out", plan).status == 0
+    trees = tmp_path / "trees.parquet"
+    priced = cli("content", "cost", net, plan, "--tree", "--steiner", "--trees", trees, "--json")
+    (tmp_path / "cost.json").write_text(priced.out, encoding="utf-8")
+    ended = cli("report", net, plan, tmp_path / "cost.json", trees)
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out == "network net: plan.parquet\ncost cost.json\ncore trees trees.parquet\nwritten to report.html\n"
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for tile, key in (("total cost", "total"), ("core with relays", "core_with_relays"), ("core cost", "core")):
+        assert f"<dt>{tile}</dt><dd>{amount(priced.json[key]).text}</dd>" in page
+    told = cli("report", tmp_path, "--json").json
+    assert told["networks"] == [{"name": "net", "assignments": ["plan.parquet"]}]
+    assert told["costs"] == [["cost.json"]]
+    assert told["trees"] == ["trees.parquet"]
+    assert told["aside"] == []
+
+
+def test_makes_a_page_of_measured_topics(cli: Cli, results: Path, tmp_path: Path) -> None:
+    topics = tmp_path / "topics.parquet"
+    assert cli("measure", results / "subs.parquet", results / "gpm.parquet", "--topics", topics).status == 0
+    ended = cli("report", topics, "--out", tmp_path / "topics.html")
+    assert ended.out == f"topics topics.parquet\nwritten to {tmp_path / 'topics.html'}\n"
+
+
+def write_reproduction(folder: Path) -> Path:
+    folder.mkdir()
+    whole = {"kind": "topicloom reproduction", "version": "0.1.0", "quick": True, "figures": []}
+    (folder / "reproduction.json").write_text(json.dumps(whole), encoding="utf-8")
+    (folder / "claims.json").write_text('{"kind": "topicloom claims", "claims": []}', encoding="utf-8")
+    return folder
+
+
+def test_makes_a_page_of_a_reproduction(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write_reproduction(tmp_path / "repro")
+    ended = cli("report", folder)
+    assert ended.out == "reproduction repro: 0 figures, 0 of 0 claims hold\nwritten to report.html\n"
+    counts = dict.fromkeys(("figures", "claims", "hold", "do_not_hold", "not_measured"), 0)
+    assert cli("report", folder, "--json").json["reproductions"] == [{"name": "repro", "quick": True, **counts}]
+    (folder / "claims.json").unlink()
+    (tmp_path / "report.html").unlink()
+    ended = cli("report", folder)
+    assert (ended.status, ended.out, ended.err) == (2, "", f"topicloom: {folder}: has no claims.json\n")
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_refusals(cli: Cli, results: Path, tmp_path: Path) -> None:

@@ -104,6 +104,10 @@ def test_figures_without_their_graphs_are_left_out_and_told(cli: Cli, tiny: Path
             ["gm-2007-fig-3", "--out", "out"],
             "gm-2007-fig-3 needs social graphs; give the folder that holds their edge lists with --data",
         ),
+        (
+            ["all", "--out", "out", "--data", "nowhere"],
+            "nowhere: no such folder; give one with the edge list ego_facebook.csv, .tsv or .txt",
+        ),
         (["all", "--out", "no/where"], "no/where: the folder no does not exist"),
     ],
 )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from topicloom.experiments.catalogue import all_figures
-from topicloom.experiments.cells import Cell, with_parameters
+from topicloom.experiments.cells import Cell, beside
 from topicloom.experiments.claims import Verdict, check
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.queries import Runs
@@ -28,11 +27,9 @@ def one_row(**columns: Callable[[Parameters], Any]) -> Results:
 
 def runs_of(figure: Figure, results: Results) -> Runs:
     """All cells of a figure with these results."""
-    tables = [
-        with_parameters(Cell(figure.run, cell), pa.Table.from_pylist(list(results(dict(cell)))))
-        for cell in figure.cells
-    ]
-    return Runs(pa.concat_tables(tables, promote_options="permissive"))
+    rows = [{**row, **beside(Cell(figure.run, cell), row)} for cell in figure.cells for row in results(dict(cell))]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Runs(pa.table({name: [row.get(name) for row in rows] for name in names}))
 
 
 def verdict_on(claim: str, results: Results) -> Verdict:
@@ -43,10 +40,14 @@ def verdict_on(claim: str, results: Results) -> Verdict:
 
 
 def failing(figure: str, results: Results) -> set[int]:
-    """The numbers of a figure's claims that do not hold if runs, of two repetitions, gave these results."""
+    """The numbers of a figure's claims that do not hold if runs gave these results."""
     whole = FIGURES[figure]
-    small = replace(whole, cells=tuple(cell for cell in whole.cells if dict(cell)["seed"] in (1, 2)))
-    runs = runs_of(small, results)
-    verdicts = [check(small, claim, runs, quick=False) for claim in small.claims]
-    assert all(verdict.repetitions == 2 for verdict in verdicts)
+    runs = runs_of(whole, results)
+    verdicts = [check(whole, claim, runs, quick=False) for claim in whole.claims]
+    assert all(verdict.repetitions == whole.repetitions for verdict in verdicts)
     return {number for number, verdict in enumerate(verdicts, start=1) if not verdict.holds}
+
+
+def but(results: Results, others: Results, **where: Any) -> Results:
+    """These results, but the others in the runs that have all of these parameters."""
+    return lambda parameters: others(parameters) if where.items() <= dict(parameters).items() else results(parameters)

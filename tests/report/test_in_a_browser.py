@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from browser import Browser, find_chromium
-from pages import page_of, write_nasty, write_results
+from made_up import write_every_kind
+from pages import NASTY, page_of, write_nasty, write_results
 
 from topicloom.report import write_page
 
@@ -25,7 +26,12 @@ def browser() -> Iterator[Browser]:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("browser")
     made = {}
-    for name, results in (("results", write_results(folder / "results")), ("nasty", write_nasty(folder / "nasty"))):
+    for name, results in (
+        ("results", write_results(folder / "results")),
+        ("nasty", write_nasty(folder / "nasty")),
+        ("kinds", write_every_kind(folder / "kinds")),
+        ("nasty-kinds", write_every_kind(folder / "nasty-kinds", name=NASTY[3])),
+    ):
         made[name] = folder / f"{name}.html"
         write_page(page_of(results), made[name])
     return made
@@ -39,15 +45,18 @@ def test_the_browser_would_tell(browser: Browser, tmp_path: Path) -> None:
     assert browser.requests == [(tmp_path / "missing.png").as_uri()]
 
 
-@pytest.mark.parametrize("name", ["results", "nasty"])
+@pytest.mark.parametrize("name", ["results", "nasty", "kinds", "nasty-kinds"])
 @pytest.mark.parametrize("width", [1280, 800])
 def test_is_silent_and_alone(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
     browser.open(pages[name], width=width)
     assert browser.run("document.title") == "Topicloom report"
     assert browser.run("document.documentElement.scrollWidth") <= width
-    assert browser.run("document.querySelectorAll('figure svg').length") > 10
-    hidden = "[...document.querySelectorAll('figure svg')].filter(s => s.getBoundingClientRect().height < 50).length"
-    assert browser.run(hidden) == 0
+    assert browser.run("document.querySelectorAll('figure svg, figure img').length") > 10
+    hidden = "[...document.querySelectorAll('figure > *')].filter(e => e.getBoundingClientRect().height < 15).length"
+    small = "[...document.querySelectorAll('figure svg, figure img')].filter(e => e.clientHeight < 50).length"
+    assert (browser.run(hidden), browser.run(small)) == (0, 0)
+    broken = "[...document.querySelectorAll('figure img')].filter(i => !i.complete || !i.naturalWidth).length"
+    assert browser.run(broken) == 0
     assert (browser.complaints, browser.requests) == ([], [])
 
 
@@ -80,6 +89,17 @@ def test_tables_are_sorted_by_a_click(browser: Browser, pages: dict[str, Path]) 
     sorts = f"(() => {{{find} return [...t.tHead.rows[0].cells].map(c => c.getAttribute('aria-sort'))}})()"
     assert browser.run(sorts) == ["descending", *[None] * 8]
     assert (browser.complaints, browser.requests) == ([], [])
+
+
+def test_claims_are_sorted_by_their_numbers(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["kinds"])
+    script = """(() => {
+        const table = document.querySelector("main table");
+        table.tHead.rows[0].cells[4].firstChild.click();
+        return [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent));
+    })()"""
+    rows = browser.run(script)
+    assert [row[4] for row in rows] == ["9.5 plain (1.7 to 1.8)", "10.5 times (1.7 to 1.8)", "–"]
 
 
 def test_numbers_are_sorted_as_numbers(browser: Browser, pages: dict[str, Path]) -> None:

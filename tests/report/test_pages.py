@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from made_up import write_every_kind
 from matplotlib.figure import Figure
 from pages import NASTY, Reader, page_of, write_nasty, write_results, write_trace
 
@@ -16,7 +18,7 @@ from topicloom import Interest, Overlay, design, measure
 from topicloom.metrics import support_curve
 from topicloom.model.html import printable, shortened
 from topicloom.model.numbers import percent
-from topicloom.report import find_files, page_html, read_results
+from topicloom.report import KINDS, Results, find_files, page_html, read_results
 from topicloom.report.section import figure
 
 FIGURES_OF_FLEET, FIGURES_OF_COMPARISON, FIGURES_OF_DESIGN, FIGURES_OF_TRACE = 2, 3, 4, 6
@@ -30,6 +32,49 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_nasty(tmp_path_factory.mktemp("pages") / "nasty")
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_every_kind(tmp_path_factory.mktemp("pages") / "kinds")
+
+
+@pytest.fixture(scope="module", params=(0, 1, 3, 4, 5))
+def nasty_kinds(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Path, str]:
+    name = NASTY[request.param]
+    return write_every_kind(tmp_path_factory.mktemp("pages") / "kinds", name=name), name
+
+
+def test_every_kind_has_a_field_of_the_results() -> None:
+    assert [field.name for field in fields(Results)] == [*(kind.name for kind in KINDS), "aside"]
+    forms = [form.name for kind in KINDS for form in kind.forms]
+    assert len(forms) == len(set(forms))
+
+
+def test_every_kind_has_a_section(kinds: Path) -> None:
+    page = page_of(kinds)
+    assert re.findall(r"<h2>(.*?)</h2>", page) == [
+        "Reproduction: reproduction",
+        "Profile: profile",
+        "Topics: topics.parquet",
+        "Sweep: sweep.parquet",
+        "Network: network",
+        "Costs: 2 plans",
+        "Cost: many.json",
+        "Core trees: trees.parquet",
+    ]
+
+
+def test_names_of_every_kind_stay_text(nasty_kinds: tuple[Path, str]) -> None:
+    folder, name = nasty_kinds
+    read = Reader(page_of(folder))
+    assert read.count("script") == 1
+    assert read.count("b") == read.count("i") == 0
+    assert all(attributes["src"].startswith("data:") for tag, attributes in read.elements if tag == "img")
+    assert not [key for _, attributes in read.elements for key in attributes if key.startswith("on")]
+    assert shortened(name) in "".join(read.texts)
+    ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
 
 
 def test_has_a_section_for_each_result(results: Path) -> None:
@@ -94,7 +139,9 @@ def test_the_worst_topics_come_first(results: Path) -> None:
     assert supports[0] < supports[-1]
 
 
-def test_is_the_same_every_time(results: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", ["results", "kinds"])
+def test_is_the_same_every_time(request: pytest.FixtureRequest, which: str, tmp_path: Path) -> None:
+    results = request.getfixturevalue(which)
     page = page_of(results)
     assert page == page_of(results)
     code = (
@@ -109,8 +156,8 @@ def test_is_the_same_every_time(results: Path, tmp_path: Path) -> None:
     assert ended.stdout == page
 
 
-def test_needs_nothing_else(results: Path, nasty: Path) -> None:
-    for folder in (results, nasty):
+def test_needs_nothing_else(results: Path, nasty: Path, kinds: Path) -> None:
+    for folder in (results, nasty, kinds):
         page = page_of(folder)
         read = Reader(page)
         for tag, attributes in read.elements:

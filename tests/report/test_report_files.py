@@ -7,13 +7,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from made_up import write_profile, write_topics
 from pages import write_results, write_trace
 
 from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design
 from topicloom.churn.trace import SCHEMA
 from topicloom.report import find_files, read_results
-from topicloom.report.files import OVERLAY, SUBSCRIPTIONS, TRACE, TRACE_COLUMNS
+from topicloom.report.fleet_files import OVERLAY, SUBSCRIPTIONS
+from topicloom.report.topics import TOPICS
+from topicloom.report.trace_file import TRACE, TRACE_COLUMNS
 
 PAIRS = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")]
 
@@ -50,10 +53,10 @@ def test_tells_files_apart_by_their_columns(tmp_path: Path) -> None:
     (folder / "odd.csv").write_text("x,y\n1,2\n")
     (folder / "broken.parquet").write_text("PAR1")
     found = find_files([folder])
-    assert {kind: [path.name for path in paths] for kind, paths in found.paths.items()} == {
-        SUBSCRIPTIONS: ["large.parquet", "subs.parquet"],
-        OVERLAY: ["gm.parquet", "gpm.parquet", "minmax.parquet", "rings.parquet"],
-        TRACE: ["trace.parquet"],
+    assert {form: [path.name for path in paths] for form, paths in found.paths.items() if paths} == {
+        SUBSCRIPTIONS.name: ["large.parquet", "subs.parquet"],
+        OVERLAY.name: ["gm.parquet", "gpm.parquet", "minmax.parquet", "rings.parquet"],
+        TRACE.name: ["trace.parquet"],
     }
     assert [each.path.name for each in found.aside] == ["broken.parquet", "odd.csv"]
     assert found.aside[1].reason == "holds no kind of result that a page shows; its columns are 'x', 'y'"
@@ -102,6 +105,27 @@ def test_same_names_from_different_folders(fleet: Path) -> None:
     assert [design.name for design in results.fleets[0].designs] == ["gm", str(fleet / "again" / "gm.parquet")]
 
 
+def test_same_names_of_one_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    one, other = (write_topics(tmp_path / name / "topics.parquet") for name in "ab")
+    results = read_results(find_files([one, other]))
+    assert [topics.name for topics in results.topics] == ["topics.parquet", str(other)]
+    monkeypatch.chdir(write_profile(tmp_path / "profile"))
+    (profile,) = read_results(find_files(["."])).profiles
+    assert profile.name == "profile"
+
+
+def test_the_form_that_asks_for_most_wins(tmp_path: Path) -> None:
+    path = write_topics(tmp_path / "topics.parquet")
+    table = pyarrow.parquet.read_table(path)
+    pyarrow.parquet.write_table(table.append_column("node", table["topic"]), path)
+    assert [form for form, paths in find_files([path]).paths.items() if paths] == [TOPICS.name]
+    (tmp_path / "pairs.csv").write_text("user,broker\na,t\nb,t\n")
+    chosen = find_files([tmp_path / "pairs.csv"], node_column="user", topic_column="broker")
+    assert [form for form, paths in chosen.paths.items() if paths] == [SUBSCRIPTIONS.name], "columns that were named"
+
+
 def test_what_lies_in_a_folder_is_put_aside(fleet: Path) -> None:
     write_other(fleet / "other.parquet")
     (fleet / "strangers.csv").write_text("source,target\na,nobody\n")
@@ -127,7 +151,7 @@ def test_what_is_named_must_be_shown(fleet: Path) -> None:
 def test_folders_without_results(tmp_path: Path) -> None:
     assert refusal(tmp_path) == (
         f"{tmp_path}: no results there; expected subscriptions (columns node, topic), overlays (source, target) "
-        "or a trace that 'topicloom maintain' wrote"
+        "or what another command wrote; docs/report.md lists all kinds"
     )
     write_other(tmp_path / "gm.parquet")
     assert refusal(tmp_path) == (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference.interests import SHAPES, random_interest, topics_by_node
 from reference.measures import LINK_SHAPES, random_links
 from topicloom import Overlay
-from topicloom.model.numbers import percent
+from topicloom.model.numbers import amount, percent
 from topicloom.report.carriers import carriers
 from topicloom.report.curves import binned, first_reaching, thinned
 from topicloom.report.sizes import ccdf
@@ -68,6 +68,14 @@ def test_first_reaching() -> None:
 )
 def test_only_full_support_reads_as_full(share: float, text: str) -> None:
     assert percent(share).text == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(None, "–"), (0, "0"), (3351.119, "3,351.1"), (0.0371, "0.0371"), (99_999.4, "99,999"), (1234567.8, "1,234,568")],
+)
+def test_amounts_have_five_digits_or_are_whole(number: float | None, text: str) -> None:
+    assert amount(number).text == text
 
 
 @given(st.lists(st.integers(0, 500), max_size=400))

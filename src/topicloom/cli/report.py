@@ -18,6 +18,7 @@ Example:
   topicloom report results/
   topicloom report subs.parquet gm.parquet gpm.parquet --out plans.html
   topicloom report trace.parquet --out churn.html
+  topicloom report net plan.parquet cost.json
 """
 
 PAGE = "report.html"
@@ -28,8 +29,8 @@ def command(
         list[Path],
         typer.Argument(
             metavar="PATH...",
-            help="Results: subscriptions and overlays over them, traces of `topicloom maintain`; or folders with such "
-            "files, which are told apart by their columns.",
+            help="Results: subscriptions and overlays over them, and what maintain, measure --topics, profile, sweep, "
+            "content and reproduce write; or folders with such files, which are told apart by what they hold.",
             show_default=False,
         ),
     ],
@@ -39,7 +40,7 @@ def command(
             "--out",
             "-o",
             metavar="PAGE",
-            help=f"HTML file to write. Unless given: {PAGE} in the folder, or here if files are given.",
+            help=f"HTML file to write. Unless given: {PAGE} in the folder; here if files or results are given.",
             show_default=False,
         ),
     ] = None,
@@ -52,7 +53,8 @@ def command(
 ) -> None:
     """Make a page of results to look at and to print.
 
-    One HTML file that needs nothing else: a design's degrees, support and diameters, overlays side by side, churn.
+    One HTML file that needs nothing else: designs and how they compare, churn, topics, profiles, sweeps,
+    content-based plans and their costs, the papers' figures and claims.
     """
     from topicloom.model.figures import require_matplotlib
     from topicloom.report import find_files, page_html, read_results, write_page
@@ -68,37 +70,35 @@ def command(
         )
         html = working.do("drawing", lambda: page_html(results, title=title))
     write_page(html, target)
-    facts = _facts(results) | {"bytes": len(html.encode()), "out": str(target)}
     if json:
-        output.print_json(facts)
+        output.print_json(_facts(results) | {"bytes": len(html.encode()), "out": str(target)})
     else:
-        _print(facts)
+        _print(results, target)
 
 
 def _beside(paths: list[Path]) -> Path:
     """In the only folder that was given; otherwise here."""
-    from topicloom.model.folder import is_ingested
+    from topicloom.report.files import folder_form
 
     only = paths[0]
-    return only / PAGE if len(paths) == 1 and only.is_dir() and not is_ingested(only) else Path(PAGE)
+    return only / PAGE if len(paths) == 1 and only.is_dir() and folder_form(only) is None else Path(PAGE)
 
 
 def _facts(results: Results) -> dict[str, Any]:
+    from topicloom.report import KINDS
+
     return {
-        "fleets": [
-            {"name": fleet.name, "overlays": [design.name for design in fleet.designs]} for fleet in results.fleets
-        ],
-        "traces": [trace.name for trace in results.traces],
+        **{kind.name: [kind.facts(result) for result in getattr(results, kind.name)] for kind in KINDS},
         "aside": [{"file": str(each.path), "reason": each.reason} for each in results.aside],
     }
 
 
-def _print(facts: dict[str, Any]) -> None:
-    for fleet in facts["fleets"]:
-        overlays = ", ".join(fleet["overlays"]) or "no overlays"
-        output.say(output.one_line(f"fleet {fleet['name']}: {overlays}"))
-    for trace in facts["traces"]:
-        output.say(output.one_line(f"churn {trace}"))
-    for aside in facts["aside"]:
-        output.say(output.one_line(f"left aside {aside['file']}: {aside['reason']}"))
-    output.say(f"written to {output.one_line(facts['out'])}")
+def _print(results: Results, target: Path) -> None:
+    from topicloom.report import KINDS
+
+    for kind in KINDS:
+        for result in getattr(results, kind.name):
+            output.say(output.one_line(kind.line(result)))
+    for aside in results.aside:
+        output.say(output.one_line(f"left aside {aside.path}: {aside.reason}"))
+    output.say(f"written to {output.one_line(str(target))}")

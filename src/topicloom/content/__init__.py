@@ -4,7 +4,7 @@ The network:
 
 - `network`: users, brokers, channels, prices; and each user's traffic. `rows`: channels by user.
 - `space`: attributes cut into cells; densities to rates, boxes to channels. `prices`: metrics.
-- `folder`: reading networks. `access`: their large table. `columns`: checks of all tables. `drawn`: writing them.
+- `folder`: reading networks. `access`: their large table. `parts`: each table. `drawn`: writing them.
 
 Assignments:
 

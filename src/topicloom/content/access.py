@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from topicloom.content.columns import known_names, numbers, require_distinct, require_part
+from topicloom.content.parts import require_part
 from topicloom.content.rows import Floats
+from topicloom.model.columns import known_names, numbers, require_distinct
 from topicloom.model.errors import InputError
 from topicloom.model.tables import names_column, require_columns
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom._version import __version__
-from topicloom.content.columns import known_names, require_distinct
 from topicloom.content.network import Network
 from topicloom.content.rows import Floats, Ids, summed
+from topicloom.model.columns import known_names, require_distinct
 from topicloom.model.errors import InputError
 from topicloom.model.files import replacing
 from topicloom.model.tables import read_table

@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from topicloom.content.access import read_access
-from topicloom.content.columns import distinct_names, known_names, numbers, read_part, require_distinct
 from topicloom.content.network import Network
+from topicloom.content.parts import read_part
 from topicloom.content.prices import closed, require_metric
 from topicloom.content.rows import Floats, Numbers, rows_of, users_of
 from topicloom.content.space import Attribute, Space, box_cells, piece_rates, quadratic_rates
 from topicloom.kernels.channel_rows import Rows
+from topicloom.model.columns import distinct_names, known_names, numbers, require_distinct
 from topicloom.model.errors import InputError
 from topicloom.model.tables import names_column
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom._version import __version__
-from topicloom.experiments.figure import Parameters
+from topicloom.experiments.figure import Parameters, Value
 from topicloom.model.files import replacing
 
 FOLDER = "cells"
@@ -66,12 +67,18 @@ def kept(folder: Path, cell: Cell) -> pa.Table | None:
 
 
 def with_parameters(cell: Cell, rows: pa.Table) -> pa.Table:
-    """The rows with the parameters beside them, as `parameter_NAME` where a result has that name, and `repetition`."""
-    for name, value in cell.parameters:
-        column = f"parameter_{name}" if name in rows.column_names else name
-        if column not in rows.column_names:
-            rows = rows.append_column(column, pa.array([value] * len(rows)))
-    return rows.append_column("repetition", pa.array([dict(cell.parameters)["seed"]] * len(rows), pa.int64()))
+    """The rows with the parameters and `repetition` beside them."""
+    for name, value in beside(cell, rows.column_names).items():
+        rows = rows.append_column(name, pa.array([value] * len(rows)))
+    return rows
+
+
+def beside(cell: Cell, results: Collection[str]) -> dict[str, Value]:
+    """What stands beside these results: the parameters, as `parameter_NAME` where a result has that name, and
+    `repetition`. A result that has even that name stays."""
+    named = {f"parameter_{name}" if name in results else name: value for name, value in cell.parameters}
+    kept = {name: value for name, value in named.items() if name not in results}
+    return {**kept, "repetition": dict(cell.parameters)["seed"]}
 
 
 def _file(folder: Path, cell: Cell) -> Path:

@@ -89,6 +89,8 @@ def find_edges(data: Path | None, graph: str) -> Path:
     stem = graph.replace("-", "_")
     if data is None:
         raise InputError(f"graph '{graph}' needs --data, a folder with the edge list {stem}.csv, .tsv or .txt")
+    if not data.is_dir():
+        raise InputError(f"{data}: no such folder; give one with the edge list {stem}.csv, .tsv or .txt")
     for folder in (data, data / _FOLDER):
         found = [file for ending in _ENDINGS if (file := folder / f"{stem}{ending}").is_file()]
         if len(found) > 1:

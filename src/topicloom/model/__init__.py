@@ -5,6 +5,7 @@
 - `events`: what happens to a fleet, as JSON Lines.
 - `names`: dense ids from names, in code-point order.
 - `tables`: subscriptions and links from Parquet, CSV and TSV files, with errors a person can act on.
+- `columns`: columns of names and numbers, checked.
 - `folder`: subscriptions from a folder that `topicloom ingest` wrote.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 - `files`: writing that leaves either the whole file or nothing.

@@ -7,6 +7,11 @@ from html import escape
 
 from topicloom.model.numbers import Number
 
+
+class Sentence(str):
+    """Text for a table that is never cut, unlike names."""
+
+
 Cell = str | Number
 
 # Longer names are cut in tables; the whole name shows when pointed at.
@@ -51,6 +56,8 @@ def _cell(cell: Cell) -> str:
     if isinstance(cell, Number):
         value = "" if cell.value is None else f"{cell.value!r}"
         return f'<td data-value="{value}"{_right(True)}>{escape(cell.text)}</td>'
+    if isinstance(cell, Sentence):
+        return f'<td class="sentence">{escape(printable(cell))}</td>'
     return f"<td>{name_html(cell)}</td>"
 
 

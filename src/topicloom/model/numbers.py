@@ -26,6 +26,13 @@ def mean(number: float | None) -> Number:
     return UNKNOWN if number is None else Number(number, f"{number:,.2f}")
 
 
+def amount(number: float | None) -> Number:
+    """A cost, a rate or any other measure, to five digits or whole."""
+    if number is None:
+        return UNKNOWN
+    return Number(number, f"{number:,.0f}" if abs(number) >= 100_000 else f"{number:,.5g}")
+
+
 def percent(share: float | None) -> Number:
     """A share as a percentage, rounded down to two digits, so that only a full one reads as 100%."""
     if share is None:

@@ -14,7 +14,7 @@ from topicloom.model.figures import (
     styled,
 )
 from topicloom.report.curves import thinned
-from topicloom.report.results import Fleet
+from topicloom.report.fleet_files import Fleet
 from topicloom.report.section import Section, beside, figure, table
 from topicloom.report.sizes import ccdf
 

@@ -12,9 +12,10 @@ from topicloom.model.numbers import Number, count, percent
 from topicloom.model.pictures import is_drawn, overlay_figure
 from topicloom.report.carriers import carriers
 from topicloom.report.curves import first_reaching, thinned
-from topicloom.report.results import Design, Fleet
+from topicloom.report.fleet_files import Design, Fleet
 from topicloom.report.section import Section, beside, figure, paragraph, table, tiles
 from topicloom.report.sizes import sizes_figure
+from topicloom.report.topic_measures import topic_diameters, worst_topics
 
 # How many rows the tables of extremes have.
 _ROWS = 20
@@ -23,7 +24,7 @@ _ROWS = 20
 def design_section(fleet: Fleet, design: Design) -> Section:
     """What an overlay is, how good it is, how it looks, and where it is weakest."""
     name = f"design {fleet.name} {design.name}"
-    figures = [_support(design, name), _degrees(design, name), _diameters(design, name)]
+    figures = [_support(design, name), _degrees(design, name), topic_diameters(design.topics, name)]
     picture = _picture(design, name)
     return Section(
         design.name,
@@ -31,7 +32,7 @@ def design_section(fleet: Fleet, design: Design) -> Section:
             paragraph(_origin(design)),
             tiles([(title, cell) for title, cell in compared_facts(design.measures) if isinstance(cell, Number)]),
             *([picture, beside(figures)] if is_drawn(design.overlay) else [beside([*figures, picture])]),
-            _worst_topics(design),
+            worst_topics(design.topics),
             _carriers(design.overlay),
         ),
     )
@@ -74,19 +75,6 @@ def _degrees(design: Design, name: str) -> str:
     return figure(drawn, f"{name} degrees", "Degree distribution", note)
 
 
-def _diameters(design: Design, name: str) -> str:
-    if design.topics.diameter is None:
-        return ""
-    drawn, how = sizes_figure(
-        design.topics.diameter, size="diameter of a topic (links)", things="topics", colour=COLOURS[2]
-    )
-    note = (
-        "The longest way that a message of a topic takes among those who want it. "
-        f"Where a topic is in pieces, the longest within a piece.{how}"
-    )
-    return figure(drawn, f"{name} diameters", "Topic diameters", note)
-
-
 def _picture(design: Design, name: str) -> str:
     if is_drawn(design.overlay):
         note = "Linked nodes are near each other; nodes with more links are larger"
@@ -95,32 +83,6 @@ def _picture(design: Design, name: str) -> str:
     else:
         note = "Who is linked with whom, nodes with most links first: hubs are stripes along the edges."
     return figure(overlay_figure(design.overlay), f"{name} picture", "The overlay", note)
-
-
-def _worst_topics(design: Design) -> str:
-    topics = design.topics
-    diameter = np.zeros(len(topics.subscribers), np.int64) if topics.diameter is None else topics.diameter
-    order = np.lexsort((-diameter, -topics.relays, -topics.unreachable, topics.support))[:_ROWS]
-    rows: list[list[Cell]] = [
-        [
-            topics.topic_names[at],
-            count(int(topics.subscribers[at])),
-            percent(float(topics.support[at])),
-            count(int(topics.components[at])),
-            count(None if topics.diameter is None else int(diameter[at])),
-            count(int(topics.relays[at])),
-            count(int(topics.unreachable[at])),
-        ]
-        for at in order.tolist()
-    ]
-    broken = int(np.count_nonzero(topics.components > 1))
-    note = (
-        f"{broken:,} of {len(topics.topic_names):,} topics are not connected; those with the least support come first."
-        if broken
-        else "Every topic is connected; those with the longest ways come first."
-    )
-    headers = ["topic", "subscribers", "support", "components", "diameter (links)", "relays", "unreachable"]
-    return table("Worst-served topics", headers, rows, note=note)
 
 
 def _carriers(overlay: Overlay) -> str:

@@ -3,94 +3,91 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from topicloom.model.errors import InputError
-from topicloom.model.folder import is_ingested
 from topicloom.model.tables import column_names
+from topicloom.report.fleet_files import SUBSCRIPTIONS
+from topicloom.report.json_files import JSON, read_object
+from topicloom.report.kind import Aside, Form, Found
+from topicloom.report.kinds import FORMS
 
-SUBSCRIPTIONS = "subscriptions"
-OVERLAY = "overlay"
-TRACE = "trace"
-
-# Columns of a trace that `topicloom maintain` wrote, as far as the page shows them.
-TRACE_COLUMNS = (
-    *("event", "kind", "node", "error", "seconds", "upkeep_seconds", "links_added", "links_removed"),
-    *("repair_ratio", "shadow", "nodes", "links", "average_degree", "max_degree"),
-)
-
-# How many columns of a file that holds something else are named.
+# How many columns or keys of a file that holds something else are named.
 _SHOWN = 4
-_TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
-
-
-@dataclass(frozen=True)
-class Aside:
-    """A file that the page does not show, and why."""
-
-    path: Path
-    reason: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """Files by what they hold. `named` are those given by name, not found in a folder: they must be shown."""
-
-    paths: dict[str, list[Path]] = field(default_factory=lambda: {SUBSCRIPTIONS: [], OVERLAY: [], TRACE: []})
-    named: set[Path] = field(default_factory=set)
-    aside: list[Aside] = field(default_factory=list)
+_FILES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz", JSON)
 
 
 def find_files(
     given: Sequence[str | os.PathLike[str]], *, node_column: str = "node", topic_column: str = "topic"
 ) -> Found:
-    """Sort files, and those that lie in folders, by their columns.
+    """Sort files, and those that lie in folders, by what they hold.
 
     In a folder, whatever is no result is put aside; a file that is given by name must be one. A folder inside a
-    folder is looked at only where `topicloom ingest` wrote it.
+    folder is looked at only where it is itself a result.
     """
-    columns = {TRACE: TRACE_COLUMNS, OVERLAY: ("source", "target"), SUBSCRIPTIONS: (node_column, topic_column)}
-    found, seen = Found(), set()
+    subscriptions = (node_column, topic_column)
+    forms = [form._replace(columns=subscriptions) if form == SUBSCRIPTIONS else form for form in FORMS]
+    found, seen = Found({form.name: [] for form in forms}), set()
     for path in map(Path, given):
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
-        inside = path.is_dir() and not is_ingested(path)
-        for file in sorted(path.iterdir()) if inside else [path]:
-            if file.resolve() in seen or (inside and not _may_be_result(file)):
+        for file, named in _files(path):
+            if file.resolve() in seen:
                 continue
             seen.add(file.resolve())
             try:
-                found.paths[_kind(file, columns)].append(file)
+                found.paths[_form(file, forms).name].append(file)
             except InputError as error:
-                if not inside:
+                if named:
                     raise
                 found.aside.append(Aside(file, str(error).removeprefix(f"{file}: ")))
-            if not inside:
+            if named:
                 found.named.add(file)
     if not any(found.paths.values()):
         places = ", ".join(os.fspath(path) for path in given)
         raise InputError(
             f"{places}: no results there; expected subscriptions (columns {node_column}, {topic_column}), "
-            "overlays (source, target) or a trace that 'topicloom maintain' wrote"
+            "overlays (source, target) or what another command wrote; docs/report.md lists all kinds"
         )
     return found
 
 
-def _may_be_result(file: Path) -> bool:
-    if file.name.startswith("."):
-        return False
-    return is_ingested(file) if file.is_dir() else file.name.lower().endswith(_TABLES)
+def folder_form(folder: Path) -> Form | None:
+    """The form of a folder that is itself a result; None for files and other folders."""
+    held = (form for form in FORMS if form.parts and all((folder / part).exists() for part in form.parts))
+    return next(held, None)
 
 
-def _kind(file: Path, columns: dict[str, tuple[str, ...]]) -> str:
+def _files(path: Path) -> Iterator[tuple[Path, bool]]:
+    """The results at a path, and whether each was given by name: the file, or what lies in the folder."""
+    form = folder_form(path)
+    if form is not None or not path.is_dir():
+        yield path, True
+    inside = path.is_dir() and (form is None or form.own)
+    for file in sorted(path.iterdir()) if inside else ():
+        if form is not None and file.name in form.own:
+            continue
+        if not file.name.startswith(".") and (
+            folder_form(file) if file.is_dir() else file.name.lower().endswith(_FILES)
+        ):
+            yield file, False
+
+
+def _form(file: Path, forms: Sequence[Form]) -> Form:
     if file.is_dir():
-        return SUBSCRIPTIONS
-    present = column_names(file)
-    for kind, needed in columns.items():
-        if set(needed) <= set(present):
-            return kind
+        held = folder_form(file)
+        assert held is not None
+        return held
+    is_json = file.name.lower().endswith(JSON)
+    present = list(read_object(file)) if is_json else column_names(file)
+    for form in forms:
+        needed = form.keys if is_json else form.columns
+        if needed and set(needed) <= set(present):
+            return form
+    if folder_form(file.parent) is not None:
+        raise InputError(f"{file}: is only a part of what {file.parent} holds; give that folder")
     more = f" and {len(present) - _SHOWN} more" if len(present) > _SHOWN else ""
     has = f"{', '.join(map(repr, present[:_SHOWN]))}{more}" or "none"
-    raise InputError(f"{file}: holds no kind of result that a page shows; its columns are {has}")
+    named = "keys" if is_json else "columns"
+    raise InputError(f"{file}: holds no kind of result that a page shows; its {named} are {has}")

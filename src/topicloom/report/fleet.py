@@ -9,7 +9,8 @@ from topicloom.model.interest import Interest
 from topicloom.model.numbers import count, mean
 from topicloom.report.comparison import comparison_section
 from topicloom.report.design import design_section
-from topicloom.report.results import Fleet
+from topicloom.report.fleet_files import OVERLAY, SUBSCRIPTIONS, Fleet, read_fleets
+from topicloom.report.kind import Kind
 from topicloom.report.section import Section, beside, figure, paragraph, tiles
 from topicloom.report.sizes import sizes_figure
 
@@ -43,3 +44,17 @@ def _nodes_per_topic(interest: Interest, name: str) -> str:
     drawn, how = sizes_figure(sizes, size="nodes that want a topic", things="topics", colour=COLOURS[2])
     most = f"The most popular topic is wanted by {sizes.max(initial=0):,} of {interest.node_count:,} nodes.{how}"
     return figure(drawn, f"fleet {name} nodes per topic", "Nodes per topic", most)
+
+
+def _overlays(fleet: Fleet) -> list[str]:
+    return [design.name for design in fleet.designs]
+
+
+KIND = Kind(
+    name="fleets",
+    forms=(SUBSCRIPTIONS, OVERLAY),
+    read=read_fleets,
+    section=fleet_section,
+    facts=lambda fleet: {"name": fleet.name, "overlays": _overlays(fleet)},
+    line=lambda fleet: f"fleet {fleet.name}: {', '.join(_overlays(fleet)) or 'no overlays'}",
+)

@@ -11,18 +11,16 @@ from importlib.resources import files
 
 from topicloom._version import __version__
 from topicloom.model.files import replacing
-from topicloom.report.files import Aside
-from topicloom.report.fleet import fleet_section
+from topicloom.report.kind import Aside
+from topicloom.report.kinds import KINDS
 from topicloom.report.results import Results
 from topicloom.report.section import Section, paragraph, table
-from topicloom.report.trace import trace_section
 
 
 def page_html(results: Results, *, title: str = "Topicloom report") -> str:
     """The whole page; the same results give the same text."""
     sections = [
-        *map(fleet_section, results.fleets),
-        *map(trace_section, results.traces),
+        *(kind.section(result) for kind in KINDS for result in getattr(results, kind.name)),
         *([_aside(results.aside)] if results.aside else []),
     ]
     style, script = (files("topicloom.report").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -36,9 +37,9 @@ def tiles(facts: Iterable[tuple[str, Number]]) -> str:
 
 
 def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, note: str = "") -> str:
-    """A table that the reader can sort, with a title and a note above it."""
-    below = paragraph(note) if note else ""
-    return f'<div class="table">\n<h4>{escape(title)}</h4>\n{below}{table_html(headers, rows)}</div>\n'
+    """A table that the reader can sort, with a title and a note above it, if any."""
+    above = f"{heading(title) if title else ''}{paragraph(note) if note else ''}"
+    return f'<div class="table">\n{above}{table_html(headers, rows)}</div>\n'
 
 
 def figure(drawn: Figure, name: str, title: str, note: str) -> str:
@@ -46,6 +47,18 @@ def figure(drawn: Figure, name: str, title: str, note: str) -> str:
     svg = to_svg(drawn, name).replace("<svg ", f'<svg role="img" aria-label="{escape(f"{title}. {note}")}" ', 1)
     caption = f"<figcaption><strong>{escape(title)}.</strong> {escape(note)}</figcaption>"
     return f"<figure>\n{svg}{caption}\n</figure>\n"
+
+
+def picture(svg: bytes, title: str, note: str) -> str:
+    """An SVG file inside the page, as an image: its ids meet no others and its scripts, if any, do not run."""
+    inside = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    caption = f"<figcaption><strong>{escape(title)}.</strong> {escape(note)}</figcaption>"
+    return f'<figure>\n<img src="{inside}" alt="{escape(f"{title}. {note}")}">\n{caption}\n</figure>\n'
+
+
+def heading(text: str) -> str:
+    """A heading within a section."""
+    return f"<h4>{escape(text)}</h4>\n"
 
 
 def beside(blocks: Iterable[str]) -> str:

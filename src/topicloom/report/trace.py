@@ -25,8 +25,9 @@ from topicloom.model.figures import (
 from topicloom.model.html import Cell
 from topicloom.model.numbers import count, mean, milliseconds, percent
 from topicloom.report.curves import Binned, binned
-from topicloom.report.results import Trace
+from topicloom.report.kind import Kind
 from topicloom.report.section import Section, beside, figure, paragraph, table, tiles
+from topicloom.report.trace_file import TRACE, Trace, read_traces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,3 +188,13 @@ def _refused(events: pa.Table) -> str:
     if events.num_rows > _REFUSED_ROWS:
         note += f" These are the first {_REFUSED_ROWS} of {events.num_rows:,}."
     return table("Refused events", ["event", "kind", "node", "why"], rows, note=note)
+
+
+KIND = Kind(
+    name="traces",
+    forms=(TRACE,),
+    read=read_traces,
+    section=trace_section,
+    facts=lambda trace: trace.name,
+    line=lambda trace: f"churn {trace.name}",
+)

@@ -1,31 +1,19 @@
-"""Columns of the tables of a network, checked, with errors that name the file and the row."""
+"""Columns of names and numbers, checked, with errors that name the file and the row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.content.rows import Floats
 from topicloom.model.errors import InputError
 from topicloom.model.names import ids_of
-from topicloom.model.tables import names_column, read_table
+from topicloom.model.tables import names_column
 
-
-def require_part(file: Path) -> None:
-    """Refuse a network that lacks a table."""
-    if not file.exists():
-        raise InputError(f"{file.parent}: has no {file.name}; docs/content.md lists the tables of a network")
-
-
-def read_part(file: Path, columns: Sequence[str]) -> pa.Table:
-    """The named columns of one table."""
-    require_part(file)
-    return read_table(file, columns)
+Floats = npt.NDArray[np.float64]
 
 
 def known_names(
