@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,12 @@ def test_costs_are_those_of_the_messages(others: dict[str, Any]) -> None:
     assert row == pytest.approx(
         {"total": access + core, "access": access, "core": core, "cost_reduction_ratio": at_random / (access + core)}
     )
+
+
+def test_times_are_those_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(0, 1000)
+    monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+    assert row_of("packing")["seconds"] == 1000
 
 
 def test_random_saves_nothing() -> None:

@@ -23,10 +23,14 @@ from topicloom.model.errors import InputError
 
 @dataclass(frozen=True)
 class Run:
-    """An assignment, the seconds that its algorithm took, and what else it said; no compiling, no files."""
+    """An assignment, the seconds that its algorithm took, and what else it said; no compiling, no files.
+
+    `processor_seconds` are those in which it was at work and not kept waiting by others on the machine.
+    """
 
     assignment: Assignment
     seconds: float
+    processor_seconds: float
     facts: Mapping[str, Any]
 
 
@@ -54,12 +58,12 @@ def run(
     checked = checked_parameters(found, parameters)
     network.require_capacity()
     warm_up(found, checked)
-    began = time.perf_counter()
+    began, at_work = time.perf_counter(), time.thread_time()
     rng = np.random.default_rng(seed)
     placed = migration.migrate([network, *then], checked, rng) if then else found.assign(network, checked, rng)
-    seconds = time.perf_counter() - began
+    seconds, processor_seconds = time.perf_counter() - began, time.thread_time() - at_work
     origin = Origin(found.name, MappingProxyType(checked), int(seed) if found.random else None)
-    return Run(Assignment([network, *then][-1], placed.brokers, origin), seconds, placed.facts)
+    return Run(Assignment([network, *then][-1], placed.brokers, origin), seconds, processor_seconds, placed.facts)
 
 
 def warm_up(algorithm: Algorithm, parameters: Mapping[str, Any]) -> None:

@@ -110,6 +110,7 @@ def run_network(parameters: Mapping[str, Any], algorithms: Sequence[str], versio
                 "core": priced.core,
                 "cost_reduction_ratio": random / priced.total if priced.total else None,
                 "seconds": result.seconds,
+                "processor_seconds": result.processor_seconds,
             }
         )
     return rows
