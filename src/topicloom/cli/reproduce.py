@@ -191,12 +191,13 @@ def _facts(plan: Plan, made: Sequence[Made], errors: dict[Cell, str], left_out: 
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from topicloom.experiments.claims import Verdict, expected, ours
+    from topicloom.experiments.claims import Verdict, ours
+    from topicloom.model.numbers import claimed
 
     words = {True: "yes", False: "no", None: "not measured"}
     verdicts = [Verdict(**claim) for claim in facts["claims"]]
     rows = [
-        [each.id, expected(each.rule, each.published, each.unit), ours(each), words[each.holds]] for each in verdicts
+        [each.id, claimed(each.rule, each.published, each.unit), ours(each), words[each.holds]] for each in verdicts
     ]
     output.print_table(("claim", "published", "here", "holds"), rows)
     output.say("")
