@@ -5,15 +5,18 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from topicloom.experiments.claims import Verdict, check, expected, ours
+from topicloom.experiments.claims import Verdict, check, ours
 from topicloom.experiments.figure import Claim, Figure, Plot
 from topicloom.experiments.queries import Runs
+from topicloom.model.numbers import claimed
 
 FIGURE = Figure("p-fig-1", "P", "figure 1", "t", "a", "design", ((("seed", 1),),), Plot("lines"), ())
 
 
-def judged(rule: str, published: float | None, *values: float | None, quick: bool = False, unit: str = "") -> Verdict:
-    claim = Claim("p-fig-1.1", "section 1", "s", rule, "SELECT value FROM runs", published, unit, "For a reason.")
+def judged(
+    rule: str, published: float | None, *values: float | None, quick: bool = False, differs: str = "For a reason."
+) -> Verdict:
+    claim = Claim("p-fig-1.1", "section 1", "s", rule, "SELECT value FROM runs", published, "", differs)
     runs = Runs(pa.table({"value": pa.array(values, pa.float64())}))
     return check(FIGURE, claim, runs, quick=quick)
 
@@ -61,18 +64,19 @@ def test_a_number_has_its_spread() -> None:
 
 
 def test_what_does_not_hold_says_why() -> None:
-    assert judged("at most", 25, 30.0, unit="%").sentence == "Measured 30%; the paper: at most 25%. For a reason."
-    quick = judged("at most", 25, 30.0, quick=True)
-    assert quick.sentence == "Measured 30; the paper: at most 25. Sizes are smaller than the paper's."
+    assert judged("at most", 25, 30.0).sentence == "For a reason."
+    assert judged("at most", 25, 30.0, differs="").sentence == "It is not known why."
+    assert judged("at most", 25, 30.0, quick=True).sentence == "Sizes are smaller than the paper's."
 
 
 def test_words() -> None:
-    assert expected("always", None, "") == "always"
-    assert expected("equal", 0.068, "%") == "0.068%"
-    assert expected("about", 3, "times") == "about 3 times"
-    assert expected("equal", 12345.6, "links") == "12,346 links"
-    assert ours(judged("always", None, 1.0, 0.5)) == "75% of cases"
-    assert ours(judged("equal", 1)) == "not measured"
+    assert claimed("always", None, "") == "always"
+    assert claimed("equal", 0.068, "%") == "0.068%"
+    assert claimed("about", 3, "times") == "about 3 times"
+    assert claimed("equal", 12345.6, "links") == "12,346 links"
+    assert claimed("order", 0.001) == "order of 0.001"
+    assert ours(judged("always", None, 1.0, 0.5)) == "75% of cases (50% to 100%)"
+    assert ours(judged("equal", 1)) == "–"
 
 
 def test_a_claim_is_well_formed() -> None:

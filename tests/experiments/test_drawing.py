@@ -35,7 +35,7 @@ def test_lines_are_means_with_the_spread() -> None:
     assert [line.get_xydata().tolist() for line in axes.lines] == [[[10, 3], [20, 6]], [[10, 1], [20, 1.5]]]
     low_and_high = {tuple(point) for point in axes.collections[0].get_paths()[0].vertices.tolist()}
     assert {(10, 2), (10, 4), (20, 5), (20, 7)} <= low_and_high
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["GM", "gpm"]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == ["GM", "gpm"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("nodes", "links")
     assert axes.get_ylim()[0] == 0
 

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from made_up import cost_facts, write_assignment, write_cost, write_network, write_topics, write_trees
 from pages import Reader, page_of
+from result_files import cost_facts, write_assignment, write_cost, write_network, write_topics, write_trees
 
 from topicloom import InputError
 from topicloom.content import assign, read_network

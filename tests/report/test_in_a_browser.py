@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from browser import Browser, find_chromium
-from made_up import write_every_kind
 from pages import NASTY, page_of, write_nasty, write_results
+from result_files import write_every_kind
 
 from topicloom.report import write_page
 

@@ -10,9 +10,9 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from made_up import write_every_kind
 from matplotlib.figure import Figure
 from pages import NASTY, Reader, page_of, write_nasty, write_results, write_trace
+from result_files import write_every_kind
 
 from topicloom import Interest, Overlay, design, measure
 from topicloom.metrics import support_curve

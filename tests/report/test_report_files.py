@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from made_up import write_profile, write_topics
 from pages import write_results, write_trace
+from result_files import write_profile, write_topics
 
 from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design

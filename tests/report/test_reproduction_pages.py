@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up import CLAIMS, FIGURES, SVG, claim, figure, write_reproduction, write_topics
 from pages import Reader, page_of
+from result_files import CLAIMS, FIGURES, SVG, claim, figure, write_reproduction, write_topics
 
 from topicloom import InputError
 from topicloom.report import find_files, read_results
@@ -38,7 +38,7 @@ def test_tells_all_claims_in_one_table(folder: Path) -> None:
         ["Low 2010", "section V-A", says, "at most 1.8 times", "2.25 times", "✗ does not hold", why],
         ["Low 2010", "section V-A", says, "falls", "–", "– not measured", ""],
         ["GM 2007", "section 6", says, "at most 1.8 times", f"123,457 {spread}", "✓ holds", ""],
-        ["GM 2007", "section V-A", says, "always", "96.00% of cases (80.00% to 100%)", "✗ does not hold", ""],
+        ["GM 2007", "section V-A", says, "always", "96% of cases (80% to 100%)", "✗ does not hold", ""],
         ["GM 2007", "section V-A", says, "25%", "6.52%", "✓ holds", ""],
         ["GM 2007", "section V-A", "About a table not here.", "at most 1.8 times", f"1.75 {spread}", "✓ holds", ""],
     ]

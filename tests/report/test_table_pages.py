@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from made_up import sweep_rows, write_profile, write_sweep, write_topics
 from pages import Reader, page_of
+from result_files import sweep_rows, write_profile, write_sweep, write_topics
 
 from topicloom import InputError, design, synthetic
 from topicloom.metrics import topic_measures

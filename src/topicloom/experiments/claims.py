@@ -12,11 +12,12 @@ The rules are the same for all claims, so that none can be bent until it holds:
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from topicloom.experiments.figure import Claim, Figure
 from topicloom.experiments.queries import Runs
+from topicloom.model.numbers import measured
 
 _TOLERANCE = {"equal": 0.1, "about": 0.25}
 _ORDER = math.sqrt(10)
@@ -74,32 +75,14 @@ def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
     )
     if holds is not False:
         return verdict
-    differs = "Sizes are smaller than the paper's." if quick else claim.differs
-    return Verdict(**{**verdict.to_dict(), "sentence": f"{_measured(verdict)} {differs}".strip()})
-
-
-def expected(rule: str, published: float | None, unit: str) -> str:
-    """What a claim asks for, in words."""
-    if published is None:
-        return rule
-    return f"{'' if rule == 'equal' else f'{rule} '}{quantity(published, unit)}"
-
-
-def quantity(number: float, unit: str) -> str:
-    """A number to three digits with its unit."""
-    text = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
-    return f"{text}{'' if unit in ('', '%') else ' '}{unit}"
+    why = "Sizes are smaller than the paper's." if quick else claim.differs or "It is not known why."
+    return replace(verdict, sentence=why)
 
 
 def ours(verdict: Verdict) -> str:
     """Our number with its spread, in words; a share of the cases where the claim is about cases."""
-    if verdict.number is None or verdict.low is None or verdict.high is None:
-        return "not measured"
-    if verdict.published is None:
-        return f"{100 * verdict.number:.3g}% of cases"
-    mean = quantity(verdict.number, verdict.unit)
-    spread = f"{quantity(verdict.low, '')} to {quantity(verdict.high, '')}"
-    return mean if verdict.low == verdict.high else f"{mean} ({spread})"
+    number = measured(verdict.number, verdict.low, verdict.high, verdict.unit, cases=verdict.published is None)
+    return number.text
 
 
 def _holds(claim: Claim, number: float, lowest: float) -> bool:
@@ -112,7 +95,3 @@ def _holds(claim: Claim, number: float, lowest: float) -> bool:
     if claim.rule == "order":
         return claim.published / _ORDER <= number <= claim.published * _ORDER
     return abs(number - claim.published) <= _TOLERANCE[claim.rule] * abs(claim.published)
-
-
-def _measured(verdict: Verdict) -> str:
-    return f"Measured {ours(verdict)}; the paper: {expected(verdict.rule, verdict.published, verdict.unit)}."

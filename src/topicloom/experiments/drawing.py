@@ -29,12 +29,12 @@ def draw(figure: Figure, runs: Runs) -> Picture:
 
 def _draw_panels(plot: Plot, rows: Sequence[Row]) -> Picture:
     panels = _distinct(rows, plot.panels) if plot.panels else [None]
-    lines = sorted({_line(plot, row) for row in rows}, key=[_line(plot, row) for row in rows].index)
+    lines = list(dict.fromkeys(_line(plot, row) for row in rows))
     width, height = _PANEL
     with styled():
         picture, axes = new_figure(
             width * max(len(panels), 1.4),
-            height * len(plot.y) + 0.2,
+            height * len(plot.y) + 0.3,
             panels=len(panels) * len(plot.y),
             columns=len(panels),
         )
@@ -45,7 +45,7 @@ def _draw_panels(plot: Plot, rows: Sequence[Row]) -> Picture:
             if panel is not None:
                 axes[place].set_title(_named(plot, panel))
         if len(lines) > 1:
-            add_legend(axes[0], lines)
+            add_legend(axes[0], lines, below=picture)
     return picture
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from topicloom.experiments.claims import Verdict, expected, ours
+from topicloom.experiments.claims import Verdict, ours
+from topicloom.model.numbers import claimed
 
 _WORDS = {True: "yes", False: "**no**", None: "not measured"}
 
@@ -45,7 +46,7 @@ def _claims_table(claims: Iterable[Mapping[str, Any]]) -> list[str]:
         cells = (
             f"{verdict.figure.split('-', 2)[-1]}; {verdict.place}",
             verdict.says,
-            expected(verdict.rule, verdict.published, verdict.unit),
+            claimed(verdict.rule, verdict.published, verdict.unit),
             ours(verdict),
             f"{_WORDS[verdict.holds]}{f'. {verdict.sentence}' if verdict.sentence else ''}",
         )

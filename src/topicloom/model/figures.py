@@ -32,6 +32,7 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 # How long names in figures may be.
 LABEL = 24
+_LEGEND_COLUMNS = 5
 
 _STYLE: dict[str, Any] = {
     "font.size": 9,
@@ -139,12 +140,19 @@ def draw_ccdfs(
         add_legend(axes, list(lines))
 
 
-def add_legend(axes: Axes, names: Sequence[str]) -> None:
-    """Add a legend that names the lines in the order they were drawn.
+def add_legend(axes: Axes, names: Sequence[str], *, below: Figure | None = None) -> None:
+    """Add a legend that names the lines in the order they were drawn; below all panels of a figure where one is given.
 
     Names are taken literally: dollar signs make no formula, and a leading underscore hides nothing.
     """
-    legend = axes.legend(axes.lines[: len(names)], ["name"] * len(names))
+    lines, labels = axes.lines[: len(names)], ["name"] * len(names)
+    if below is None:
+        legend = axes.legend(lines, labels)
+    else:
+        legend = below.legend(lines, labels, loc="outside lower center", ncols=min(len(names), _LEGEND_COLUMNS))
+    for handle in legend.get_lines():
+        # Dots are small and pale where they are many.
+        handle.set(alpha=1, markersize=max(4.0, handle.get_markersize()))
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set(text=shortened(name, LABEL), parse_math=False)
 

@@ -46,3 +46,28 @@ def percent(share: float | None) -> Number:
 def milliseconds(seconds: float | None) -> Number:
     """Seconds as milliseconds, to the microsecond."""
     return UNKNOWN if seconds is None else Number(seconds, f"{1000 * seconds:,.3f} ms")
+
+
+def quantity(number: float, unit: str = "") -> str:
+    """A number to three digits, or whole where it is large, with its unit."""
+    text = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+    return f"{text}{'' if unit in ('', '%') else ' '}{unit}"
+
+
+def claimed(rule: str, published: float | None, unit: str = "") -> str:
+    """What a paper's claim asks for, in words."""
+    if published is None:
+        return rule
+    words = {"equal": "", "order": "order of "}.get(rule, f"{rule} ")
+    return f"{words}{quantity(published, unit)}"
+
+
+def measured(number: float | None, low: float | None, high: float | None, unit: str = "", *, cases: bool) -> Number:
+    """Our number beside a paper's, with the lowest and highest of the repetitions; a share where it counts cases."""
+    if number is None or low is None or high is None:
+        return UNKNOWN
+    if cases:
+        number, low, high, unit = 100 * number, 100 * low, 100 * high, "%"
+    text = f"{quantity(number, unit)}{' of cases' if cases else ''}"
+    ends = [quantity(end, "%" if cases else "") for end in (low, high)]
+    return Number(number, text if ends[0] == ends[1] else f"{text} ({ends[0]} to {ends[1]})")

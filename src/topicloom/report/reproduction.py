@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from topicloom.model.html import Cell, Sentence
-from topicloom.model.numbers import UNKNOWN, Number, count, percent
+from topicloom.model.numbers import claimed, count, measured
 from topicloom.report.kind import Kind
 from topicloom.report.reproduction_files import REPRODUCTION, Claim, PaperFigure, Reproduction, read_reproductions
 from topicloom.report.section import Section, heading, paragraph, picture, table, tiles
@@ -73,36 +73,11 @@ def _claims(claims: Iterable[Claim], title: str) -> str:
 def _row(claim: Claim) -> list[Cell]:
     return [
         Sentence(claim.says),
-        _published(claim),
-        _ours(claim),
+        claimed(claim.rule, claim.published, claim.unit),
+        measured(claim.number, claim.low, claim.high, claim.unit, cases=claim.published is None),
         _HOLDS[claim.holds],
         Sentence(claim.sentence),
     ]
-
-
-def _published(claim: Claim) -> str:
-    if claim.published is None:
-        return claim.rule
-    number = _quantity(claim.published, claim.unit)
-    return number if claim.rule == "equal" else f"{claim.rule} {number}"
-
-
-def _ours(claim: Claim) -> Number:
-    """Our number with its spread; where a paper gives no number but speaks of cases, the share of those that hold."""
-    if claim.number is None:
-        return UNKNOWN
-    of_cases = claim.published is None
-    text = f"{percent(claim.number).text} of cases" if of_cases else _quantity(claim.number, claim.unit)
-    if claim.low is not None and claim.high is not None:
-        low, high = (percent(end).text if of_cases else _quantity(end) for end in (claim.low, claim.high))
-        text += f" ({low} to {high})" if low != high else ""
-    return Number(claim.number, text)
-
-
-def _quantity(number: float, unit: str = "") -> str:
-    """A number to three digits, or whole, with its unit."""
-    text = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
-    return f"{text}{'' if unit in ('', '%') else ' '}{unit}"
 
 
 def _facts(reproduction: Reproduction) -> dict[str, object]:
