@@ -56,19 +56,21 @@ def test_every_format_gives_the_same_graph(spark: SparkSession, tmp_path: Path, 
     assert taken(spark, Graphs(tmp_path / "data", tmp_path / "out"), graph="twitter-followers", seed=1) == DIRECTED
 
 
-def test_friends_follow_each_other(spark: SparkSession, tmp_path: Path) -> None:
-    write(tmp_path / "ego_facebook.txt", lines(" "))
-    assert taken(spark, Graphs(tmp_path, tmp_path / "out"), graph="ego-facebook", seed=1) == UNDIRECTED
+@pytest.mark.parametrize("graph", ["ego-facebook", "facebook-pages"])
+def test_friends_follow_each_other(spark: SparkSession, tmp_path: Path, graph: str) -> None:
+    write(tmp_path / f"{graph.replace('-', '_')}.txt", lines(" "))
+    assert taken(spark, Graphs(tmp_path, tmp_path / "out"), graph=graph, seed=1) == UNDIRECTED
 
 
 def test_samples_are_breadth_first(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "slashdot_followers.csv", "a,b\n" + lines(","))
     graphs = Graphs(tmp_path, tmp_path / "out")
     whole = {(row["node"], row["topic"]) for row in DIRECTED.to_arrow().to_pylist()}
-    part = taken(spark, graphs, graph="slashdot-followers", nodes=6, seed=2)
-    expected = twin.sample(whole, social=True, nodes=6, seeds=3, seed=2, uniform=False)
-    assert expected != twin.sample(whole, social=True, nodes=6, seeds=3, seed=1, uniform=False)
-    assert {(row["node"], row["topic"]) for row in part.to_arrow().to_pylist()} == expected
+    expected = [twin.sample(whole, social=True, nodes=6, seeds=3, seed=seed, uniform=False) for seed in (1, 2)]
+    assert expected[0] != expected[1]
+    for seed, pairs in enumerate(expected, start=1):
+        part = taken(spark, graphs, graph="slashdot-followers", nodes=6, seed=seed)
+        assert {(row["node"], row["topic"]) for row in part.to_arrow().to_pylist()} == pairs
 
 
 @pytest.fixture

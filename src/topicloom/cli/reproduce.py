@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from topicloom.cli import options, output
 from topicloom.cli.sparking import on_spark, spark_options
-from topicloom.cli.working import Working, time_left
+from topicloom.cli.working import Working, telling_what_is_kept, time_left
 
 if TYPE_CHECKING:
     from topicloom.experiments.cells import Cell
@@ -95,10 +94,11 @@ def command(
     watch = SweepWatch()
     with Working(quiet=quiet or verbose) as working:
         plan = working.do("looking for finished runs", lambda: plan_figures(figures, out, Graphs(data, out)))
-        with _telling_what_is_kept(plan, watch):
+        runs = len({cell for cells in plan.cells.values() for cell in cells})
+        with telling_what_is_kept(lambda: runs - len(plan.pending) + watch.done, runs, "runs"):
             errors = _run(working, settings, plan, watch) if plan.pending else {}
             made = working.do("drawing and checking claims", lambda: write_reproduction(plan, errors, quick=quick))
-    facts = _facts(plan, made, errors, left_out)
+    facts = {"runs": runs, **_facts(plan, made, errors, left_out)}
     if json:
         output.print_json(facts)
     else:
@@ -166,23 +166,10 @@ def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch
         )
 
 
-@contextmanager
-def _telling_what_is_kept(plan: Plan, watch: SweepWatch) -> Iterator[None]:
-    """After Ctrl-C a person wants to know what is lost: nothing that is done."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"stopped; {output.count(watch.done)} of {output.count(len(plan.pending))} runs are done and kept, "
-            f"the same command goes on from there"
-        ) from None
-
-
 def _facts(plan: Plan, made: Sequence[Made], errors: dict[Cell, str], left_out: list[str]) -> dict[str, Any]:
     return {
         "figures": [each.entry for each in made],
         "claims": [verdict.to_dict() for each in made for verdict in each.verdicts],
-        "runs": len({cell for cells in plan.cells.values() for cell in cells}),
         "ran": len(plan.pending),
         "errors": sorted(set(errors.values())),
         "left_out": left_out,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from topicloom.cli import options, output
 from topicloom.cli.sparking import on_spark, spark_options
-from topicloom.cli.working import Working, time_left
+from topicloom.cli.working import Working, telling_what_is_kept, time_left
 
 if TYPE_CHECKING:
     from topicloom.pipeline import SparkOptions
@@ -68,11 +67,12 @@ def command(
     from topicloom.pipeline.sweep_watch import SweepWatch
 
     settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
-    cells = read_spec(spec)
+    read = read_spec(spec)
     with Working(quiet=quiet or verbose) as working:
-        plan = working.do("looking for finished cells", lambda: plan_sweep(cells, out))
+        plan = working.do("looking for finished cells", lambda: plan_sweep(read, out))
         watch = SweepWatch()
-        with _telling_what_is_kept(plan, watch):
+        cells = len({planned.key for planned in plan.cells})
+        with telling_what_is_kept(lambda: cells - len(plan.pending) + watch.done, cells, "cells"):
             if plan.pending:
                 _run(working, settings, plan, watch)
             result = working.do("writing results", lambda: finish(plan))
@@ -94,20 +94,6 @@ def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch
             total=len(plan.pending),
             note=lambda: time_left(watch.seconds_left),
         )
-
-
-@contextmanager
-def _telling_what_is_kept(plan: Plan, watch: SweepWatch) -> Iterator[None]:
-    """After Ctrl-C a person wants to know what is lost: nothing that is done."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        cells = len({planned.key for planned in plan.cells})
-        done = cells - len(plan.pending) + watch.done
-        raise KeyboardInterrupt(
-            f"stopped; {output.count(done)} of {output.count(cells)} cells are done and kept, "
-            f"the same command goes on from there"
-        ) from None
 
 
 def _print(facts: dict[str, Any], failed: Sequence[dict[str, Any]]) -> None:

@@ -75,7 +75,11 @@ def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
     )
     if holds is not False:
         return verdict
-    why = "Sizes are smaller than the paper's." if quick else claim.differs or "It is not known why."
+    why = (
+        "A quick run has smaller sizes or fewer repetitions than the paper."
+        if quick
+        else claim.differs or "It is not known why."
+    )
     return replace(verdict, sentence=why)
 
 
