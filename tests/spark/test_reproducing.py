@@ -91,7 +91,7 @@ def test_rows_are_those_of_direct_calls(spark: SparkSession, tmp_path: Path) -> 
     assert [claim["holds"] for claim in claims["claims"]] == [True, False]
     assert claims["claims"][1]["sentence"] == "They do."
     assert one.entry["repetitions"] == 2
-    assert "| 1; section 1 |" in (out / "results.md").read_text()
+    assert "| fig-1; section 1 |" in (out / "results.md").read_text()
     assert "![Degrees](p-fig-1.svg)" in (out / "results.md").read_text()
 
 

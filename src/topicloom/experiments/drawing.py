@@ -59,7 +59,9 @@ def _draw_panel(axes: Axes, plot: Plot, rows: Sequence[Row], lines: Sequence[str
         look: dict[str, Any] = {"color": COLOURS[order % len(COLOURS)], "marker": MARKERS[order % len(MARKERS)]}
         if plot.draw == "dots":
             every = points[:: -(-len(points) // _DOTS) or 1]
-            axes.plot(*_transposed(every), linestyle="", markersize=2.5, markeredgewidth=0, alpha=0.5, **look)
+            # As pixels: a file of so many shapes is ten times as large.
+            look |= {"linestyle": "", "markersize": 2.5, "markeredgewidth": 0, "alpha": 0.5, "rasterized": True}
+            axes.plot(*_transposed(every), **look)
         else:
             _draw_line(axes, points, DASHES[order // len(COLOURS) % len(DASHES)], look)
     if "x" in plot.log:

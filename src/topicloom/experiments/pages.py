@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ def _claims_table(claims: Iterable[Mapping[str, Any]]) -> list[str]:
     for claim in claims:
         verdict = Verdict(**claim)
         cells = (
-            f"{verdict.figure.split('-', 2)[-1]}; {verdict.place}",
+            f"{re.sub('.*-(?=fig-|table-)', '', verdict.figure)}; {verdict.place}",
             verdict.says,
             claimed(verdict.rule, verdict.published, verdict.unit),
             ours(verdict),
