@@ -21,6 +21,7 @@ from topicloom.model.numbers import measured
 
 _TOLERANCE = {"equal": 0.1, "about": 0.25}
 _ORDER = math.sqrt(10)
+_QUICK = "A quick run has smaller sizes or fewer repetitions than the paper."
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,9 @@ def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
     )
     if holds is not False:
         return verdict
-    why = (
-        "A quick run has smaller sizes or fewer repetitions than the paper."
-        if quick
-        else claim.differs or "It is not known why."
-    )
-    return replace(verdict, sentence=why)
+    if quick:
+        return replace(verdict, sentence=f"{_QUICK} At full size: {claim.differs}" if claim.differs else _QUICK)
+    return replace(verdict, sentence=claim.differs or "It is not known why.")
 
 
 def ours(verdict: Verdict) -> str:
