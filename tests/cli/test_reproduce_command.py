@@ -66,6 +66,8 @@ def test_list_tells_all_figures(cli: Cli) -> None:
     assert shown.status == 0
     for figure in listed:
         assert figure["id"] in shown.out
+    some = json.loads(cli("reproduce", "list", "low-2010", "content-table-1", "--json").out)
+    assert [figure["id"] for figure in some] == [*(f"low-2010-fig-{n}" for n in range(1, 6)), "content-table-1"]
 
 
 def test_a_figure_is_made(cli: Cli, tiny: Path) -> None:
@@ -89,6 +91,10 @@ def test_a_figure_is_made(cli: Cli, tiny: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            ["list", "gm-2006"],
+            "unknown figure 'gm-2006'; `topicloom reproduce list` tells them, or give a paper or all",
+        ),
         (["gm-2007-fig-2"], "missing option '--out'; give a folder to write to"),
         (
             ["gm-2007-fig-9", "--out", "out"],

@@ -36,7 +36,7 @@ def command(
         list[str],
         typer.Argument(
             metavar="ID...",
-            help="Figures and tables to make, whole papers, or all; `list` tells them.",
+            help="Figures and tables to make, whole papers, or all; `list`, alone or before them, only tells them.",
             show_default=False,
         ),
     ],
@@ -72,10 +72,7 @@ def command(
     Each gets its data as Parquet and a picture; claims.json and results.md tell which of the papers' statements hold
     here. Runs that are done are kept: after Ctrl-C or a crash the same command goes on.
     """
-    if names == [LIST]:
-        _list(quick=quick, json=json)
-        return
-    from topicloom.experiments.catalogue import find_figures
+    from topicloom.experiments.catalogue import EVERYTHING, find_figures
     from topicloom.experiments.folder import require_folder, write_reproduction
     from topicloom.experiments.graphs import Graphs
     from topicloom.experiments.running import plan_figures
@@ -83,6 +80,9 @@ def command(
     from topicloom.model.figures import require_matplotlib
     from topicloom.pipeline.sweep_watch import SweepWatch
 
+    if names[0] == LIST:
+        _list(find_figures(names[1:] or [EVERYTHING], quick=quick), json=json)
+        return
     if out is None:
         raise InputError("missing option '--out'; give a folder to write to")
     require_matplotlib()
@@ -103,10 +103,7 @@ def command(
         _print(facts)
 
 
-def _list(*, quick: bool, json: bool) -> None:
-    from topicloom.experiments.catalogue import all_figures
-
-    figures = list(all_figures(quick=quick).values())
+def _list(figures: Sequence[Figure], *, json: bool) -> None:
     if json:
         output.print_json([_described(figure) for figure in figures])
         return
