@@ -31,14 +31,17 @@ def reproduction_section(reproduction: Reproduction) -> Section:
         ("do not hold", count(holding[False])),
         ("not measured", count(holding[None])),
     ]
-    note = "Ours, in brackets from the lowest to the highest of the repetitions where they differ."
-    rows = [[claim.paper, claim.place, *_row(claim)] for claim in reproduction.claims]
+    note = (
+        "Ours, in brackets from the lowest to the highest of the repetitions where they differ. "
+        "Why a claim does not hold is told below its figure."
+    )
+    rows = [[claim.paper, claim.place, *_row(claim)[:-1]] for claim in reproduction.claims]
     return Section(
         f"Reproduction: {reproduction.name}",
         (
             paragraph(about),
             tiles(facts),
-            table("All claims", ["paper", "where", *_CLAIM], rows, note=note) if rows else "",
+            table("All claims", ["paper", "where", *_CLAIM[:-1]], rows, note=note) if rows else "",
         ),
         tuple(_paper(reproduction, paper) for paper in reproduction.papers),
     )
