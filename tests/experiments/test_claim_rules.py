@@ -66,7 +66,7 @@ def test_a_number_has_its_spread() -> None:
 def test_what_does_not_hold_says_why() -> None:
     assert judged("at most", 25, 30.0).sentence == "For a reason."
     assert judged("at most", 25, 30.0, differs="").sentence == "It is not known why."
-    smaller = "A quick run has smaller sizes or fewer repetitions than the paper."
+    smaller = "A quick run has smaller sizes or fewer repetitions than a full one."
     assert judged("at most", 25, 30.0, quick=True).sentence == f"{smaller} At full size: For a reason."
     assert judged("at most", 25, 30.0, quick=True, differs="").sentence == smaller
 

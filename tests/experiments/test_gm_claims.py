@@ -54,6 +54,7 @@ HOLDS_AND_FAILS: dict[str, list[tuple[Results, bool]]] = {
     "gm-2007-fig-4a.2": [(rings(), True), (rings(ring=10), False)],
     "gm-2007-fig-4b.1": [(rings(), True), (rings(gm_20=8), False)],
     "gm-2007-fig-4b.2": [(rings(), True), (rings(ring_20=20), False), (rings(ring_20=50), False)],
+    "gm-2007-fig-4b.3": [(rings(ring_20=56), True), (rings(), False), (rings(ring=48), True), (rings(ring=54), False)],
 }
 
 

@@ -34,12 +34,12 @@ def test_tells_all_claims_in_one_table(folder: Path) -> None:
     assert tiles == [("figures", "3"), ("claims", "7"), ("hold", "4"), ("do not hold", "2"), ("not measured", "1")]
     says, spread = CLAIMS[0]["says"], "times (1.7 to 1.8)"
     assert rows_of(page[page.index("All claims") :]) == [
-        ["Low 2010", "section V-A", says, "at most 1.8 times", f"1.75 {spread}", "✓ holds"],
-        ["Low 2010", "section V-A", says, "at most 1.8 times", "2.25 times", "✗ does not hold"],
-        ["Low 2010", "section V-A", says, "falls", "–", "– not measured"],
-        ["GM 2007", "section 6", says, "at most 1.8 times", f"123,457 {spread}", "✓ holds"],
-        ["GM 2007", "section V-A", says, "always", "96% of cases (80% to 100%)", "✗ does not hold"],
-        ["GM 2007", "section V-A", says, "25%", "6.52%", "✓ holds"],
+        ["Low 2010", "figure 1; section V-A", says, "at most 1.8 times", f"1.75 {spread}", "✓ holds"],
+        ["Low 2010", "figure 1; section V-A", says, "at most 1.8 times", "2.25 times", "✗ does not hold"],
+        ["Low 2010", "figure 1; section V-A", says, "falls", "–", "– not measured"],
+        ["GM 2007", "figure 3; section 6", says, "at most 1.8 times", f"123,457 {spread}", "✓ holds"],
+        ["GM 2007", "figure 1; section V-A", says, "always", "96% of cases (80% to 100%)", "✗ does not hold"],
+        ["GM 2007", "figure 1; section V-A", says, "25%", "6.52%", "✓ holds"],
         ["GM 2007", "section V-A", "About a table not here.", "at most 1.8 times", f"1.75 {spread}", "✓ holds"],
     ]
 

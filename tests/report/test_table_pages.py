@@ -45,6 +45,13 @@ def respoiled(file: Path, column: str, values: list[Any]) -> Path:
     return file
 
 
+def test_whole_numbers_that_no_float_holds_are_shown(tmp_path: Path) -> None:
+    file = write_topics(tmp_path / "topics.parquet")
+    rows = pyarrow.parquet.read_table(file).num_rows
+    page = page_of(respoiled(file, "relays", [2**62 + 1] * rows))
+    assert "4.61e+18" in page or f"{float(2**62):,.0f}" in page
+
+
 def test_profiles(tmp_path: Path) -> None:
     page = page_of(write_profile(tmp_path / "profile"))
     assert tiles_of(page) == {

@@ -137,8 +137,24 @@ def test_runs_that_fail_are_counted_and_tried_again(spark: SparkSession, tmp_pat
     assert "12 runs, 2 repetitions, 4 runs failed." in (out / "results.md").read_text()
     assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).pending) == 4
     nothing = TEXT.split('[[try]]\ndesigner = "ring-per-topic"')[0].replace(', "random-m"', "")
-    with pytest.raises(InputError, match="p-fig-3: no run gave a result; the first failed with: gpa needs max_edges"):
-        made(spark, tmp_path / "none", figure(tmp_path, nothing + TEXT[TEXT.index("[plot]") :], "fig-3"))
+    empty = figure(tmp_path, nothing + TEXT[TEXT.index("[plot]") :], "fig-3")
+    with pytest.raises(InputError, match=r"^no run gave a result; the first failed with: gpa needs max_edges"):
+        made(spark, tmp_path / "none", empty)
+    _, both = made(spark, out, figure(tmp_path), empty)
+    assert [each.entry["id"] for each in both] == ["p-fig-1"], "a figure without a result stops no other"
+
+
+def test_a_graph_that_is_too_small_stops_no_other_figure(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "ego_facebook.txt").write_text("a b\n")
+    social = figure(tmp_path, GOOD.replace("topics = 6\nmin_topics = 2", 'graph = "ego-facebook"'), "fig-2")
+    plan = plan_figures([figure(tmp_path), social], tmp_path / "out", Graphs(tmp_path, tmp_path / "out"))
+    errors = run_pending(spark, plan, SweepWatch())
+    assert set(errors) == set(plan.cells["p-fig-2"])
+    (message,) = {text.split("/")[-1].split(": ", 1)[1] for text in errors.values() if "cannot have 20" in text}
+    assert message == "has 2 nodes; a sample cannot have 20"
+    assert all(text.startswith(f"{tmp_path / 'ego_facebook.txt'}: ") for text in errors.values())
+    [one] = write_reproduction(plan, errors, quick=False)
+    assert (one.entry["id"], one.entry["failed"]) == ("p-fig-1", 0)
 
 
 def test_folders_that_cannot_be_taken(spark: SparkSession, tmp_path: Path) -> None:
@@ -158,3 +174,35 @@ def test_folders_that_cannot_be_taken(spark: SparkSession, tmp_path: Path) -> No
         with pytest.raises(InputError) as caught:
             require_folder(folder, quick=quick)
         assert str(caught.value) == f"{folder}: {message}"
+
+
+@pytest.mark.parametrize("file", ["reproduction.json", "claims.json"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "null", '"x"', '{"kind": 1}'),
+        '{"kind": "topicloom KIND", "quick": false, "LIST": 5}',
+        '{"kind": "topicloom KIND", "quick": false, "LIST": [1]}',
+        '{"kind": "topicloom KIND", "quick": false, "LIST": [{"id": "p-fig-1", "figure": "p-fig-1"}]}',
+        '{"kind": "topicloom KIND", "quick": 1, "LIST": []}',
+    ],
+)
+def test_an_index_that_is_none_is_refused_before_any_work(tmp_path: Path, file: str, text: str) -> None:
+    kind, entries = ("reproduction", "figures") if file == "reproduction.json" else ("claims", "claims")
+    (tmp_path / "cells").mkdir()
+    (tmp_path / file).write_text(text.replace("KIND", kind).replace("LIST", entries))
+    with pytest.raises(InputError) as caught:
+        require_folder(tmp_path, quick=False)
+    advice = "remove it, and give all figures again (finished runs are kept)"
+    assert str(caught.value) == f"{tmp_path / file}: is not as a reproduction wrote it; {advice}"
+
+
+def test_a_lost_index_mixes_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    made(spark, out, figure(tmp_path), figure(tmp_path, GOOD.replace("[20, 30]", "20"), "fig-2"))
+    (out / "reproduction.json").unlink()
+    with pytest.raises(InputError, match="holds a full reproduction; give another folder for one with --quick"):
+        require_folder(out, quick=True)
+    made(spark, out, figure(tmp_path))
+    claims = json.loads((out / "claims.json").read_text())["claims"]
+    assert {claim["figure"] for claim in claims} == {"p-fig-1"}, "no claims about figures that are not there"

@@ -21,7 +21,7 @@ from topicloom.model.numbers import measured
 
 _TOLERANCE = {"equal": 0.1, "about": 0.25}
 _ORDER = math.sqrt(10)
-_QUICK = "A quick run has smaller sizes or fewer repetitions than the paper."
+_QUICK = "A quick run has smaller sizes or fewer repetitions than a full one."
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Verdict:
 
 
 def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
-    """Hold a claim against the runs. In a quick run sizes are not those of the paper, and the sentence says so."""
+    """Hold a claim against the runs; where `quick` made them smaller, the sentence says so."""
     columns, rows = runs.ask(claim.query)
     at = columns.index("value")
     values = [float(row[at]) for row in rows if row[at] is not None]

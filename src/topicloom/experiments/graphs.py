@@ -57,11 +57,20 @@ class Graphs:
 
         `parameters` are `graph` and, for a sample, `nodes` and `seed`; without `nodes` it is the whole graph.
         """
+        file = find_edges(self._data, parameters["graph"])
+        try:
+            self._prepare(spark, parameters, file, progress)
+        except InputError as error:
+            # What is wrong is wrong with this file, whoever noticed.
+            raise InputError(str(error) if str(error).startswith(f"{file}: ") else f"{file}: {error}") from None
+
+    def _prepare(
+        self, spark: SparkSession, parameters: Mapping[str, Any], file: Path, progress: Callable[[str], None]
+    ) -> None:
         graph = parameters["graph"]
         whole, part = self._place(graph), self._made(parameters)
         self._folder.mkdir(parents=True, exist_ok=True)
         if not whole.is_dir():
-            file = find_edges(self._data, graph)
             ingest(spark, [file], whole, _reading(file, graph), lambda step: progress(f"{graph}: {step}"))
         if not part.is_dir():
             nodes, seed = parameters["nodes"], parameters["seed"]

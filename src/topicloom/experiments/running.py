@@ -14,7 +14,7 @@ from topicloom.experiments.cells import FOLDER, Cell, keep, kept, with_parameter
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.graphs import Graphs
 from topicloom.experiments.runs import run_cell
-from topicloom.model import Interest
+from topicloom.model import InputError, Interest
 from topicloom.pipeline.jobs import Jobs
 from topicloom.pipeline.sweep_watch import SweepWatch
 
@@ -50,11 +50,17 @@ def run_pending(
 
     Gives the errors of the cells that failed.
     """
-    (plan.folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    graphs = dict.fromkeys(_sample(cell) for cell in plan.pending if cell.fingerprint is not None)
-    for sample in graphs:
-        plan.graphs.prepare(spark, dict(sample), progress)
+    try:
+        (plan.folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{plan.folder}: cannot be written ({error.strerror})") from None
     errors: dict[Cell, str] = {}
+    for sample in dict.fromkeys(_sample(cell) for cell in plan.pending if cell.fingerprint is not None):
+        try:
+            plan.graphs.prepare(spark, dict(sample), progress)
+        except InputError as error:
+            # The graph's fault, and no other figure's.
+            errors |= {cell: str(error) for cell in plan.pending if cell.fingerprint and _sample(cell) == sample}
 
     def keep_one(cell: Cell, result: pa.Table | str) -> None:
         if isinstance(result, str):
@@ -72,7 +78,7 @@ def run_pending(
         return partial(run_cell, cell.run, dict(cell.parameters))
 
     jobs: Jobs[Cell, pa.Table | str] = Jobs(work, str, keep_one, needed)
-    jobs.run(spark.sparkContext, plan.pending, watch)
+    jobs.run(spark.sparkContext, [cell for cell in plan.pending if cell not in errors], watch)
     return errors
 
 

@@ -34,7 +34,8 @@ def numbers(table: pa.Table, column: str, where: str, *, minimum: float | None =
     values = table[column]
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise InputError(f"{where}: column '{column}' holds {values.type}, not numbers")
-    found: Floats = values.cast(pa.float64()).to_numpy()  # null becomes NaN
+    # Whole numbers that a float cannot hold are rounded; null becomes NaN.
+    found: Floats = values.cast(pa.float64(), safe=False).to_numpy()
     wrong = ~np.isfinite(found)
     if minimum is not None:
         wrong |= found < minimum

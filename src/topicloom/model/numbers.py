@@ -30,7 +30,7 @@ def amount(number: float | None) -> Number:
     """A cost, a rate or any other measure, to five digits or whole."""
     if number is None:
         return UNKNOWN
-    return Number(number, f"{number:,.0f}" if abs(number) >= 100_000 else f"{number:,.5g}")
+    return Number(number, _whole(number) if abs(number) >= 100_000 else f"{number:,.5g}")
 
 
 def percent(share: float | None) -> Number:
@@ -50,7 +50,7 @@ def milliseconds(seconds: float | None) -> Number:
 
 def quantity(number: float, unit: str = "") -> str:
     """A number to three digits, or whole where it is large, with its unit."""
-    text = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+    text = _whole(number) if abs(number) >= 999.5 else f"{number:.3g}"
     return f"{text}{'' if unit in ('', '%') else ' '}{unit}"
 
 
@@ -66,8 +66,16 @@ def measured(number: float | None, low: float | None, high: float | None, unit: 
     """Our number beside a paper's, with the lowest and highest of the repetitions; a share where it counts cases."""
     if number is None or low is None or high is None:
         return UNKNOWN
-    if cases:
-        number, low, high, unit = 100 * number, 100 * low, 100 * high, "%"
-    text = f"{quantity(number, unit)}{' of cases' if cases else ''}"
-    ends = [quantity(end, "%" if cases else "") for end in (low, high)]
+    mean, *ends = (_share(value) if cases else quantity(value) for value in (number, low, high))
+    text = f"{mean} of cases" if cases else quantity(number, unit)
     return Number(number, text if ends[0] == ends[1] else f"{text} ({ends[0]} to {ends[1]})")
+
+
+def _share(share: float) -> str:
+    """A percentage to one digit, rounded down, so that only all cases read as 100%."""
+    return f"{math.floor(round(share * 1000, 8)) / 10:g}%"
+
+
+def _whole(number: float) -> str:
+    """A large number with its thousands apart, as long as these can be read."""
+    return f"{number:,.0f}" if abs(number) < 1e15 else f"{number:.3g}"

@@ -35,7 +35,11 @@ def reproduction_section(reproduction: Reproduction) -> Section:
         "Ours, in brackets from the lowest to the highest of the repetitions where they differ. "
         "Why a claim does not hold is told below its figure."
     )
-    rows = [[claim.paper, claim.place, *_row(claim)[:-1]] for claim in reproduction.claims]
+    places = {figure.id: f"{figure.place}; " for figure in reproduction.figures}
+    rows = [
+        [claim.paper, f"{places.get(claim.figure, '')}{claim.place}", *_row(claim)[:-1]]
+        for claim in reproduction.claims
+    ]
     return Section(
         f"Reproduction: {reproduction.name}",
         (
