@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
 import random
 from functools import cache
-from pathlib import Path
 
 import pytest
 
+from real_data import DATA, needs_data
 from reference import greedy
 from reference.greedy import Step
 from topicloom import design, measure
 from topicloom.designers import merging
 from topicloom.model import Interest, Overlay
 
-DATA = Path(os.environ.get("TOPICLOOM_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
-pytestmark = [
-    pytest.mark.data,
-    pytest.mark.skipif(
-        not DATA.is_dir(), reason=f"no real data: {DATA} is absent; set TOPICLOOM_DATA to the folder that holds them"
-    ),
-]
+pytestmark = [pytest.mark.data, needs_data]
 
 
 def steps(overlay: Overlay) -> list[Step]:

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from topicloom.experiments.catalogue import all_figures
 from topicloom.experiments.cells import Cell, beside
-from topicloom.experiments.claims import Verdict, check
+from topicloom.experiments.claims import check
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.queries import Runs
+from topicloom.model.verdict import Verdict
 
 Parameters = Mapping[str, Any]
 # The rows that a run with these parameters would give.

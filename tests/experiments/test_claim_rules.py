@@ -5,10 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from topicloom.experiments.claims import Verdict, check, ours
+from topicloom.experiments.claims import check, ours
 from topicloom.experiments.figure import Claim, Figure, Plot
 from topicloom.experiments.queries import Runs
 from topicloom.model.numbers import claimed
+from topicloom.model.verdict import Verdict
 
 FIGURE = Figure("p-fig-1", "P", "figure 1", "t", "a", "design", ((("seed", 1),),), Plot("lines"), ())
 
@@ -67,7 +68,7 @@ def test_what_does_not_hold_says_why() -> None:
     assert judged("at most", 25, 30.0).sentence == "For a reason."
     assert judged("at most", 25, 30.0, differs="").sentence == "It is not known why."
     smaller = "A quick run has smaller sizes or fewer repetitions than a full one."
-    assert judged("at most", 25, 30.0, quick=True).sentence == f"{smaller} At full size: For a reason."
+    assert judged("at most", 25, 30.0, quick=True).sentence == f"{smaller} Of the published full run: For a reason."
     assert judged("at most", 25, 30.0, quick=True, differs="").sentence == smaller
 
 

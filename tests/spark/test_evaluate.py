@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import importlib
-import os
 import random
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
+from real_data import DATA, needs_data
 from reference.folders import write_folder
 from reference.interests import SHAPES, random_interest
 from reference.measures import LINK_SHAPES, random_links
@@ -21,8 +21,6 @@ from topicloom.metrics import measure, topic_measures
 from topicloom.model import InputError, Interest, Overlay
 
 module = importlib.import_module("topicloom.pipeline.evaluate")
-
-DATA = Path(os.environ.get("TOPICLOOM_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
 
 @pytest.fixture(params=["one chunk", "many chunks"])
@@ -65,7 +63,7 @@ def test_evaluate_equals_measure(spark: SparkSession, tmp_path: Path, parts: int
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no real data: {DATA} is absent; set TOPICLOOM_DATA")
+@needs_data
 @pytest.mark.parametrize("designer", ["gm", "random-m"])
 @pytest.mark.parametrize("name", ["robots", "listeners"])
 def test_evaluate_equals_measure_on_real_data(spark: SparkSession, tmp_path: Path, name: str, designer: str) -> None:

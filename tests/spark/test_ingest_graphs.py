@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from real_data import DATA, needs_data
 from reference.ingest import graph_pairs
 from topicloom.model import Interest
 from topicloom.pipeline import IngestOptions, ingest
-
-DATA = Path(os.environ.get("TOPICLOOM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 @pytest.mark.parametrize("graph", ["directed", "undirected"])
@@ -57,7 +55,7 @@ SETS = [
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"there is no folder {DATA}; set TOPICLOOM_DATA")
+@needs_data
 @pytest.mark.parametrize(("file", "options", "known"), SETS, ids=[Path(file).name for file, _, _ in SETS])
 def test_real_data_has_the_counts_of_its_readme(
     spark: SparkSession,

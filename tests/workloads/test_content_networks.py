@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from real_data import DATA, needs_data
 from topicloom import InputError
 from topicloom.content import Assignment, cost
 from topicloom.content.prices import require_metric
 from topicloom.workloads.content_networks import content_network
 from topicloom.workloads.latency import read_latency
-
-DATA = Path(os.environ.get("TOPICLOOM_DATA") or Path(__file__).parents[3] / "shared" / "data") / "latency"
 
 
 def mean_core(network) -> float:
@@ -112,10 +110,10 @@ def test_wrong_latencies(tmp_path: Path, name: str, text: str, message: str) -> 
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no real data: {DATA} is absent")
+@needs_data
 @pytest.mark.parametrize(("file", "sites"), [("aws_regions.csv", 19), ("planetlab_490.tsv.gz", 490)])
 def test_measured_latencies(file: str, sites: int) -> None:
-    latency = read_latency(DATA / file)
+    latency = read_latency(DATA / "latency" / file)
     assert latency.shape == (sites, sites)
     network = content_network(300, 15, 10, latency=latency, seed=1).network
     require_metric(network.core, network.broker_names, "core")

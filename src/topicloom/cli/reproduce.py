@@ -173,8 +173,9 @@ def _facts(plan: Plan, made: Sequence[Made], errors: dict[Cell, str], left_out: 
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from topicloom.experiments.claims import Verdict, ours
+    from topicloom.experiments.claims import ours
     from topicloom.model.numbers import claimed
+    from topicloom.model.verdict import Verdict
 
     words = {True: "yes", False: "no", None: "not measured"}
     verdicts = [Verdict(**claim) for claim in facts["claims"]]

@@ -12,43 +12,16 @@ The rules are the same for all claims, so that none can be bent until it holds:
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from topicloom.experiments.figure import Claim, Figure
 from topicloom.experiments.queries import Runs
 from topicloom.model.numbers import measured
+from topicloom.model.verdict import Verdict
 
 _TOLERANCE = {"equal": 0.1, "about": 0.25}
 _ORDER = math.sqrt(10)
 _QUICK = "A quick run has smaller sizes or fewer repetitions than a full one."
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A claim, our number with its lowest and highest over the repetitions, and whether it holds.
-
-    `holds` is None, and so are the numbers, where no run gave a number. `sentence` says why it does not hold.
-    """
-
-    id: str
-    figure: str
-    paper: str
-    place: str
-    says: str
-    rule: str
-    published: float | None
-    unit: str
-    number: float | None
-    low: float | None
-    high: float | None
-    repetitions: int
-    holds: bool | None
-    sentence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name, ready for JSON."""
-        return asdict(self)
 
 
 def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
@@ -77,7 +50,9 @@ def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
     if holds is not False:
         return verdict
     if quick:
-        return replace(verdict, sentence=f"{_QUICK} At full size: {claim.differs}" if claim.differs else _QUICK)
+        return replace(
+            verdict, sentence=f"{_QUICK} Of the published full run: {claim.differs}" if claim.differs else _QUICK
+        )
     return replace(verdict, sentence=claim.differs or "It is not known why.")
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet
 from topicloom._version import __version__
 from topicloom.experiments.catalogue import all_figures
 from topicloom.experiments.cells import FOLDER, Cell
-from topicloom.experiments.claims import Verdict, check
+from topicloom.experiments.claims import check
 from topicloom.experiments.drawing import draw
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.pages import results_page
@@ -25,6 +25,7 @@ from topicloom.experiments.running import Plan, rows_of
 from topicloom.model import InputError
 from topicloom.model.figures import write_figure
 from topicloom.model.files import replacing
+from topicloom.model.verdict import Verdict
 
 REPRODUCTION = "reproduction.json"
 CLAIMS = "claims.json"

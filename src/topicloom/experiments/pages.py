@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from topicloom.experiments.claims import Verdict, ours
+from topicloom.experiments.claims import ours
 from topicloom.model.numbers import claimed
+from topicloom.model.verdict import Verdict
 
 _WORDS = {True: "yes", False: "**no**", None: "not measured"}
 

@@ -11,6 +11,7 @@
 - `files`: writing that leaves either the whole file or nothing.
 - `figures`: the look of everything that is drawn. `pictures`: an overlay's picture.
 - `html`: tables for notebooks and pages. `numbers`: numbers in them as people read them.
+- `verdict`: what became of a paper's claim.
 - `errors`: the one exception that means "your input, not our bug".
 """
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from topicloom.model.html import Cell, Sentence
 from topicloom.model.numbers import claimed, count, measured
+from topicloom.model.verdict import Verdict
 from topicloom.report.kind import Kind
-from topicloom.report.reproduction_files import REPRODUCTION, Claim, PaperFigure, Reproduction, read_reproductions
+from topicloom.report.reproduction_files import REPRODUCTION, PaperFigure, Reproduction, read_reproductions
 from topicloom.report.section import Section, heading, paragraph, picture, table, tiles
 
 # A word and a mark, as colour alone would not tell everybody.
@@ -60,7 +61,7 @@ def _paper(reproduction: Reproduction, paper: str) -> Section:
     return Section(paper, (*blocks, _claims(others, "Claims about figures that are not here")))
 
 
-def _figure(figure: PaperFigure, claims: Iterable[Claim]) -> str:
+def _figure(figure: PaperFigure, claims: Iterable[Verdict]) -> str:
     runs = f"{figure.runs:,} runs, {figure.repetitions:,} for each setting"
     failed = f"; {figure.failed:,} failed" if figure.failed else ""
     place = f"{figure.place[:1].upper()}{figure.place[1:]}"
@@ -68,7 +69,7 @@ def _figure(figure: PaperFigure, claims: Iterable[Claim]) -> str:
     return heading(f"{place}: {figure.title}") + drawn + _claims(claims, "")
 
 
-def _claims(claims: Iterable[Claim], title: str) -> str:
+def _claims(claims: Iterable[Verdict], title: str) -> str:
     rows = list(map(_row, claims))
     if not rows:
         return ""
@@ -77,7 +78,7 @@ def _claims(claims: Iterable[Claim], title: str) -> str:
     return table(title, _CLAIM[:columns], [row[:columns] for row in rows])
 
 
-def _row(claim: Claim) -> list[Cell]:
+def _row(claim: Verdict) -> list[Cell]:
     return [
         Sentence(claim.says),
         claimed(claim.rule, claim.published, claim.unit),

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from topicloom.model.verdict import Verdict
 from topicloom.report.json_files import Fields
 from topicloom.report.kind import Form, Reading
 from topicloom.report.svg_files import read_svg
@@ -29,28 +30,6 @@ class PaperFigure:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """What a paper says about a figure, what it published, and what we got.
-
-    `holds` is None where it was not measured; `sentence` says why it does not hold.
-    """
-
-    id: str
-    figure: str
-    paper: str
-    place: str
-    says: str
-    rule: str
-    published: float | None
-    unit: str
-    number: float | None
-    low: float | None
-    high: float | None
-    holds: bool | None
-    sentence: str
-
-
-@dataclass(frozen=True)
 class Reproduction:
     """The figures of the papers and their claims; `quick` if run on smaller sizes."""
 
@@ -58,7 +37,7 @@ class Reproduction:
     version: str
     quick: bool
     figures: tuple[PaperFigure, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[Verdict, ...]
 
     @property
     def papers(self) -> list[str]:
@@ -99,8 +78,8 @@ def _figure(folder: Path, fields: Fields) -> PaperFigure:
     )
 
 
-def _claim(fields: Fields) -> Claim:
-    return Claim(
+def _claim(fields: Fields) -> Verdict:
+    return Verdict(
         id=fields.text("id"),
         figure=fields.text("figure"),
         paper=fields.text("paper"),
@@ -112,6 +91,7 @@ def _claim(fields: Fields) -> Claim:
         number=fields.number_or_none("number"),
         low=fields.number_or_none("low"),
         high=fields.number_or_none("high"),
+        repetitions=fields.count("repetitions"),
         holds=fields.truth_or_none("holds"),
         sentence=fields.text("sentence"),
     )

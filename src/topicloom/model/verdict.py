@@ -1,0 +1,33 @@
+"""What became of a paper's claim: what `topicloom reproduce` writes and a page shows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, our number with its lowest and highest over the repetitions, and whether it holds.
+
+    `holds` is None, and so are the numbers, where no run gave a number. `sentence` says why it does not hold.
+    """
+
+    id: str
+    figure: str
+    paper: str
+    place: str
+    says: str
+    rule: str
+    published: float | None
+    unit: str
+    number: float | None
+    low: float | None
+    high: float | None
+    repetitions: int
+    holds: bool | None
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, ready for JSON."""
+        return asdict(self)
