@@ -12,7 +12,7 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from topicloom.deploy import Fleet, make_plan, read_plan, route, write_plan
-from topicloom.deploy.live import prove
+from topicloom.deploy.proof.live import prove
 from topicloom.designers import run
 from topicloom.metrics import measure
 from topicloom.model import Interest

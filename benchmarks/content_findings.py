@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from topicloom.content import Assignment, assign, cost, relayed_core
-from topicloom.kernels.spanning import spanning_tree
+from topicloom.kernels.content.spanning import spanning_tree
 from topicloom.workloads.content_networks import content_network
 
 COMPARED = ("packing", "clustering", "steiner-mixing")

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.kernels.greedy.lanes import popcount
+from topicloom.kernels.greedy.topic_bits import new_topic_bits
 from topicloom.kernels.jit import kernel, tight_kernel
-from topicloom.kernels.lanes import popcount
-from topicloom.kernels.topic_bits import new_topic_bits
 from topicloom.model import Interest
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from topicloom import InputError
-from topicloom.deploy.processes import mosquitto_path
+from topicloom.deploy.proof.processes import mosquitto_path
 
 
 def _missing() -> str | None:

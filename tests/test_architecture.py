@@ -16,20 +16,21 @@ ROOT = Path(topicloom.__file__).parent
 
 # What each package may import of ours besides itself, from the ground up. A package may appear here before it exists.
 MAY_IMPORT: dict[str, set[str]] = {
-    "model": set(),
+    "files": set(),
+    "present": {"files"},
     "kernels": set(),
-    "metrics": {"model", "kernels"},
+    "model": {"files", "present"},
+    "metrics": {"files", "present", "model", "kernels"},
     "designers": {"model", "kernels"},
-    "churn": {"model", "kernels", "designers"},
-    "content": {"model", "kernels"},
-    "workloads": {"model", "content"},
-    "deploy": {"model", "kernels", "metrics", "churn"},
-    "pipeline": {"model", "kernels", "metrics", "designers", "churn", "content", "workloads", "deploy"},
-    "experiments": {"model", "kernels", "metrics", "designers", "churn", "content", "workloads", "deploy", "pipeline"},
-    "report": {"model", "metrics"},
+    "churn": {"files", "model", "kernels", "designers"},
+    "content": {"files", "model", "kernels"},
+    "workloads": {"files", "model", "content"},
+    "deploy": {"files", "model", "kernels", "metrics", "churn"},
 }
-MAY_IMPORT["cli"] = set(MAY_IMPORT)
-FOR_EVERYBODY = {"_version"}
+# The upper floors may import everything below them.
+for upper in ("pipeline", "experiments", "report", "cli"):
+    MAY_IMPORT[upper] = set(MAY_IMPORT)
+FOR_EVERYBODY = {"_version", "errors"}
 
 # Libraries that only these packages may import.
 ONLY_IN = {"pyspark": {"pipeline"}, "numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
@@ -110,13 +111,36 @@ def test_modules_say_what_they_are(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "package", [path.parent for path in ROOT.glob("*/__init__.py")], ids=lambda package: package.name
+    "package",
+    [path.parent for path in ROOT.rglob("*/__init__.py")],
+    ids=lambda package: str(package.relative_to(ROOT)),
 )
 def test_package_docstrings_are_maps(package: Path) -> None:
     docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
-    for module in package.glob("*.py"):
+    held = [path for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    for module in held:
         if module.stem != "__init__":
             assert f"`{module.stem}`" in docstring, f"{package.name}/__init__.py does not mention {module.stem}"
+
+
+@pytest.mark.parametrize(
+    "package",
+    [path.parent for path in ROOT.rglob("*/__init__.py")],
+    ids=lambda package: str(package.relative_to(ROOT)),
+)
+def test_no_room_is_crowded(package: Path) -> None:
+    modules = [path for path in package.glob("*.py") if path.stem != "__init__"]
+    assert len(modules) <= 15, f"{package.name} has {len(modules)} modules; make sub-packages of what belongs together"
+
+
+def test_a_module_name_stands_for_one_thing() -> None:
+    """A command's module may be called like what it calls; every sub-package may have a registry."""
+    seen: dict[str, Path] = {}
+    for file in MODULES:
+        if package_of(file) == "cli" or file.stem in ("__init__", "base", "registry", "run"):
+            continue
+        assert file.stem not in seen, f"{file} and {seen[file.stem]} share a name"
+        seen[file.stem] = file
 
 
 def test_the_registry_has_the_designers_of_the_papers() -> None:
@@ -126,4 +150,4 @@ def test_the_registry_has_the_designers_of_the_papers() -> None:
         assert designer.paper
         assert designer.rule
         assert designer.guarantee
-        assert (ROOT / "designers" / f"{name.replace('-', '_')}.py").exists(), "one algorithm, one file"
+        assert list((ROOT / "designers").rglob(f"{name.replace('-', '_')}.py")), "one algorithm, one file"

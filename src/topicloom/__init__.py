@@ -10,7 +10,10 @@ True
 
 Packages, from the ground up; each may import those before it, never those after it:
 
-- `model`: interests and overlays, and their files.
+- `errors`: the one exception that means "your input, not our bug".
+- `files`: files written whole or not at all, and read with errors that name the file and the row.
+- `present`: how results look: numbers, HTML, pictures.
+- `model`: interests and overlays.
 - `kernels`: compiled loops on plain arrays.
 - `metrics`: how good an overlay is.
 - `designers`: the algorithms that build overlays, and their registry.
@@ -19,7 +22,8 @@ Packages, from the ground up; each may import those before it, never those after
 - `workloads`: synthetic interests and networks, and churn.
 - `deploy`: plans for real brokers, their configurations, and a live proof.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
-- `report`: pages and plots of results.
+- `experiments`: the papers' figures and tables, made again.
+- `report`: pages of results.
 - `cli`: the command line.
 """
 
@@ -61,7 +65,7 @@ _HOMES = {
     "measure": "metrics",
     "synthetic": "workloads",
 }
-_PACKAGES = {*_HOMES.values(), "content"}
+_PACKAGES = {*_HOMES.values(), "churn", "content", "deploy", "experiments", "kernels", "pipeline", "report"}
 
 
 def __getattr__(name: str) -> Any:

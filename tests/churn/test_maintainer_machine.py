@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from reference.fleets import links_of, topics_of
 from reference.maintainers import broken_topics, needed_for
 from topicloom.churn import BACKUPS, METHODS, Change, EventRefused, Settings, maintainer
-from topicloom.churn.mending import MendingMaintainer
+from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.designers import design
 from topicloom.model import Interest
 

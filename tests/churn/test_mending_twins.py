@@ -11,7 +11,7 @@ import pytest
 from reference.fleets import STARTS, links_of, random_event, random_join, random_overlay, topics_of
 from reference.maintainers import Change, MaintainerTwin, broken_topics
 from topicloom.churn import Settings, maintainer
-from topicloom.churn.mending import MendingMaintainer
+from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.model import Overlay
 from topicloom.model.events import JOIN, LEAVE, Event
 
@@ -49,7 +49,7 @@ def let_happen(twin: MaintainerTwin, event: Event) -> Change:
 
 def assert_sound(found: MendingMaintainer) -> None:
     """Kernels go through all places of `rank`, and compiled they would read past the end of a shorter array."""
-    fleet, scratch = found.live.fleet, found.live.scratch
+    fleet, scratch = found.live.population, found.live.scratch
     by_node = [fleet.topics, fleet.neighbours, fleet.backups, fleet.primaries]
     lengths = [len(rows.length) for rows in by_node]
     lengths += map(len, [scratch.mark, scratch.key, scratch.gain, scratch.chosen, scratch.place, scratch.queue])
@@ -71,7 +71,7 @@ def assert_alike(found: MendingMaintainer, twin: MaintainerTwin, where: str) -> 
     assert (found.node_count, found.link_count) == (len(twin.topics), len(twin.links)), where
     assert found.max_degree == overlay.degrees.max(initial=0), where
     assert_sound(found)
-    fleet, numbers = found.live.fleet, found.live.numbers
+    fleet, numbers = found.live.population, found.live.numbers
     ranks = {numbers[node]: rank for rank, node in enumerate(sorted(twin.topics))}
     assert fleet.rank.tolist() == [ranks.get(number, -1) for number in range(len(fleet.rank))], where
     counts = Counter(overlay.degrees.tolist())

@@ -10,8 +10,8 @@ import pytest
 from reference.fleets import STARTS, links_of, random_event, random_overlay, topics_of
 from reference.maintainers import broken_topics, needed_for
 from topicloom.churn import Change, Maintainer, Settings, maintainer
-from topicloom.churn.live import LiveOverlay
-from topicloom.kernels import needed
+from topicloom.churn.live_overlay import LiveOverlay
+from topicloom.kernels.living import needed_links
 from topicloom.model import Interest, Overlay
 
 WAYS = {
@@ -117,7 +117,7 @@ def test_one_search_finds_all_links_that_a_topic_needs() -> None:
         reasons = np.array([number for number, _ in asked], np.int64)
         ends = np.array([(live.numbers[u], live.numbers[v]) for _, (u, v) in asked], np.int64).reshape(-1, 2)
         for order in (ends, ends[:, ::-1].copy()):
-            found = needed.still_needed(live.fleet, live.scratch, reasons, order).tolist()
+            found = needed_links.still_needed(live.population, live.scratch, reasons, order).tolist()
             needs = {link: needed_for(topics, kept, link) for link in kept}
             assert found == [live.topic_names[number] in needs[link] for number, link in asked], f"{seed=}"
 

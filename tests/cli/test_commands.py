@@ -13,7 +13,7 @@ import pytest
 from command_line import Cli, write_subscriptions
 
 from topicloom import DESIGNERS, Interest, Overlay, measure
-from topicloom.cli.compare import DEFAULT_ALGORITHMS
+from topicloom.cli.designs.compare import DEFAULT_ALGORITHMS
 
 DESIGN_KEYS = [
     *("algorithm", "parameters", "seed", "nodes", "topics", "subscriptions", "edges", "average_degree"),

@@ -63,7 +63,7 @@ def test_content_generate(cli: Cli, tmp_path: Path) -> None:
         "users": 40,
         "brokers": 4,
         "channels": 8,
-        "subscriptions": len(network.wants.channels),
+        "subscriptions": len(network.wants.columns),
         "demand": pytest.approx(demand),
         "capacity": pytest.approx(2 * demand),
         "unwanted_share": network.traffic.unwanted_share,

@@ -15,8 +15,8 @@ import pytest
 from command_line import Cli
 
 from topicloom import workloads
-from topicloom.cli import output
 from topicloom.cli.main import run
+from topicloom.cli.shared import output
 
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
 

@@ -11,7 +11,7 @@ from command_line import Cli
 
 from reference.folders import write_folder
 from topicloom import Interest
-from topicloom.model.numbers import amount
+from topicloom.present.numbers import amount
 
 
 @pytest.fixture

@@ -140,8 +140,8 @@ def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
 
 
 def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from topicloom.pipeline import sweep
-    from topicloom.pipeline.sweep_cells import failed
+    from topicloom.pipeline.grids import sweep
+    from topicloom.pipeline.grids.sweep_cells import failed
 
     monkeypatch.setattr(sweep, "_in_executor", lambda cell, interest: failed("no\nluck"))
     spec = tmp_path / "spec.toml"
@@ -181,7 +181,7 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topicloom.pipeline.evaluate.evaluate", interrupted)
+    monkeypatch.setattr("topicloom.pipeline.analysis.evaluate.evaluate", interrupted)
     ended = cli("evaluate", ingested, ingested / "manifest.json")
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom.content import Assignment, core_trees, cost, one_tree_core, relayed_core
-from topicloom.content.prices import closed
-from topicloom.kernels.spanning import spanning_tree, tree_with, weights_with
+from topicloom.content.network.core_prices import closed
+from topicloom.kernels.content.spanning import spanning_tree, tree_with, weights_with
 
 SEEDS = range(60)
 

@@ -11,8 +11,8 @@ import pytest
 
 from topicloom import InputError
 from topicloom.content import Assignment, read_network
-from topicloom.content.access import read_access, write_access
-from topicloom.content.rows import users_of
+from topicloom.content.network.access_table import read_access, write_access
+from topicloom.content.network.channels_by_user import users_of
 from topicloom.workloads.content_networks import content_network
 
 TABLES: dict[str, dict] = {
@@ -61,7 +61,7 @@ def test_a_network_by_channel(tmp_path: Path) -> None:
 def test_a_network_in_a_space(tmp_path: Path) -> None:
     network = read_network(write(tmp_path, in_space()))
     assert network.channel_names == ("c1", "c2", "c3", "c4", "c5")
-    assert network.wants.channels.tolist() == [0, 1, 1, 2]
+    assert network.wants.columns.tolist() == [0, 1, 1, 2]
     assert network.wants.values.tolist() == [1, 1, 0.5, 0.5]
     # Ann hears bob in two cells, at 1 each; nobody else publishes.
     assert network.traffic.into.tolist() == [2, 0]
@@ -238,7 +238,7 @@ def test_wrong_assignments(tmp_path: Path, columns: dict, message: str) -> None:
 
 
 def test_access_prices_come_in_several_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("topicloom.content.access._ROWS", 7)
+    monkeypatch.setattr("topicloom.content.network.access_table._ROWS", 7)
     prices = np.random.default_rng(1).random((9, 3))
     users, brokers = tuple("abcdefghi"), ("x", "y", "z")
     write_access(tmp_path / "access.parquet", users, brokers, prices)

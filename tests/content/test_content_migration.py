@@ -11,8 +11,8 @@ from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
 from topicloom.content import Assignment, assign, cost, run
-from topicloom.content.migration import Migration, Move
-from topicloom.content.told import Told, record
+from topicloom.content.migration.announced_sums import Told, record
+from topicloom.content.migration.migration import Migration, Move
 
 LONGEST_DELAY = 3.0
 

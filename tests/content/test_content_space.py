@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.content.rows import users_of
-from topicloom.content.space import Attribute, Space, box_cells, piece_rates, quadratic_rates
+from topicloom.content.network.channels_by_user import users_of
+from topicloom.content.network.space import Attribute, Space, box_cells, piece_rates, quadratic_rates
 
 LINE = Space((Attribute("x", 0.0, 1.0, 10),))
 PLANE = Space((Attribute("x", 0.0, 2.0, 4), Attribute("y", -1.0, 1.0, 3)))
@@ -18,7 +18,7 @@ coefficient = st.floats(-3, 3, allow_subnormal=False)
 
 def table(rows, users: int, space: Space) -> np.ndarray:
     full = np.zeros((users, space.channel_count))
-    full[users_of(rows), rows.channels] = rows.values
+    full[users_of(rows), rows.columns] = rows.values
     return full
 
 
@@ -67,14 +67,14 @@ def test_boxes_touch_and_cover_cells(corners: list[tuple[int, ...]]) -> None:
 def test_a_box_that_ends_where_a_cell_begins_does_not_touch_it() -> None:
     # 0.1 x 3 is a little more than 0.3, in which the third cell ends.
     rows = box_cells(LINE, 1, np.array([0]), np.array([[0.1 * 1]]), np.array([[0.1 * 3]]))
-    assert rows.channels.tolist() == [1, 2]
+    assert rows.columns.tolist() == [1, 2]
     assert rows.values == pytest.approx([1, 1])
 
 
 def test_a_box_that_begins_where_a_cell_ends_does_not_touch_it() -> None:
     # 1 - 0.9 is a little less than 0.1, in which the first cell ends.
     rows = box_cells(LINE, 1, np.array([0]), np.array([[1 - 0.9]]), np.array([[0.25]]))
-    assert rows.channels.tolist() == [1, 2]
+    assert rows.columns.tolist() == [1, 2]
     assert rows.values == pytest.approx([1, 0.5])
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from types import TracebackType
 
-from topicloom.deploy.clients import Clients
-from topicloom.deploy.processes import LOOPBACK, Processes, free_ports
+from topicloom.deploy.proof.clients import Clients
+from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
 
 # A loop shows after a few rounds; more would only heat the machine.
 ENOUGH = 60

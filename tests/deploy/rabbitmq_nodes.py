@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from topicloom.deploy.processes import LOOPBACK, free_ports
+from topicloom.deploy.proof.processes import LOOPBACK, free_ports
 
 # Debian's own command wants to run as the user rabbitmq; this is what it calls.
 SERVERS = sorted(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server"))

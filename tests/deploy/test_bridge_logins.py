@@ -12,9 +12,9 @@ import pytest
 from mosquitto_here import needs_mosquitto
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
-from topicloom.deploy.clients import Clients
-from topicloom.deploy.processes import LOOPBACK, Processes, free_ports
-from topicloom.deploy.render import configurations
+from topicloom.deploy.proof.clients import Clients
+from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
+from topicloom.deploy.targets.render import configurations
 
 pytestmark = [
     needs_mosquitto,

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from plans import fleet_of
 
 from topicloom import InputError, Interest, design
-from topicloom.deploy import make_plan, read_plan, render, write_plan
-from topicloom.deploy.lint import connect
-from topicloom.deploy.mosquitto_conf import read_brokers
-from topicloom.deploy.names import mosquitto_problem, rabbitmq_problem
+from topicloom.deploy import make_plan, read_plan, write_plan
+from topicloom.deploy.linting.lint import connect
+from topicloom.deploy.planning.broker_names import mosquitto_problem, rabbitmq_problem
+from topicloom.deploy.targets import render
+from topicloom.deploy.targets.mosquitto_conf import read_brokers
 
 NODES = [
     "a\nconnection evil\naddress evil:1",
@@ -142,7 +143,7 @@ def test_a_policy_matches_its_exchange_alone(topic: str) -> None:
     others = [f"x{topic}", f"{topic}x", topic.replace(".", "x"), topic[1:]]
     interest = Interest.from_pairs([("a", topic), ("b", topic)])
     plan = make_plan(interest, design(interest, "gm"), fleet_of("ab"), target="rabbitmq")
-    from topicloom.deploy.rabbitmq import definitions_of
+    from topicloom.deploy.targets.rabbitmq import definitions_of
 
     (policy,) = json.loads(definitions_of(plan, "a"))["policies"]
     assert re.search(policy["pattern"], topic)

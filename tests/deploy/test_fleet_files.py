@@ -8,7 +8,7 @@ import pytest
 
 from topicloom import InputError
 from topicloom.deploy import Fleet
-from topicloom.deploy.fleet import Broker, Credentials, Tls
+from topicloom.deploy.planning.fleet_file import Broker, Credentials, Tls
 
 
 def read(tmp_path: Path, text: str) -> Fleet:

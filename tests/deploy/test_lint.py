@@ -13,9 +13,9 @@ from naive_fleets import NaiveFleets
 
 from mosquitto_here import needs_mosquitto
 from topicloom import InputError, Interest
-from topicloom.deploy.lint import LintReport, lint
-from topicloom.deploy.mosquitto_conf import read_brokers
-from topicloom.deploy.patterns import closure, example, matches, shared
+from topicloom.deploy.linting.lint import LintReport, lint
+from topicloom.deploy.linting.patterns import closure, example, matches, shared
+from topicloom.deploy.targets.mosquitto_conf import read_brokers
 
 
 def report_of(folder: Path, bridges: dict[str, str], interest: Interest | None = None) -> LintReport:

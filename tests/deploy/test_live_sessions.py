@@ -13,10 +13,10 @@ from plans import plan_over
 
 from mosquitto_here import needs_mosquitto
 from topicloom.deploy import Plan
-from topicloom.deploy.clients import Clients
-from topicloom.deploy.live import on_loopback
-from topicloom.deploy.processes import Processes, free_ports
-from topicloom.deploy.render import configurations
+from topicloom.deploy.proof.clients import Clients
+from topicloom.deploy.proof.live import on_loopback
+from topicloom.deploy.proof.processes import Processes, free_ports
+from topicloom.deploy.targets.render import configurations
 
 pytestmark = needs_mosquitto
 

@@ -15,11 +15,12 @@ from plans import fleet_of, plan_of, plan_over
 
 from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest, Overlay, design
-from topicloom.deploy import Fleet, Plan, make_plan, read_plan, render, write_plan
-from topicloom.deploy.lint import connect, lint
-from topicloom.deploy.mosquitto_conf import read_brokers
-from topicloom.deploy.names import identifier
-from topicloom.deploy.render import PICTURE, configurations, file_name
+from topicloom.deploy import Fleet, Plan, make_plan, read_plan, write_plan
+from topicloom.deploy.linting.lint import connect, lint
+from topicloom.deploy.planning.broker_names import identifier
+from topicloom.deploy.targets import render
+from topicloom.deploy.targets.mosquitto_conf import read_brokers
+from topicloom.deploy.targets.render import PICTURE, configurations, file_name
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -292,7 +293,7 @@ def test_files_that_are_no_plans(tmp_path: Path) -> None:
 def test_pictures_name_everybody() -> None:
     plan = plan_over([("a", "t"), ("c", "t"), ("b", "u")], [("a", "b"), ("b", "c")], relays=True)
     assert configurations(plan).keys() == {"a", "b", "c"}
-    from topicloom.deploy.picture import picture_of
+    from topicloom.deploy.targets.fleet_drawing import picture_of
 
     picture = picture_of(plan)
     assert '"b" [label="b\\nwants 1, relays 1"];' in picture

@@ -14,8 +14,8 @@ from rabbitmq_nodes import SERVERS, RabbitNodes
 
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
-from topicloom.deploy.processes import LOOPBACK
-from topicloom.deploy.render import configurations
+from topicloom.deploy.proof.processes import LOOPBACK
+from topicloom.deploy.targets.render import configurations
 
 pytestmark = pytest.mark.skipif(not SERVERS, reason="RabbitMQ is not installed; on Debian: apt install rabbitmq-server")
 

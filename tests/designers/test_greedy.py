@@ -16,9 +16,10 @@ import pytest
 from reference import exhaustive, greedy
 from reference.greedy import Step
 from reference.interests import SHAPES, random_interest
-from topicloom.designers import design, merging
-from topicloom.kernels.candidates import code_step
-from topicloom.kernels.search import new_search
+from topicloom.designers import design
+from topicloom.designers.greedy import merging
+from topicloom.kernels.greedy.candidates import code_step
+from topicloom.kernels.greedy.search import new_search
 from topicloom.model import Interest, Overlay
 
 Parameters = dict[str, float]

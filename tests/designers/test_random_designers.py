@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference.interests import SHAPES, random_interest
-from topicloom.designers import random_a, random_m
 from topicloom.designers.base import Designer, Links, Watch
+from topicloom.designers.baselines import random_a, random_m
 from topicloom.model import Interest
 
 often = settings(max_examples=200, deadline=None, derandomize=True, database=None)

@@ -13,7 +13,7 @@ from real_data import DATA, needs_data
 from reference import greedy
 from reference.greedy import Step
 from topicloom import design, measure
-from topicloom.designers import merging
+from topicloom.designers.greedy import merging
 from topicloom.model import Interest, Overlay
 
 pytestmark = [pytest.mark.data, needs_data]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference.interests import SHAPES, random_interest
 from reference.rings import rings
 from topicloom.designers.base import Links, Watch
-from topicloom.designers.ring_per_topic import DESIGNER
+from topicloom.designers.baselines.ring_per_topic import DESIGNER
 from topicloom.model import Interest
 
 

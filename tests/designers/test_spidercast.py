@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from reference import spidercast as twin
 from reference.interests import SHAPES, random_interest, topics_by_node
-from topicloom.designers import spidercast, spidercast_m
 from topicloom.designers.base import Links, Watch
+from topicloom.designers.baselines import spidercast, spidercast_m
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from reference import stars as twin
 from reference.interests import SHAPES, random_interest
-from topicloom.designers import cd_oda, cd_oda_1, cd_oda_2
 from topicloom.designers.base import Designer, Links, Watch
+from topicloom.designers.stars import cd_oda, cd_oda_1, cd_oda_2
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
 

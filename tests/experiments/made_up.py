@@ -12,7 +12,7 @@ from topicloom.experiments.cells import Cell, beside
 from topicloom.experiments.claims import check
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.queries import Runs
-from topicloom.model.verdict import Verdict
+from topicloom.experiments.verdict import Verdict
 
 Parameters = Mapping[str, Any]
 # The rows that a run with these parameters would give.

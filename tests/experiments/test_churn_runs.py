@@ -12,9 +12,9 @@ from reference.greedy import low_oda
 from reference.maintainers import MaintainerTwin, link_of
 from topicloom import InputError
 from topicloom.churn import rebuild
-from topicloom.churn.mending import MendingMaintainer
+from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.designers import design
-from topicloom.experiments.churn_runs import run_churn
+from topicloom.experiments.runs.churn_runs import run_churn
 from topicloom.model import Interest, Overlay
 from topicloom.model.events import JOIN, Event
 from topicloom.workloads import churn_trace, drawn_newcomers, synthetic

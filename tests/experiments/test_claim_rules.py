@@ -8,8 +8,8 @@ import pytest
 from topicloom.experiments.claims import check, ours
 from topicloom.experiments.figure import Claim, Figure, Plot
 from topicloom.experiments.queries import Runs
-from topicloom.model.numbers import claimed
-from topicloom.model.verdict import Verdict
+from topicloom.experiments.verdict import Verdict
+from topicloom.present.numbers import claimed
 
 FIGURE = Figure("p-fig-1", "P", "figure 1", "t", "a", "design", ((("seed", 1),),), Plot("lines"), ())
 

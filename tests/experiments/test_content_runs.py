@@ -12,7 +12,7 @@ import pytest
 from reference.content import followed_cost, packing
 from topicloom import InputError
 from topicloom.content import assign
-from topicloom.experiments.content_runs import run_content
+from topicloom.experiments.runs.content_runs import run_content
 from topicloom.workloads.content_networks import content_network
 
 GIVEN: dict[str, Any] = {"users": 45, "users_per_broker": 11, "channels": 6}

@@ -17,7 +17,7 @@ from topicloom.experiments.claims import check
 from topicloom.experiments.drawing import draw
 from topicloom.experiments.figure import Figure, Value
 from topicloom.experiments.queries import Runs
-from topicloom.experiments.runs import run_cell
+from topicloom.experiments.runs.registry import run_cell
 
 FIGURES = {
     name: figure for name, figure in all_figures(quick=True).items() if name.startswith(("shadows-", "content-"))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference.measures import LINK_SHAPES, diameter, graph_of, random_links
-from topicloom.kernels.distances import topic_diameters
+from topicloom.kernels.graphs.distances import topic_diameters
 from topicloom.metrics import LinkGraph
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from topicloom.kernels import random_links
+from topicloom.kernels.baselines import random_links
 
 
 @pytest.mark.parametrize("patience", [0, 1, 3])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topicloom.kernels.rows import Rows, append, clear, new_rows, remove, reserved
+from topicloom.kernels.living.growing_rows import GrowingRows, append, clear, new_rows, remove, reserved
 
 BYTES_AN_ITEM = 40
 
@@ -16,17 +16,17 @@ steps = st.lists(st.tuples(st.integers(0, 30), deeds), max_size=6)
 starts = st.lists(st.lists(st.integers(0, 99), max_size=7), max_size=12)
 
 
-def rows_of(lists: list[list[int]]) -> Rows:
+def rows_of(lists: list[list[int]]) -> GrowingRows:
     ends = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     return new_rows(len(lists), ends, np.array([item for row in lists for item in row], np.int32))
 
 
-def contents(rows: Rows, count: int) -> list[list[int]]:
+def contents(rows: GrowingRows, count: int) -> list[list[int]]:
     """Each row in rising order: the order within it means nothing."""
     return [sorted(rows.items[rows.start[r] : rows.start[r] + rows.length[r]].tolist()) for r in range(count)]
 
 
-def assert_sound(rows: Rows, lists: list[list[int]]) -> None:
+def assert_sound(rows: GrowingRows, lists: list[list[int]]) -> None:
     """The right items, rooms that do not overlap and are long enough, and right sums."""
     assert contents(rows, len(lists)) == [sorted(row) for row in lists]
     assert rows.length[len(lists) :].tolist() == [0] * (len(rows.length) - len(lists))
@@ -96,7 +96,7 @@ def test_a_long_row_may_move_however_little_is_reserved() -> None:
         append(rows, 0, 7)
     for step in range(800):
         rows = reserved(rows, 41, 1)
-        other = Rows(*(array.copy() for array in rows))
+        other = GrowingRows(*(array.copy() for array in rows))
         append(other, 0, 7)
         assert other.used[0] <= len(other.items), step
         append(rows, 1 + step % 40, step)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
+from topicloom.files.atomic import replacing
 from topicloom.model import Interest
-from topicloom.model.files import replacing
 
 INTEREST = Interest.from_pairs([("a", "t"), ("b", "t")])
 

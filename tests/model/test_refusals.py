@@ -284,6 +284,6 @@ class TestWriting:
         def refuse(**_: object) -> None:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("topicloom.model.files.tempfile.mkstemp", refuse)
+        monkeypatch.setattr("topicloom.files.atomic.tempfile.mkstemp", refuse)
         file = tmp_path / "o.parquet"
         assert refusal(lambda: INTEREST.write(file)) == f"{file}: cannot be written (Permission denied)"

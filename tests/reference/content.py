@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 
 from topicloom.content import Network
-from topicloom.content.prices import closed
-from topicloom.content.rows import rows_of
+from topicloom.content.network.channels_by_user import rows_of
+from topicloom.content.network.core_prices import closed
 
 SLACK = 1 + 1e-9
 
@@ -51,14 +51,14 @@ def full_rates(network: Network) -> np.ndarray:
     table = np.zeros((network.user_count, network.channel_count))
     for user in range(network.user_count):
         for k in range(network.rates.start[user], network.rates.start[user + 1]):
-            table[user, network.rates.channels[k]] = network.rates.values[k]
+            table[user, network.rates.columns[k]] = network.rates.values[k]
     return table
 
 
 def full_wants(network: Network) -> np.ndarray:
     table = np.zeros((network.user_count, network.channel_count), bool)
     for user in range(network.user_count):
-        table[user, network.wants.channels[network.wants.start[user] : network.wants.start[user + 1]]] = True
+        table[user, network.wants.columns[network.wants.start[user] : network.wants.start[user + 1]]] = True
     return table
 
 

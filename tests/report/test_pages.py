@@ -16,10 +16,10 @@ from result_files import write_every_kind
 
 from topicloom import Interest, Overlay, design, measure
 from topicloom.metrics import support_curve
-from topicloom.model.html import printable, shortened
-from topicloom.model.numbers import percent
+from topicloom.present.html import printable, shortened
+from topicloom.present.numbers import percent
 from topicloom.report import KINDS, Results, find_files, page_html, read_results
-from topicloom.report.section import figure
+from topicloom.report.page.section import figure
 
 FIGURES_OF_FLEET, FIGURES_OF_COMPARISON, FIGURES_OF_DESIGN, FIGURES_OF_TRACE = 2, 3, 4, 6
 

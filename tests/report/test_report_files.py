@@ -14,9 +14,9 @@ from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design
 from topicloom.churn.trace import SCHEMA
 from topicloom.report import find_files, read_results
-from topicloom.report.fleet_files import OVERLAY, SUBSCRIPTIONS
-from topicloom.report.topics import TOPICS
-from topicloom.report.trace_file import TRACE, TRACE_COLUMNS
+from topicloom.report.overlays.fleet_results import OVERLAY, SUBSCRIPTIONS
+from topicloom.report.overlays.topics_section import TOPICS
+from topicloom.report.runs.trace_results import TRACE, TRACE_COLUMNS
 
 PAIRS = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")]
 

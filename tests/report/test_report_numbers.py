@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from reference.interests import SHAPES, random_interest, topics_by_node
 from reference.measures import LINK_SHAPES, random_links
 from topicloom import Overlay
-from topicloom.model.numbers import amount, percent
-from topicloom.report.carriers import carriers
-from topicloom.report.curves import binned, first_reaching, thinned
-from topicloom.report.sizes import ccdf
+from topicloom.present.numbers import amount, percent
+from topicloom.report.page.carriers import carriers
+from topicloom.report.page.curves import binned, first_reaching, thinned
+from topicloom.report.page.size_counts import ccdf
 
 
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES), links=st.sampled_from(LINK_SHAPES))

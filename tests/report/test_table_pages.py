@@ -16,11 +16,11 @@ from result_files import sweep_rows, write_profile, write_sweep, write_topics
 
 from topicloom import InputError, design, synthetic
 from topicloom.metrics import topic_measures
-from topicloom.pipeline.sweep_table import SCHEMA
+from topicloom.pipeline.grids.sweep_table import SCHEMA
 from topicloom.report import find_files, read_results
-from topicloom.report.sweep_file import SWEEP
-from topicloom.report.sweep_pictures import Axis, sweep_axis
-from topicloom.report.topics import TOPICS
+from topicloom.report.overlays.topics_section import TOPICS
+from topicloom.report.runs.sweep_pictures import Axis, sweep_axis
+from topicloom.report.runs.sweep_results import SWEEP
 
 
 def tiles_of(page: str) -> dict[str, str]:

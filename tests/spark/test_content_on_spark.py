@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from reference.summarize import summarized
 from topicloom import InputError
 from topicloom.content import cost, run
-from topicloom.pipeline.content_sweep import Grid, content_sweep
-from topicloom.pipeline.summarize import Summary, summarize
+from topicloom.pipeline.analysis.summarize import Summary, summarize
+from topicloom.pipeline.grids.content_sweep import Grid, content_sweep
 from topicloom.workloads.content_networks import content_network
 
 ATTRIBUTES = [("price", 0.0, 50.0, 10), ("size", -1.0, 1.0, 3)]

@@ -20,7 +20,7 @@ from topicloom.designers import design
 from topicloom.metrics import measure, topic_measures
 from topicloom.model import InputError, Interest, Overlay
 
-module = importlib.import_module("topicloom.pipeline.evaluate")
+module = importlib.import_module("topicloom.pipeline.analysis.evaluate")
 
 
 @pytest.fixture(params=["one chunk", "many chunks"])

@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from real_data import DATA, needs_data
 from reference.ingest import graph_pairs
 from topicloom.model import Interest
-from topicloom.pipeline import IngestOptions, ingest
+from topicloom.pipeline import IngestOptions
+from topicloom.pipeline.ingesting import ingest
 
 
 @pytest.mark.parametrize("graph", ["directed", "undirected"])

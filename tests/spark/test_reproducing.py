@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 
 from topicloom.designers import design
 from topicloom.experiments.figure import Figure, read_figure
-from topicloom.experiments.folder import Made, require_folder, write_reproduction
-from topicloom.experiments.graphs import Graphs
+from topicloom.experiments.graph_samples import Graphs
+from topicloom.experiments.reproduction_folder import Made, require_folder, write_reproduction
 from topicloom.experiments.running import Plan, plan_figures, run_pending
 from topicloom.metrics import measure
 from topicloom.model import InputError
-from topicloom.pipeline.sweep_watch import SweepWatch
+from topicloom.pipeline.grids.sweep_watch import SweepWatch
 from topicloom.workloads import synthetic
 
 TEXT = """

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from reference import sample as twin
 from reference.folders import write_folder
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.sample import Sample, sample
+from topicloom.pipeline.analysis.sample import Sample, sample
 
 Pairs = set[tuple[str, str]]
 

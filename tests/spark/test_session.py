@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from topicloom.model import InputError
 from topicloom.pipeline import SparkOptions, spark_session
-from topicloom.pipeline.jvm import require_reachable, start_jvm
-from topicloom.pipeline.settings import configuration, parse_settings
+from topicloom.pipeline.spark.jvm import require_reachable, start_jvm
+from topicloom.pipeline.spark.settings import configuration, parse_settings
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -30,11 +30,12 @@ from pathlib import Path
 import pyarrow.parquet
 import topicloom
 from topicloom.model import InputError, Interest
-from topicloom.pipeline import SparkOptions, ingest, spark_session
-from topicloom.pipeline.evaluate import evaluate
-from topicloom.pipeline.profile import profile
-from topicloom.pipeline.sample import sample
-from topicloom.pipeline.sweep import sweep
+from topicloom.pipeline.ingesting import ingest
+from topicloom.pipeline import SparkOptions, spark_session
+from topicloom.pipeline.analysis.evaluate import evaluate
+from topicloom.pipeline.analysis.profile import profile
+from topicloom.pipeline.analysis.sample import sample
+from topicloom.pipeline.grids.sweep import sweep
 
 def broken(batches):
     raise KeyError("broken on purpose")
@@ -163,7 +164,8 @@ def test_nobody_listens() -> None:
 SILENT_MASTER = """
 import sys
 from topicloom.model import InputError
-from topicloom.pipeline import SparkOptions, session
+from topicloom.pipeline.spark import session
+from topicloom.pipeline import SparkOptions
 session._ANSWER_SECONDS = 3
 try:
     with session.spark_session(SparkOptions(master=sys.argv[1], driver_memory="512m"), "test"):

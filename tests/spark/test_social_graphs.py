@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from reference import sample as twin
 from reference.ingest import graph_pairs
-from topicloom.experiments import graphs as graphs_module
-from topicloom.experiments.graphs import GRAPHS, Graphs, find_edges
+from topicloom.experiments import graph_samples as graphs_module
+from topicloom.experiments.graph_samples import GRAPHS, Graphs, find_edges
 from topicloom.model import InputError, Interest
 
 dice = random.Random(3)

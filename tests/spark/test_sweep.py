@@ -21,12 +21,12 @@ from pyspark.sql import SparkSession
 
 from topicloom import Interest, measure, synthetic
 from topicloom.designers import run
-from topicloom.pipeline import sweep as sweeping
-from topicloom.pipeline.sweep import Sweep, finish, run_pending, sweep
-from topicloom.pipeline.sweep_cells import cell_key
-from topicloom.pipeline.sweep_plan import plan_sweep
-from topicloom.pipeline.sweep_spec import read_spec
-from topicloom.pipeline.sweep_watch import SweepStopped, SweepWatch
+from topicloom.pipeline.grids import sweep as sweeping
+from topicloom.pipeline.grids.sweep import Sweep, finish, run_pending, sweep
+from topicloom.pipeline.grids.sweep_cells import cell_key
+from topicloom.pipeline.grids.sweep_plan import plan_sweep
+from topicloom.pipeline.grids.sweep_spec import read_spec
+from topicloom.pipeline.grids.sweep_watch import SweepStopped, SweepWatch
 
 SPEC = """
 seed = [1, 2]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from topicloom import InputError, Interest
-from topicloom.pipeline.sweep_plan import plan_sweep
-from topicloom.pipeline.sweep_spec import Cell, read_spec
+from topicloom.pipeline.grids.sweep_plan import plan_sweep
+from topicloom.pipeline.grids.sweep_spec import Cell, read_spec
 
 WORKLOAD = "[[workload]]\nnodes = 20\ntopics = 8\nmin_topics = 2\n"
 DESIGNER = '[[designer]]\nname = "gm"\n'

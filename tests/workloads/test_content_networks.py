@@ -10,7 +10,7 @@ import pytest
 from real_data import DATA, needs_data
 from topicloom import InputError
 from topicloom.content import Assignment, cost
-from topicloom.content.prices import require_metric
+from topicloom.content.network.core_prices import require_metric
 from topicloom.workloads.content_networks import content_network
 from topicloom.workloads.latency import read_latency
 
@@ -53,7 +53,7 @@ def test_with_wide_subscriptions_the_core_cost_hardly_depends_on_who_sits_where(
     differences = {}
     for width in (0.01, 0.95):
         network = content_network(600, 6, 50, width=width, seed=1).network
-        alike = np.lexsort((network.wants.channels[network.wants.start[:-1]],))
+        alike = np.lexsort((network.wants.columns[network.wants.start[:-1]],))
         together = np.empty(600, np.int32)
         together[alike] = np.arange(600) // 100
         apart = np.random.default_rng(1).permutation(np.arange(600, dtype=np.int32) % 6).astype(np.int32)

@@ -1,14 +1,14 @@
 """Living overlays: mended after each event, so that every topic stays connected.
 
 - `maintainer`: what a maintainer is. `methods`: all of them by name, and their settings.
-- `mending`: shadow sets, and the naive way. `rebuild`: from scratch.
-- `live`: nodes, topics and links that change. `pruning`: dropping links that no topic needs any more.
-- `whole`: whether every topic is in one piece.
+- `mending_maintainer`: shadow sets, and the naive way. `rebuild`: from scratch.
+- `live_overlay`: nodes, topics and links that change. `pruning`: dropping links that no topic needs any more.
+- `connectedness`: whether every topic is in one piece.
 - `state`: a maintainer that survives its process. `snapshot` and `journal`: what it keeps on disk.
 - `trace`: what events did, one a row.
 """
 
-from topicloom.churn.live import Link
+from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, EventRefused, Maintainer
 from topicloom.churn.methods import BACKUPS, METHODS, Settings, maintainer
 

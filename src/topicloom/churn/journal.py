@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topicloom.churn.snapshot import checksum
-from topicloom.model.errors import InputError
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
 from topicloom.model.events import Event
-from topicloom.model.files import replacing
 
 _COUNT_BYTES = 20
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from topicloom.churn.live import Link
-from topicloom.model.errors import InputError
+from topicloom.churn.live_overlay import Link
+from topicloom.errors import InputError
 from topicloom.model.events import JOIN, LEAVE, Event, is_name
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay

@@ -6,21 +6,21 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-from topicloom.churn.live import LiveOverlay
+from topicloom.churn.connectedness import require_connected
+from topicloom.churn.live_overlay import LiveOverlay
 from topicloom.churn.maintainer import Maintainer
-from topicloom.churn.mending import MendingMaintainer
+from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.churn.pruning import Pruner
 from topicloom.churn.rebuild import RebuildMaintainer
-from topicloom.churn.whole import require_connected
 from topicloom.designers import find_designer
 from topicloom.designers.run import warm_up as warm_up_designer
-from topicloom.kernels import shadows
-from topicloom.model.errors import InputError
+from topicloom.errors import InputError
+from topicloom.kernels.living import shadow_sets
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
 METHODS = ("shadow", "naive", "rebuild")
-BACKUPS = {"primal-dual": shadows.PRIMAL_DUAL, "greedy": shadows.GREEDY}
+BACKUPS = {"primal-dual": shadow_sets.PRIMAL_DUAL, "greedy": shadow_sets.GREEDY}
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _made(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
     return MendingMaintainer(
         live,
         settings.method,
-        kind=BACKUPS[settings.backups] if shadow else shadows.NAIVE,
+        kind=BACKUPS[settings.backups] if shadow else shadow_sets.NAIVE,
         coverage=settings.coverage if shadow else 0,
         rho=float(settings.rho),
         seed=settings.seed,

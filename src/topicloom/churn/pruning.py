@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from topicloom.churn.live import Link, LiveOverlay
-from topicloom.kernels import needed
+from topicloom.churn.live_overlay import Link, LiveOverlay
+from topicloom.kernels.living import needed_links
 from topicloom.model.interest import Ids
 
 _Ends = tuple[int, int]
@@ -37,10 +37,10 @@ class Pruner:
             u, v = sorted((live.numbers[link.source], live.numbers[link.target]))
             fresh.append((u, v))
             self._reason.pop((u, v), None)
-            changed.update(needed.common_topics(live.fleet, live.scratch, u, v).tolist())
+            changed.update(needed_links.common_topics(live.population, live.scratch, u, v).tolist())
         self._meet(live, fresh)
         doubtful = sorted(self._unfounded(live, changed) + fresh, key=self._age.__getitem__)
-        reasons = needed.prune(live.fleet, live.scratch, _table(doubtful)).tolist()
+        reasons = needed_links.prune(live.population, live.scratch, _table(doubtful)).tolist()
         dropped = []
         for ends, reason in zip(doubtful, reasons, strict=True):
             if reason < 0:
@@ -69,7 +69,9 @@ class Pruner:
             here = [link for link in self._needing.pop(topic, ()) if self._reason.get(link) == topic]
             concerned += [(topic, link) for link in here if link in live.links]
         reasons = np.array([topic for topic, _ in concerned], np.int64)
-        holding = needed.still_needed(live.fleet, live.scratch, reasons, _table([link for _, link in concerned]))
+        holding = needed_links.still_needed(
+            live.population, live.scratch, reasons, _table([link for _, link in concerned])
+        )
         unfounded = []
         for (topic, link), holds in zip(concerned, holding.tolist(), strict=True):
             if holds:

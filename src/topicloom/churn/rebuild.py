@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from topicloom.churn.live import Link
+from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.designers import design
 from topicloom.model.interest import Interest

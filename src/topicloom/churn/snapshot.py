@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.churn.live import Link, LiveOverlay
+from topicloom.churn.live_overlay import Link, LiveOverlay
 from topicloom.churn.maintainer import Maintainer
-from topicloom.churn.mending import MendingMaintainer
+from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.churn.methods import Settings, mending
 from topicloom.churn.rebuild import RebuildMaintainer
-from topicloom.model.errors import InputError
-from topicloom.model.files import replacing
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 

@@ -19,7 +19,7 @@ from topicloom.churn.journal import DamagedJournal, Journal, begin_journal, read
 from topicloom.churn.maintainer import Change, EventRefused, Maintainer
 from topicloom.churn.methods import Settings, maintainer
 from topicloom.churn.snapshot import Snapshot, origin_of, read_snapshot, write_snapshot
-from topicloom.model.errors import InputError
+from topicloom.errors import InputError
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
 

@@ -12,8 +12,8 @@ import pyarrow.parquet
 
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.state import Outcome
+from topicloom.files.atomic import replacing
 from topicloom.model.events import CHANGE, JOIN, LEAVE
-from topicloom.model.files import replacing
 
 SCHEMA = pa.schema(
     [

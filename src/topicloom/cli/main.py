@@ -14,32 +14,13 @@ from typing import Annotated, Any
 import typer
 
 from topicloom._version import __version__
-from topicloom.cli import (
-    churn,
-    compare,
-    content,
-    design,
-    designers,
-    diff,
-    evaluate,
-    explain,
-    generate,
-    ingest,
-    lint,
-    live,
-    maintain,
-    measure,
-    output,
-    plan,
-    profile,
-    render,
-    report,
-    reproduce,
-    sample,
-    stream,
-    sweep,
-    working,
-)
+from topicloom.cli.brokers import diff, explain, lint, live, plan, render
+from topicloom.cli.churn import churn, maintain, stream
+from topicloom.cli.content import group as content
+from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
+from topicloom.cli.designs import compare, design, designers, generate, measure
+from topicloom.cli.results import report, reproduce
+from topicloom.cli.shared import output, progress
 
 PROGRAM = "topicloom"
 
@@ -118,14 +99,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         return _refuse(_usage(error), WRONG_INPUT)
     except ValueError as error:
-        from topicloom.model.errors import InputError  # here, as it brings Arrow along
+        from topicloom.errors import InputError  # here, as it brings Arrow along
 
         if not isinstance(error, InputError):
             raise
         return _refuse(str(error), WRONG_INPUT)
     except KeyboardInterrupt as stop:
         status = _refuse(str(stop) or "stopped; nothing was written", STOPPED)
-        if working.is_busy():
+        if progress.is_busy():
             # A kernel that does not look at its watch, or the compiler: ending under it could crash, so end at once.
             os._exit(status)
         return status

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom._version import __version__
-from topicloom.content.network import Network
-from topicloom.content.rows import Floats, Ids, summed
-from topicloom.model.columns import known_names, require_distinct
-from topicloom.model.errors import InputError
-from topicloom.model.files import replacing
-from topicloom.model.tables import read_table
+from topicloom.content.network.channels_by_user import Floats, Ids, summed
+from topicloom.content.network.network import Network
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
+from topicloom.files.columns import known_names, require_distinct
+from topicloom.files.name_tables import read_table
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content.network import Network
-from topicloom.content.rows import Ids, summed
-from topicloom.model.errors import InputError
+from topicloom.content.network.channels_by_user import Ids, summed
+from topicloom.content.network.network import Network
+from topicloom.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from topicloom.content.assignment import Assignment
-from topicloom.content.network import Network
-from topicloom.content.rows import Floats, Ids, summed
-from topicloom.kernels.core_traffic import (
+from topicloom.content.network.channels_by_user import Floats, Ids, summed
+from topicloom.content.network.network import Network
+from topicloom.kernels.content.core_traffic import (
     channel_links,
     channel_sums,
     channel_weights,
     one_tree_cost,
     relayed_weights,
 )
-from topicloom.kernels.spanning import spanning_tree
+from topicloom.kernels.content.spanning import spanning_tree
 
 Counts = npt.NDArray[np.int32]
 

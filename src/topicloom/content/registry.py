@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from topicloom.content import clustering, exact, migration, packing, random_assignment, steiner_mixing
+from topicloom.content.assigning import clustering, exact, packing, random_assignment, steiner_mixing
 from topicloom.content.base import Algorithm
-from topicloom.model.errors import InputError
+from topicloom.content.migration import migration
+from topicloom.errors import InputError
 
 _MODULES = (random_assignment, packing, clustering, steiner_mixing, migration, exact)
 

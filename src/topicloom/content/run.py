@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content import migration
 from topicloom.content.assignment import Assignment, Origin
 from topicloom.content.base import Algorithm, Parameter
 from topicloom.content.cost import cost
-from topicloom.content.network import Network
+from topicloom.content.migration import migration
+from topicloom.content.network.channels_by_user import rows_of
+from topicloom.content.network.network import Network
 from topicloom.content.registry import find_algorithm
-from topicloom.content.rows import rows_of
-from topicloom.model.errors import InputError
+from topicloom.errors import InputError
 
 
 @dataclass(frozen=True)

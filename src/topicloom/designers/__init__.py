@@ -1,11 +1,10 @@
 """Designers: algorithms that build an overlay from an interest, one a file, named as in its paper.
 
+- `greedy`: `gm`, `minmax-oda`, `low-oda`, `gpa`, `gpm`, `gm-fold`.
+- `stars`: `cd-oda`, `cd-oda-1`, `cd-oda-2`.
+- `baselines`: `ring-per-topic`, `spidercast`, `spidercast-m`, `random-a`, `random-m`.
 - `registry`: all designers by name. `run`: checks, memory, compiling and time around a designer's own function.
 - `base`: what a designer is. `memory`: refusing what would not fit.
-- Greedy merges: `gm`, `minmax_oda`, `low_oda`, `gpa`, `gpm`, `gm_fold`; what they share is in `merging`.
-- Stars: `cd_oda`, `cd_oda_1`, `cd_oda_2`; what they share is in `stars`.
-- Others: `ring_per_topic`, `spidercast`, `spidercast_m`, `random_a`, `random_m`.
-- `measured`: contributions of links that were not chosen for them.
 """
 
 from topicloom.designers.base import Designer, DesignStopped, Links, Parameter, Watch

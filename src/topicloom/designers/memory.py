@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from topicloom.model.errors import InputError
+from topicloom.errors import InputError
 
 
 def available_bytes() -> int:

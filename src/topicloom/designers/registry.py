@@ -5,24 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from topicloom.designers import (
-    cd_oda,
-    cd_oda_1,
-    cd_oda_2,
-    gm,
-    gm_fold,
-    gpa,
-    gpm,
-    low_oda,
-    minmax_oda,
-    random_a,
-    random_m,
-    ring_per_topic,
-    spidercast,
-    spidercast_m,
-)
 from topicloom.designers.base import Designer
-from topicloom.model.errors import InputError
+from topicloom.designers.baselines import random_a, random_m, ring_per_topic, spidercast, spidercast_m
+from topicloom.designers.greedy import gm, gm_fold, gpa, gpm, low_oda, minmax_oda
+from topicloom.designers.stars import cd_oda, cd_oda_1, cd_oda_2
+from topicloom.errors import InputError
 
 _MODULES = (
     gm,

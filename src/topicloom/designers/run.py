@@ -15,9 +15,9 @@ import numpy as np
 
 from topicloom.designers import memory
 from topicloom.designers.base import Designer, DesignStopped, Number, Parameter, Watch
-from topicloom.designers.merging import prefers_bitsets
+from topicloom.designers.greedy.merging import prefers_bitsets
 from topicloom.designers.registry import find_designer
-from topicloom.model.errors import InputError
+from topicloom.errors import InputError
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 

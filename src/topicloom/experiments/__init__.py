@@ -5,10 +5,10 @@ what the paper says about it. docs/reproduce.md tells the format, docs/results.m
 
 - `figure`: the file, read. `catalogue`: all of them.
 - `cells`: one run, and keeping what came out. `runs`: the functions that a file may name.
-- `design_runs`, `churn_runs`, `backup_runs`, `step_runs`, `content_runs`, `ccdf_runs`: these functions.
-- `graphs`: social graphs to run on.
+- `graph_samples`: social graphs to run on.
 - `running`: what is left to do, and doing it on Spark.
-- `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them.
+- `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them. `verdict`: what came out.
 - `drawing`: the picture.
-- `folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`. `pages`: the latter.
+- `reproduction_folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`.
+  `results_page`: the latter.
 """

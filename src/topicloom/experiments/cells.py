@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from topicloom._version import __version__
 from topicloom.experiments.figure import Parameters, Value
-from topicloom.model.files import replacing
+from topicloom.files.atomic import replacing
 
 FOLDER = "cells"
 

@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from topicloom.experiments.figure import Claim, Figure
 from topicloom.experiments.queries import Runs
-from topicloom.model.numbers import measured
-from topicloom.model.verdict import Verdict
+from topicloom.experiments.verdict import Verdict
+from topicloom.present.numbers import measured
 
 _TOLERANCE = {"equal": 0.1, "about": 0.25}
 _ORDER = math.sqrt(10)

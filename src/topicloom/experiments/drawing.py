@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.experiments.figure import Figure, Plot
 from topicloom.experiments.queries import Runs
-from topicloom.model.figures import COLOURS, DASHES, MARKERS, add_legend, count_axis, log_axis, new_figure, styled
+from topicloom.present.figures import COLOURS, DASHES, MARKERS, add_legend, count_axis, log_axis, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from topicloom.experiments.cells import FOLDER, Cell, keep, kept, with_parameters
 from topicloom.experiments.figure import Figure
-from topicloom.experiments.graphs import Graphs
-from topicloom.experiments.runs import run_cell
+from topicloom.experiments.graph_samples import Graphs
+from topicloom.experiments.runs.registry import run_cell
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.jobs import Jobs
-from topicloom.pipeline.sweep_watch import SweepWatch
+from topicloom.pipeline.grids.jobs import Jobs
+from topicloom.pipeline.grids.sweep_watch import SweepWatch
 
 # Its type is pyspark's, which only the pipeline imports.
 SparkSession = Any

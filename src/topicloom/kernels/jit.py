@@ -12,22 +12,33 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+
+def _sources(package: Traversable) -> Iterator[Traversable]:
+    """All kernel sources, in the order of their names."""
+    for entry in sorted(package.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry)
+        elif entry.name.endswith(".py"):
+            yield entry
 
 
 def _cache_folder() -> str:
     """A folder that can be written: in the user's cache, or a temporary one where there is none."""
     digest = hashlib.blake2b(digest_size=8)
     # Not by paths: on a Spark executor the package may lie in a zip file.
-    for file in sorted(resources.files(__package__).iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".py"):
-            digest.update(file.read_bytes())
+    for source in _sources(resources.files(__package__)):
+        digest.update(source.read_bytes())
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = home / "topicloom" / f"kernels-{digest.hexdigest()}"

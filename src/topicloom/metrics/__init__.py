@@ -1,11 +1,11 @@
 """How good an overlay is: support, degrees, topic diameters, relays.
 
-- `graph`: the overlay's links as rows of neighbours, the form that the kernels search.
-- `topics`: the measures of every topic, one row each; topics are independent, so groups of them can be
+- `neighbour_rows`: the overlay's links as rows of neighbours, the form that the kernels search.
+- `by_topic`: the measures of every topic, one row each; topics are independent, so groups of them can be
   measured apart.
 - `summary`: the measures of the whole overlay, from those of its topics and the degrees of its nodes.
 - `comparison`: several overlays side by side.
-- `curve`: the support that the first links of an overlay give.
+- `support_curve`: the support that the first links of an overlay give.
 - `facts`: measures in words and numbers.
 
 `measure` is all of it in one call. To have the rows of the topics as well, take the two steps:
@@ -14,11 +14,11 @@
     whole = summarise(topics, overlay.degrees)
 """
 
+from topicloom.metrics.by_topic import TopicMeasures, measure_topics, topic_measures
 from topicloom.metrics.comparison import Comparison, compare
-from topicloom.metrics.curve import support_curve
-from topicloom.metrics.graph import LinkGraph
+from topicloom.metrics.neighbour_rows import LinkGraph
 from topicloom.metrics.summary import Measures, measure, summarise
-from topicloom.metrics.topics import TopicMeasures, measure_topics, topic_measures
+from topicloom.metrics.support_curve import support_curve
 
 __all__ = [
     "Comparison",

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from topicloom.errors import InputError
 from topicloom.metrics.facts import COMPARED
 from topicloom.metrics.summary import Measures, measure
-from topicloom.model.errors import InputError
-from topicloom.model.figures import COLOURS, name_ticks, new_figure, styled
-from topicloom.model.html import Cell, table_html
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.present.figures import COLOURS, name_ticks, new_figure, styled
+from topicloom.present.html import Cell, table_html
 
 if TYPE_CHECKING:
     import pandas

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from topicloom.model.html import Cell
-from topicloom.model.numbers import Number, count, mean, percent
+from topicloom.present.html import Cell
+from topicloom.present.numbers import Number, count, mean, percent
 
 if TYPE_CHECKING:
     from topicloom.metrics.summary import Measures

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.metrics.by_topic import TopicMeasures, topic_measures
 from topicloom.metrics.facts import measure_facts
-from topicloom.metrics.topics import TopicMeasures, topic_measures
-from topicloom.model.html import facts_html
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.present.html import facts_html
 
 
 @dataclass(frozen=True)

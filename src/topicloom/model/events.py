@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from topicloom.model.errors import InputError
-from topicloom.model.files import replacing
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
 
 JOIN = "join"
 LEAVE = "leave"

@@ -14,14 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
+from topicloom.files.ingest_folder import read_folder
+from topicloom.files.name_ids import intern_names
+from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
 from topicloom.model import fingerprint
-from topicloom.model.errors import InputError
-from topicloom.model.files import replacing
-from topicloom.model.folder import read_folder
-from topicloom.model.html import facts_html
-from topicloom.model.names import intern_names
-from topicloom.model.numbers import count, mean
-from topicloom.model.tables import names_column, read_table, require_columns, text_table
+from topicloom.present.html import facts_html
+from topicloom.present.numbers import count, mean
 
 if TYPE_CHECKING:
     import pandas

@@ -17,14 +17,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from topicloom._version import __version__
-from topicloom.model.errors import InputError
-from topicloom.model.files import replacing
-from topicloom.model.html import Cell, table_html
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
+from topicloom.files.name_ids import ids_of
+from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.names import ids_of
-from topicloom.model.numbers import count
-from topicloom.model.pictures import overlay_figure
-from topicloom.model.tables import names_column, read_table, require_columns, text_table
+from topicloom.model.overlay_picture import overlay_figure
+from topicloom.present.html import Cell, table_html
+from topicloom.present.numbers import count
 
 if TYPE_CHECKING:
     import networkx

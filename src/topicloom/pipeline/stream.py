@@ -21,12 +21,12 @@ import pyarrow.parquet
 
 from topicloom.churn import Settings
 from topicloom.churn.state import LivingState, Outcome, living
-from topicloom.model.errors import InputError
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
 from topicloom.model.events import Event
-from topicloom.model.files import replacing
 from topicloom.model.overlay import Overlay
-from topicloom.pipeline.inputs import spark_path
-from topicloom.pipeline.reading import readable_path
+from topicloom.pipeline.ingesting.raw_files import spark_path
+from topicloom.pipeline.ingesting.raw_rows import readable_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

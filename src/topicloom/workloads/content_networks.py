@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from topicloom.content.drawn import Drawn
-from topicloom.content.prices import closed
-from topicloom.content.rows import Floats
-from topicloom.content.space import Attribute, Space
+from topicloom.content.network.channels_by_user import Floats
+from topicloom.content.network.core_prices import closed
+from topicloom.content.network.described_network import Drawn
+from topicloom.content.network.space import Attribute, Space
 from topicloom.model import InputError
 
 PRICES = ("plane", "independent")

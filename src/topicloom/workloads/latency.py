@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from topicloom.content.rows import Floats
+from topicloom.content.network.channels_by_user import Floats
 from topicloom.model import InputError
 
 _MILLISECONDS = ("avg_ms", "ms", "latency", "price")

@@ -1,0 +1,9 @@
+"""Commands that take an overlay to real brokers.
+
+- `diff`
+- `explain`
+- `lint`
+- `live`
+- `plan`
+- `render`
+"""

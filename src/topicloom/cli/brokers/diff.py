@@ -1,0 +1,78 @@
+"""`topicloom diff`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topicloom.cli.shared import checked_paths, options, output
+
+if TYPE_CHECKING:
+    from topicloom.deploy.planning.diff import Difference
+
+EXAMPLES = """\b
+Example:
+  topicloom diff old.json new.json
+  topicloom diff old.json new.json --json
+"""
+
+_SIGNS = {"add": "+", "change": "~", "remove": "-"}
+_SHOWN = 8
+
+
+def command(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The plan that the brokers have.", show_default=False)],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The plan that they shall have.", show_default=False)],
+    json: options.Json = False,
+) -> None:
+    """Say what changes between two plans, and in which order.
+
+    Names the topics that are interrupted on the way, in an order in which none goes in circles.
+    """
+    from topicloom.deploy import read_plan
+    from topicloom.deploy.planning.diff import compare_plans
+
+    checked_paths.require_readable(old)
+    checked_paths.require_readable(new)
+    difference = compare_plans(read_plan(old), read_plan(new))
+    if json:
+        output.print_json(asdict(difference))
+    else:
+        _print(difference)
+
+
+def _print(difference: Difference) -> None:
+    for sign, names in (("+", difference.brokers_added), ("-", difference.brokers_removed)):
+        for name in names:
+            output.say(output.one_line(f"{sign} broker {name}"))
+    for change in difference.links:
+        added = [f"+{topic}" for topic in change.topics_added]
+        removed = [f"-{topic}" for topic in change.topics_removed]
+        carried = _some([*added, *removed]) or "settings"
+        output.say(output.one_line(f"{_SIGNS[change.kind]} link {' - '.join(change.link)}: {carried}"))
+    for topic in difference.topics:
+        ways = [f"+{' - '.join(link)}" for link in topic.links_added]
+        ways += [f"-{' - '.join(link)}" for link in topic.links_removed]
+        output.say(output.one_line(f"{_SIGNS[topic.kind]} topic {topic.topic}: {_some(ways) or 'no links'}"))
+    if difference.steps:
+        output.say("\nin this order:")
+    for number, step in enumerate(difference.steps, 1):
+        if step.clear:
+            does = "take the links from"
+        elif step.broker in difference.brokers_removed:
+            does = "stop"
+        else:
+            does = "put the new file on"
+        output.say(output.one_line(f"  {number}. {does} {step.broker}"))
+    output.say(f"\ninterrupted on the way: {output.one_line(_some(difference.interrupted)) or 'none'}")
+    output.say(f"doubled in another order: {output.one_line(_some(difference.doubled)) or 'none'}")
+    add, change_, remove = (difference.count(kind) for kind in _SIGNS)
+    output.say(f"Plan: {add} link{'s' if add != 1 else ''} to add, {change_} to change, {remove} to remove.")
+
+
+def _some(words: list[str] | tuple[str, ...]) -> str:
+    more = f", and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return ", ".join(words[:_SHOWN]) + more

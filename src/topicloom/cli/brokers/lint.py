@@ -1,0 +1,110 @@
+"""`topicloom lint`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topicloom.cli.shared import checked_paths, options, output
+
+if TYPE_CHECKING:
+    from topicloom.deploy.linting.lint import LintReport
+    from topicloom.model import Interest
+
+EXAMPLES = """\b
+Example:
+  topicloom lint /srv/mosquitto
+  topicloom lint berlin.conf paris.conf rome.conf --interests subs.csv
+"""
+
+SERIOUS = 1
+
+_TITLES = {
+    "loop": "loops",
+    "duplicate": "duplicates",
+    "both-ends": "bridged twice between the same brokers",
+    "unreachable": "subscribers that a topic cannot reach",
+    "unwanted": "bridged to where nobody wants it",
+    "outside": "bridges to brokers that are not given",
+}
+
+
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR|FILE...",
+            help="Configurations of all brokers: files, or folders that hold a file or a folder for each broker.",
+            show_default=False,
+        ),
+    ],
+    interests: Annotated[
+        Path | None,
+        typer.Option(
+            "--interests",
+            metavar="SUBS",
+            help="Subscriptions, by the brokers' names: say also who is not reached, and what nobody wants.",
+            show_default=False,
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Find loops in the bridges of Mosquitto brokers.
+
+    Reads configurations as people wrote them, and says which topics loop or arrive twice, with the way they take.
+    Status 1 where there is any.
+    """
+    from topicloom.deploy.linting.lint import lint
+    from topicloom.deploy.targets.mosquitto_conf import read_brokers
+    from topicloom.model import InputError, Interest
+
+    brokers = read_brokers(paths)
+    interest = None
+    if interests is not None:
+        if not interests.is_dir():
+            checked_paths.require_readable(interests)
+        interest = Interest.read(interests)
+        known = {broker.name for broker in brokers}
+        for name in interest.node_names:
+            if name not in known:
+                raise InputError(f"{interests}: node '{name}' has no configuration among {', '.join(sorted(known))}")
+    report = lint(brokers, interest)
+    needed = report.tree_links if interest is None else _planned_links(interest)
+    if json:
+        output.print_json(asdict(report) | {"links_needed": needed})
+    else:
+        _print(report, needed, planned=interest is not None)
+    if report.serious:
+        raise typer.Exit(SERIOUS)
+
+
+def _planned_links(interest: Interest) -> int:
+    """How many links a plan for these subscriptions has."""
+    from topicloom.designers import design
+
+    return len(design(interest, "gm"))
+
+
+def _print(report: LintReport, needed: int, *, planned: bool) -> None:
+    for kind, title in _TITLES.items():
+        rows = [finding for finding in report.findings if finding.kind == kind]
+        if rows:
+            output.say(f"{title}:")
+        for row in rows:
+            output.say(output.one_line(f"  {row.text}"))
+            for where in row.where:
+                output.say(output.one_line(f"    {where}"))
+    instead = "a plan for these subscriptions needs" if planned else "a tree needs"
+    bridges = f"{output.count(report.brokers)} brokers, {output.count(report.bridges)} bridges"
+    output.say(f"{bridges}; {instead} {output.count(needed)}.")
+    serious = sum(finding.kind in ("loop", "duplicate") for finding in report.findings)
+    output.say(
+        f"Lint: {_count(serious, 'loop')} or duplicates, {_count(len(report.findings) - serious, 'other finding')}."
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{output.count(number)} {what}{'' if number == 1 else 's'}"

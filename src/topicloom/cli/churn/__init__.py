@@ -1,0 +1,6 @@
+"""Commands about overlays that live.
+
+- `churn`
+- `maintain`
+- `stream`
+"""

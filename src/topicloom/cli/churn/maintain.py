@@ -1,0 +1,225 @@
+"""`topicloom maintain`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topicloom.cli.shared import checked_paths, options, output
+from topicloom.cli.shared.progress import Working
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from topicloom.churn.maintainer import Maintainer
+    from topicloom.churn.state import LivingState
+    from topicloom.churn.trace import TraceRow
+    from topicloom.model.events import Event
+
+EXAMPLES = """\b
+Example:
+  topicloom maintain subs.parquet overlay.parquet events.jsonl \\
+      --out mended.parquet
+  topicloom maintain subs.parquet overlay.parquet events.jsonl \\
+      --state fleet-state --trace trace.parquet --out mended.parquet \\
+      --out-subs subs-now.parquet
+"""
+
+
+def command(
+    subscriptions: options.Subscriptions,
+    overlay: options.OverlayFile,
+    events: Annotated[
+        Path,
+        typer.Argument(
+            metavar="EVENTS",
+            help="JSON Lines: nodes that join, leave and change their topics, with ids that rise.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY2", help="Parquet file to write the links to.")],
+    method: options.MaintenanceMethod = "shadow",
+    backups: options.Backups = "primal-dual",
+    coverage: options.Coverage = 3,
+    rho: options.Rho = 3.0,
+    prune: options.Prune = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="DIR",
+            help="Folder that keeps a snapshot and a journal. A run that was killed goes on from there, and so does "
+            "the next one with more events.",
+            show_default=False,
+        ),
+    ] = None,
+    recover: options.Recover = False,
+    out_subs: Annotated[
+        Path | None,
+        typer.Option(
+            "--out-subs",
+            metavar="SUBS2",
+            help="Parquet file to write the subscriptions to as they are in the end; OVERLAY2 goes with them.",
+            show_default=False,
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", metavar="FILE", help="Parquet file with a row for each event.", show_default=False),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check after each event that every topic is connected; slow.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first event that cannot have happened.")
+    ] = False,
+    seed: options.Seed = 0,
+    node_column: options.NodeColumn = "node",
+    topic_column: options.TopicColumn = "topic",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Mend an overlay while nodes come, go and change topics.
+
+    Events that cannot have happened, such as the leave of a node that is not there, are refused, counted and named.
+    """
+    from topicloom.churn import Settings
+    from topicloom.churn.state import living
+    from topicloom.churn.trace import summary, write_trace
+    from topicloom.model import Interest, Overlay
+    from topicloom.model.events import read_events
+
+    settings = Settings(method, backups, coverage, rho, prune, seed)
+    inputs = (subscriptions, overlay, events)
+    for file in (out, out_subs, trace):
+        if file is not None:
+            checked_paths.require_writable(file, *inputs)
+    with Working(quiet=quiet) as working, ExitStack() as stack:
+        interest = working.do(
+            f"reading {subscriptions.name}",
+            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
+        )
+        given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
+        due = working.do(f"reading {events.name}", lambda: read_events(events))
+        run = _Run(due, check=check, strict=strict)
+        living_state = working.do(
+            "making ready", lambda: stack.enter_context(living(given, settings, state, recover=recover))
+        )
+        working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
+        result = working.do("writing", lambda: _written(living_state, out, out_subs))
+    if trace is not None:
+        write_trace(run.rows, trace)
+    facts = {"method": method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
+    if json:
+        output.print_json(facts)
+    else:
+        _print(facts)
+    for row in [row for row in run.rows if row.error is not None][:1]:
+        others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
+        print(output.one_line(f"topicloom: refused event {row.event}: {row.error}{others}"), file=sys.stderr)
+
+
+class _Run:
+    """Events taken one after the other; can be watched and asked to stop."""
+
+    def __init__(self, events: Sequence[Event], *, check: bool, strict: bool) -> None:
+        self._events = events
+        self._check = check
+        self._strict = strict
+        self._stopped = False
+        self.done = 0
+        self.done_before = 0
+        self.rows: list[TraceRow] = []
+
+    def stop(self) -> None:
+        """Stop after the event that is being taken."""
+        self._stopped = True
+
+    def through(self, state: LivingState) -> None:
+        """Take all events that are due; the state ends with a snapshot."""
+        from topicloom.churn.trace import trace_row
+
+        ids = {event.id for event in self._events}
+        for outcome in state.begin():
+            if outcome.event.id in ids:
+                self.rows.append(trace_row(outcome, state.maintainer))
+            self.done += 1
+        again = len(self.rows)
+        for event in self._events:
+            if self._stopped:
+                where = "before the first event" if state.last_event is None else f"after event {state.last_event}"
+                raise KeyboardInterrupt(f"stopped {where}; with --state, the same command goes on from there")
+            if not state.is_due(event):
+                self.done_before += 1
+                continue
+            row = trace_row(state.take(event), state.maintainer)
+            if self._strict and row.error is not None:
+                raise _refusal(row)
+            if self._check:
+                _require_whole(state.maintainer, event)
+            self.rows.append(row)
+            self.done += 1
+        self.done_before -= again
+        state.checkpoint()
+
+
+def _refusal(row: TraceRow) -> Exception:
+    from topicloom.model import InputError
+
+    return InputError(f"event {row.event}: {row.error}")
+
+
+def _require_whole(maintainer: Maintainer, event: Event) -> None:
+    from topicloom.churn.connectedness import broken_topics
+
+    broken = broken_topics(maintainer.overlay())
+    if broken:
+        raise AssertionError(f"after event {event.id} topic '{broken[0]}' is not connected")
+
+
+def _written(state: LivingState, out: Path, out_subs: Path | None) -> dict[str, Any]:
+    overlay = state.maintainer.overlay()
+    overlay.write(out)
+    if out_subs is not None:
+        overlay.interest.write(out_subs)
+    degrees = overlay.degrees
+    return {
+        "nodes": overlay.interest.node_count,
+        "topics": overlay.interest.topic_count,
+        "edges": len(overlay),
+        "average_degree": float(degrees.mean()),
+        "max_degree": int(degrees.max(initial=0)),
+        "last_event": state.last_event,
+    }
+
+
+def _print(facts: dict[str, Any]) -> None:
+    headers = ("events", "number", "links\nadded", "links\nremoved", "repair\nratio", "shadow\nset", "ms", "upkeep\nms")
+    rows = []
+    for kind in ("join", "leave", "change"):
+        means = facts[kind]
+        if means["events"]:
+            numbers = [output.degree(means[name]) for name in ("links_added", "links_removed")]
+            milliseconds = [f"{1000 * means[name]:,.3f}" for name in ("seconds", "upkeep_seconds")]
+            shadow = output.degree(means["shadow"])
+            ratio = f"{100 * means['repair_ratio']:.3f}%"
+            rows.append([kind, output.count(means["events"]), *numbers, ratio, shadow, *milliseconds])
+    if rows:
+        output.print_table(headers, rows)
+        output.say("")
+    output.print_facts(
+        [
+            ("events", output.count(facts["events"])),
+            ("refused", output.count(facts["refused"])),
+            ("done before", output.count(facts["done_before"])),
+            ("nodes", output.count(facts["nodes"])),
+            ("links", output.count(facts["edges"])),
+            ("average degree", output.degree(facts["average_degree"])),
+            ("max degree", output.count(facts["max_degree"])),
+        ]
+    )
+    output.say(f"written to {output.one_line(facts['out'])}")

@@ -1,0 +1,132 @@
+"""`topicloom stream`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topicloom.cli.shared import options, output
+from topicloom.cli.shared.progress import Working
+from topicloom.cli.shared.spark_work import on_spark, spark_options
+
+if TYPE_CHECKING:
+    from topicloom.pipeline.stream import Batch
+
+EXAMPLES = """\b
+Example:
+  topicloom stream subs.parquet overlay.parquet --events incoming \\
+      --state fleet-state --out plan
+  topicloom stream subs.parquet overlay.parquet --events incoming \\
+      --state fleet-state --out plan --once --json
+"""
+
+
+def command(
+    subscriptions: options.Subscriptions,
+    overlay: options.OverlayFile,
+    events: Annotated[
+        Path,
+        typer.Option(
+            "--events", metavar="DIR", help="Folder of JSON Lines files with events; more may be moved into it."
+        ),
+    ],
+    state: Annotated[
+        Path, typer.Option("--state", metavar="DIR", help="Folder that keeps what is needed to go on after any end.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR2",
+            help="Folder for changes/ and refused/, a file for each batch, and the present overlay and subscriptions.",
+        ),
+    ],
+    once: Annotated[bool, typer.Option("--once", help="Process what is there and leave.")] = False,
+    method: options.MaintenanceMethod = "shadow",
+    backups: options.Backups = "primal-dual",
+    coverage: options.Coverage = 3,
+    rho: options.Rho = 3.0,
+    prune: options.Prune = False,
+    recover: options.Recover = False,
+    seed: options.Seed = 0,
+    node_column: options.NodeColumn = "node",
+    topic_column: options.TopicColumn = "topic",
+    master: options.Master = None,
+    spark_conf: options.SparkConf = None,
+    driver_memory: options.DriverMemory = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Mend an overlay as events come, on Spark.
+
+    Each batch of events is applied once, in the order of ids. Events that come late or again, or cannot have happened,
+    are reported and not applied. Ctrl-C ends it; the same command goes on.
+    """
+    from topicloom.churn import Settings
+    from topicloom.model import Interest, Overlay
+    from topicloom.pipeline.stream import event_lines, follow
+
+    settings = Settings(method, backups, coverage, rho, prune, seed)
+    spark_settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
+    telling = _Telling(json=json)
+    with Working(quiet=quiet or verbose) as working:
+        interest = working.do(
+            f"reading {subscriptions.name}",
+            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
+        )
+        given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
+        with on_spark(working, spark_settings, "topicloom stream") as spark:
+            try:
+                spark.do(
+                    "following",
+                    lambda session: follow(
+                        event_lines(session, events),
+                        given,
+                        state=state,
+                        out=out,
+                        settings=settings,
+                        once=once,
+                        recover=recover,
+                        told=telling.of,
+                        until=lambda: telling.stopped,
+                    ),
+                    watch=telling,
+                    note=lambda: telling.note,
+                )
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(f"stopped{telling.where}; the same command goes on from there") from None
+    if not telling.batches and not json:
+        output.say("no new events")
+
+
+class _Telling:
+    """Prints each batch as it is done; can be asked to stop."""
+
+    def __init__(self, *, json: bool) -> None:
+        self._json = json
+        self.batches = 0
+        self.done = 0
+        self.stopped = False
+        self.where = ""
+        self.note = ""
+
+    def stop(self) -> None:
+        """End after the batch that is at work."""
+        self.stopped = True
+
+    def of(self, batch: Batch) -> None:
+        """A batch is done."""
+        self.batches += 1
+        self.done += batch.events
+        self.where = f" after batch {batch.number}"
+        self.note = f"batch {batch.number}, event {batch.last_event}"
+        if self._json:
+            output.print_json_line(vars(batch))
+            return
+        refused = f", {output.count(batch.refused)} refused" if batch.refused else ""
+        links = f"{output.count(batch.links_added)} links added, {output.count(batch.links_removed)} removed"
+        output.say(f"batch {batch.number}: {output.count(batch.events)} events{refused}; {links}")

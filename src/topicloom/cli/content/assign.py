@@ -1,0 +1,106 @@
+"""`topicloom content assign`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topicloom.cli.content import content_options
+from topicloom.cli.shared import checked_paths, options, output
+from topicloom.cli.shared.parameters import given
+from topicloom.cli.shared.progress import Working
+
+EXAMPLES = """\b
+Example:
+  topicloom content assign net --algorithm clustering --out a.parquet
+  topicloom content assign net --algorithm migration --start random \\
+      --seed 1 --out a.parquet --json
+"""
+
+
+def command(
+    net: content_options.Net,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            "--algorithm",
+            "-a",
+            metavar="NAME",
+            help="random, packing, clustering, steiner-mixing, migration or exact.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="ASSIGNMENT", help="Parquet file to write.")],
+    start: content_options.Start = None,
+    decline: content_options.Decline = None,
+    seconds: content_options.Seconds = None,
+    then: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--then",
+            metavar="NET2",
+            help="The same network with other interests, to go on with, for migration; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: options.Seed = 0,
+    close: content_options.Close = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Give each user to a broker.
+
+    Seconds are those of the algorithm itself, without reading, compiling or writing.
+    """
+    from topicloom.content import cost, find_algorithm
+
+    find_algorithm(algorithm)
+    parameters: dict[str, Any] = given(decline=decline, seconds=seconds)
+    if start is not None:
+        parameters["start"] = start
+    checked_paths.require_writable(out)
+    with Working(quiet=quiet) as working:
+        networks = [content_options.read(working, folder, close=close) for folder in (net, *(then or ()))]
+        result = content_options.run_algorithm(working, networks[0], algorithm, seed, parameters, networks[1:])
+        network = networks[-1]
+        priced = working.do("adding up costs", lambda: cost(result.assignment))
+        random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
+    result.assignment.write(out)
+    origin = result.assignment.origin
+    assert origin is not None
+    facts = {
+        "algorithm": origin.algorithm,
+        "parameters": dict(origin.parameters),
+        "seed": origin.seed,
+        "users": network.user_count,
+        "brokers": network.broker_count,
+        "channels": network.channel_count,
+        **content_options.cost_facts(priced, random),
+        **result.facts,
+        "seconds": result.seconds,
+        "out": str(out),
+    }
+    if json:
+        output.print_json(facts)
+        return
+    _print(facts)
+
+
+def _print(facts: dict[str, Any]) -> None:
+    lines = [(name, output.amount(facts[name])) for name in ("total", "access", "core")]
+    if facts["cost_reduction_ratio"] is not None:
+        lines.append(("random / this", output.degree(facts["cost_reduction_ratio"])))
+    for name in ("rounds", "moves", "declined"):
+        if name in facts:
+            lines.append((name, output.count(facts[name])))
+    if "messages" in facts:
+        lines.append(("messages", output.count(sum(facts["messages"].values()))))
+    if "optimal" in facts:
+        lines += [
+            ("proved least", "yes" if facts["optimal"] else "no"),
+            ("at least", output.amount(facts["lower_bound"])),
+        ]
+    lines.append(("seconds", output.seconds(facts["seconds"])))
+    output.print_facts(lines)
+    output.say(f"written to {output.one_line(facts['out'])}")

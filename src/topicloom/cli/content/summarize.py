@@ -1,0 +1,104 @@
+"""`topicloom content summarize`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.shared import checked_paths, options, output
+from topicloom.cli.shared.progress import Working
+from topicloom.cli.shared.spark_work import on_spark, spark_options
+
+EXAMPLES = """\b
+Example:
+  topicloom content summarize log.csv.gz --space net/space.parquet \\
+      --out summary
+  cp summary/rates.parquet net
+"""
+
+
+def command(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LOG...",
+            help="Files, folders or globs: CSV, TSV, JSON Lines or Parquet, also compressed.",
+            show_default=False,
+        ),
+    ],
+    space: Annotated[
+        Path,
+        typer.Option("--space", metavar="FILE", help="Table of the content space; its attributes are columns of LOG."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write.")],
+    user_column: Annotated[
+        str, typer.Option("--user-column", metavar="NAME", help="Column that names the user.")
+    ] = "user",
+    time_column: Annotated[
+        str, typer.Option("--time-column", metavar="NAME", help="Column of times: seconds, or dates with times.")
+    ] = "time",
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            metavar="X",
+            help="The time that LOG spans; unless given, from its first message to its last.",
+            show_default=False,
+        ),
+    ] = None,
+    max_bad: Annotated[
+        float, typer.Option("--max-bad", metavar="X", help="Largest share of messages that may be bad.")
+    ] = 0.1,
+    master: options.Master = None,
+    spark_conf: options.SparkConf = None,
+    driver_memory: options.DriverMemory = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Turn message histories into rates, on Spark.
+
+    LOG has a row for each message: its user, its attributes and its time. DIR gets rates.parquet, as a network has it,
+    and sums by user and by channel. Bad messages go to DIR/quarantine with their reason.
+    """
+    from topicloom.content.network.network_folder import read_space
+    from topicloom.files.whole_folder import require_replaceable
+    from topicloom.pipeline.analysis.summarize import summarize
+    from topicloom.pipeline.ingesting.ingest_options import IngestOptions
+    from topicloom.pipeline.ingesting.raw_files import files_by_format
+
+    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
+    checked_paths.require_readable(space)
+    read_space(space)
+    files_by_format(inputs, IngestOptions())
+    require_replaceable(out)
+    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom summarize") as spark:
+        found = spark.do(
+            "counting messages",
+            lambda session: summarize(
+                session,
+                inputs,
+                space,
+                out,
+                user_column=user_column,
+                time_column=time_column,
+                seconds=seconds,
+                max_bad=max_bad,
+            ),
+        )
+    if json:
+        output.print_json(asdict(found) | {"out": str(out)})
+        return
+    output.print_facts(
+        [
+            ("messages", output.count(found.messages)),
+            ("set aside", output.count(found.bad)),
+            ("users", output.count(found.users)),
+            ("channels", output.count(found.channels)),
+            ("seconds in the log", output.amount(found.seconds)),
+        ]
+    )
+    output.say(f"written to {output.one_line(str(out))}")

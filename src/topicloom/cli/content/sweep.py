@@ -1,0 +1,126 @@
+"""`topicloom content sweep`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from topicloom.cli.content import compare
+from topicloom.cli.shared import checked_paths, options, output
+from topicloom.cli.shared.progress import Working
+from topicloom.cli.shared.spark_work import on_spark, spark_options
+
+if TYPE_CHECKING:
+    import pyarrow
+
+EXAMPLES = """\b
+Example:
+  topicloom content sweep --users 1000,2000,5000 --users-per-broker 100 \\
+      --channels 100 --seeds 20 --out figure9.parquet
+  topicloom content sweep --users 10000 --users-per-broker 100 \\
+      --channels 100 --access-to-core 1,2,4,8 --seeds 20 \\
+      --out figure10.parquet
+"""
+
+
+def command(
+    users: Annotated[str, typer.Option("--users", metavar="N,...", help="Numbers of users.")],
+    users_per_broker: Annotated[
+        str, typer.Option("--users-per-broker", metavar="N,...", help="Users for each broker.")
+    ],
+    channels: Annotated[int, typer.Option("--channels", metavar="N", help="How many channels.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Parquet file to write.")],
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Networks of each kind, with seeds from 1.")] = 10,
+    access_to_core: Annotated[
+        str, typer.Option("--access-to-core", metavar="X,...", help="Average access by average core price.")
+    ] = "1",
+    width: Annotated[
+        float | None,
+        typer.Option("--width", metavar="X", help="How wide subscriptions are, from 0 to 1.", show_default=False),
+    ] = None,
+    prices: Annotated[
+        Literal["plane", "independent"], typer.Option("--prices", help="Points in a plane, or random numbers.")
+    ] = "plane",
+    algorithms: Annotated[
+        str, typer.Option("--algorithms", "-a", metavar="NAMES", help="Names with commas between them.")
+    ] = compare.DEFAULT_ALGORITHMS,
+    master: options.Master = None,
+    spark_conf: options.SparkConf = None,
+    driver_memory: options.DriverMemory = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run algorithms on many generated networks, on Spark.
+
+    Each network is one task. FILE gets a row for each network and algorithm.
+    """
+    import pyarrow.parquet
+
+    from topicloom.files.atomic import replacing
+    from topicloom.pipeline.grids.content_sweep import Grid, content_sweep
+
+    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
+    grid = Grid(
+        users=tuple(int(number) for number in _numbers("--users", users, whole=True)),
+        users_per_broker=tuple(int(number) for number in _numbers("--users-per-broker", users_per_broker, whole=True)),
+        channels=channels,
+        algorithms=tuple(dict.fromkeys(name.strip() for name in algorithms.split(","))),
+        seeds=seeds,
+        access_to_core=tuple(_numbers("--access-to-core", access_to_core)),
+        width=width,
+        prices=prices,
+    )
+    grid.networks()
+    checked_paths.require_writable(out)
+    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom content sweep") as spark:
+        table = spark.do("networks", lambda session: content_sweep(session, grid))
+    with replacing(out) as temporary:
+        pyarrow.parquet.write_table(table, temporary)
+    rows = _averages(table)
+    if json:
+        output.print_json({"rows": rows, "out": str(out)})
+        return
+    output.print_table(
+        ["algorithm", "users", "brokers", "access\n/ core", "networks", "random\n/ this", "seconds"],
+        [
+            [
+                row["algorithm"],
+                output.count(row["users"]),
+                output.count(row["brokers"]),
+                output.amount(row["access_to_core"]),
+                output.count(row["networks"]),
+                *(
+                    "" if row[name] is None else output.degree(row[name])
+                    for name in ("cost_reduction_ratio", "seconds")
+                ),
+            ]
+            for row in rows
+        ],
+    )
+    failed = table.num_rows - table["error"].null_count
+    if failed:
+        output.say(f"{output.count(failed)} runs failed; see the column error")
+    output.say(f"written to {output.one_line(str(out))}")
+
+
+def _numbers(option: str, text: str, *, whole: bool = False) -> list[float]:
+    from topicloom.errors import InputError
+
+    try:
+        return [int(part) if whole else float(part) for part in text.split(",")]
+    except ValueError:
+        kind = "whole numbers" if whole else "numbers"
+        raise InputError(f"{option} is '{text}'; give {kind} with commas between them") from None
+
+
+def _averages(table: pyarrow.Table) -> list[dict[str, Any]]:
+    keys = ["algorithm", "users", "brokers", "access_to_core"]
+    grouped = table.group_by(keys, use_threads=False).aggregate(
+        [("seed", "count"), ("cost_reduction_ratio", "mean"), ("seconds", "mean")]
+    )
+    renamed = grouped.rename_columns([*keys, "networks", "cost_reduction_ratio", "seconds"])
+    rows: list[dict[str, Any]] = renamed.to_pylist()
+    return rows

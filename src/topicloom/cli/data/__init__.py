@@ -1,0 +1,8 @@
+"""Commands that run on Spark.
+
+- `evaluate`
+- `ingest`
+- `profile`
+- `sample`
+- `sweep`
+"""

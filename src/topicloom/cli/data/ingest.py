@@ -1,0 +1,160 @@
+"""`topicloom ingest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from topicloom.cli.shared import options, output
+from topicloom.cli.shared.progress import Working
+from topicloom.cli.shared.spark_work import on_spark, spark_options
+
+if TYPE_CHECKING:
+    from topicloom.pipeline.ingesting.manifest import Manifest
+
+EXAMPLES = """\b
+Example:
+  topicloom ingest logs/*.csv.gz --out fleet
+  topicloom ingest audit.jsonl --node-column broker --topic-column filter \\
+      --where "action = 'subscribe'" --out fleet
+  topicloom ingest follows.tsv --no-header --graph directed --out follows
+"""
+
+
+def command(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files, folders or globs: CSV, TSV, JSON Lines or Parquet, compressed or not.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to.")],
+    node_column: Annotated[
+        str | None,
+        typer.Option(
+            "--node-column",
+            metavar="NAME",
+            help="Column that names the node, or its position from 1 where there is no header (node, or the first).",
+            show_default=False,
+        ),
+    ] = None,
+    topic_column: Annotated[
+        str | None,
+        typer.Option(
+            "--topic-column",
+            metavar="NAME",
+            help="Column that names the topic, likewise (topic, or the second).",
+            show_default=False,
+        ),
+    ] = None,
+    format_: Annotated[
+        Literal["csv", "tsv", "jsonl", "parquet"] | None,
+        typer.Option("--format", help="Format of all inputs; by the endings of their names unless given."),
+    ] = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            "--separator",
+            metavar="CHAR",
+            help="Between columns of text files: a comma in .csv and a tab in .tsv unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool, typer.Option("--no-header", help="Text files begin with data, not with the names of columns.")
+    ] = False,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            metavar="SQL",
+            help="Take only rows for which this Spark SQL condition holds; columns without names are _1, _2, ...",
+            show_default=False,
+        ),
+    ] = None,
+    graph: Annotated[
+        Literal["directed", "undirected"] | None,
+        typer.Option(
+            "--graph",
+            help="Rows are edges of a social graph: every user is a topic, and who follows whom wants that topic.",
+        ),
+    ] = None,
+    include_self: Annotated[
+        bool, typer.Option("--include-self", help="In a graph: every user wants its own topic, too.")
+    ] = False,
+    max_name_length: Annotated[
+        int, typer.Option("--max-name-length", metavar="BYTES", help="Rows with longer names are bad.")
+    ] = 1024,
+    max_bad: Annotated[
+        float, typer.Option("--max-bad", metavar="SHARE", help="Fail where more than this share of the rows is bad.")
+    ] = 0.1,
+    master: options.Master = None,
+    spark_conf: options.SparkConf = None,
+    driver_memory: options.DriverMemory = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Clean raw subscriptions or social graphs, on Spark.
+
+    Trims and normalises names, drops repeats, sets bad rows aside with their reasons, and writes a folder that every
+    other command takes as SUBS.
+    """
+    from topicloom.files.whole_folder import require_replaceable
+    from topicloom.pipeline.ingesting.ingest import ingest
+    from topicloom.pipeline.ingesting.ingest_options import IngestOptions
+    from topicloom.pipeline.ingesting.raw_files import files_by_format
+
+    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
+    reading = IngestOptions(
+        node_column=node_column,
+        topic_column=topic_column,
+        separator={"\\t": "\t"}.get(separator, separator) if separator else separator,
+        header=not no_header,
+        where=where,
+        format=format_,
+        graph=graph,
+        include_self=include_self,
+        max_name_bytes=max_name_length,
+        max_bad=max_bad,
+    )
+    # Before Spark starts, which takes seconds.
+    files_by_format(inputs, reading)
+    require_replaceable(out)
+    step = ["looking for files"]
+    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom ingest") as spark:
+        manifest = spark.do(
+            lambda: step[-1], lambda session: ingest(session, inputs, out, reading, progress=step.append)
+        )
+    if json:
+        output.print_json(manifest.as_dict() | {"out": str(out)})
+        return
+    _print(manifest, out)
+
+
+def _print(manifest: Manifest, out: Path) -> None:
+    counts = manifest.counts
+    output.print_facts(
+        [
+            ("files", output.count(manifest.files)),
+            ("rows", output.count(counts.rows)),
+            *_unless_zero("left out by --where", counts.filtered),
+            ("bad rows", output.count(counts.bad)),
+            *((f"  {reason}", output.count(number)) for reason, number in counts.bad_by_reason.items()),
+            *_unless_zero("self-loops", counts.self_loops),
+            ("repeats", output.count(counts.repeats)),
+            *([] if counts.users is None else [("users", output.count(counts.users))]),
+            ("nodes", output.count(counts.nodes)),
+            ("topics", output.count(counts.topics)),
+            ("subscriptions", output.count(counts.subscriptions)),
+        ]
+    )
+    output.say(f"written to {output.one_line(str(out))}")
+
+
+def _unless_zero(name: str, number: int) -> list[tuple[str, str]]:
+    return [(name, output.count(number))] if number else []

@@ -1,0 +1,82 @@
+"""`topicloom sample`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topicloom.cli.shared import options, output
+from topicloom.cli.shared.progress import Working
+from topicloom.cli.shared.spark_work import on_spark, spark_options
+
+EXAMPLES = """\b
+Example:
+  topicloom sample follows --nodes 1000 --seeds 3 --seed 7 --out part
+  topicloom sample fleet --nodes 1000 --uniform --out part
+"""
+
+
+_SEEDS = 3
+
+
+def command(
+    folder: options.IngestFolder,
+    nodes: Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes the sample has.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR2", help="Folder to write to.")],
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", metavar="N", help="How many random users to begin with (3).", show_default=False),
+    ] = None,
+    uniform: Annotated[bool, typer.Option("--uniform", help="Take random nodes, near each other or not.")] = False,
+    seed: options.Seed = 0,
+    master: options.Master = None,
+    spark_conf: options.SparkConf = None,
+    driver_memory: options.DriverMemory = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Take a part of ingested subscriptions, on Spark.
+
+    Begins with a few random nodes and spreads breadth-first until it has as many as asked for, then takes all
+    relations among them. The result is a folder like that of `ingest`.
+    """
+    from topicloom.errors import InputError
+    from topicloom.files.whole_folder import require_replaceable
+    from topicloom.pipeline.analysis.sample import sample
+    from topicloom.pipeline.ingesting.ingested import Ingested
+
+    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
+    if uniform and seeds is not None:
+        raise InputError("--seeds is of no use with --uniform; leave one of them out")
+    Ingested.open(folder)
+    require_replaceable(out)
+    if out.exists() and out.samefile(folder):
+        raise InputError(f"{out}: is read by this command; give another folder to write to")
+    step = ["drawing nodes"]
+    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom sample") as spark:
+        found = spark.do(
+            lambda: step[-1],
+            lambda session: sample(
+                session,
+                folder,
+                out,
+                nodes=nodes,
+                seeds=_SEEDS if seeds is None else seeds,
+                seed=seed,
+                uniform=uniform,
+                progress=step.append,
+            ),
+        )
+    if json:
+        output.print_json(asdict(found) | {"out": str(out)})
+        return
+    output.say(
+        f"{output.count(found.nodes)} nodes, {output.count(found.topics)} topics, "
+        f"{output.count(found.subscriptions)} subscriptions, written to {output.one_line(str(out))}"
+    )
+    if found.nodes < nodes:
+        output.say(f"{output.count(nodes)} nodes were asked for; there is no sample of exactly as many")

@@ -1,0 +1,113 @@
+"""`topicloom sweep`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topicloom.cli.shared import options, output
+from topicloom.cli.shared.progress import Working, telling_what_is_kept, time_left
+from topicloom.cli.shared.spark_work import on_spark, spark_options
+
+if TYPE_CHECKING:
+    from topicloom.pipeline import SparkOptions
+    from topicloom.pipeline.grids.sweep_plan import Plan
+    from topicloom.pipeline.grids.sweep_watch import SweepWatch
+
+EXAMPLES = """\b
+Example:
+  topicloom sweep grid.toml --out results
+  topicloom sweep grid.toml --out results --master spark://host:7077
+
+\b
+A SPEC, in which a list means all of its values:
+  seed = [1, 2, 3]
+  [[workload]]
+  nodes = [1000, 2000]
+  topics = 100
+  popularity = ["uniform", "zipf"]
+  min_topics = 10
+  [[designer]]
+  name = ["gm", "minmax-oda"]
+  [[designer]]
+  name = "gpm"
+  max_degree = [4, 8]
+
+docs/pipeline.md tells all of it.
+"""
+
+# Errors that are shown; the table has all of them.
+_SHOWN_ERRORS = 5
+
+
+def command(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="TOML file that says what to run.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to; new, or one that a sweep wrote.")
+    ],
+    master: options.Master = None,
+    spark_conf: options.SparkConf = None,
+    driver_memory: options.DriverMemory = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a grid of workloads, algorithms and seeds on Spark.
+
+    Each cell of the grid is one task. DIR/results.parquet gets a row for each: its parameters, all measures, seconds,
+    and its error if it failed. Cells that are done are kept: after Ctrl-C or a crash the same command goes on, and
+    cells that failed are tried again.
+    """
+    from topicloom.pipeline.grids.sweep import finish
+    from topicloom.pipeline.grids.sweep_plan import plan_sweep
+    from topicloom.pipeline.grids.sweep_spec import read_spec
+    from topicloom.pipeline.grids.sweep_watch import SweepWatch
+
+    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
+    read = read_spec(spec)
+    with Working(quiet=quiet or verbose) as working:
+        plan = working.do("looking for finished cells", lambda: plan_sweep(read, out))
+        watch = SweepWatch()
+        cells = len({planned.key for planned in plan.cells})
+        with telling_what_is_kept(lambda: cells - len(plan.pending) + watch.done, cells, "cells"):
+            if plan.pending:
+                _run(working, settings, plan, watch)
+            result = working.do("writing results", lambda: finish(plan))
+    facts = {"cells": result.cells, "ran": result.ran, "failed": result.failed, "out": str(result.results)}
+    if json:
+        output.print_json(facts)
+        return
+    _print(facts, [row for row in result.table.to_pylist() if row["error"] is not None])
+
+
+def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch) -> None:
+    from topicloom.pipeline.grids.sweep import run_pending
+
+    with on_spark(working, settings, "topicloom sweep") as spark:
+        spark.do(
+            "cells",
+            lambda session: run_pending(session, plan, watch),
+            watch=watch,
+            total=len(plan.pending),
+            note=lambda: time_left(watch.seconds_left),
+        )
+
+
+def _print(facts: dict[str, Any], failed: Sequence[dict[str, Any]]) -> None:
+    kept = facts["cells"] - facts["ran"]
+    output.print_facts(
+        [
+            ("cells", output.count(facts["cells"])),
+            ("run now", output.count(facts["ran"])),
+            ("done before", output.count(kept)),
+            ("failed", output.count(facts["failed"])),
+        ]
+    )
+    for row in failed[:_SHOWN_ERRORS]:
+        output.say(output.one_line(f"failed: {row['designer']} on {row['workload']}: {row['error']}"))
+    if len(failed) > _SHOWN_ERRORS:
+        output.say(f"and {output.count(len(failed) - _SHOWN_ERRORS)} more; see the column error")
+    output.say(f"written to {output.one_line(facts['out'])}")

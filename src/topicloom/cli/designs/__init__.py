@@ -1,0 +1,8 @@
+"""Commands that make subscriptions, design overlays and measure them.
+
+- `compare`
+- `design`
+- `designers`
+- `generate`
+- `measure`
+"""

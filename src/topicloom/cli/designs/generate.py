@@ -1,0 +1,84 @@
+"""`topicloom generate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from topicloom.cli.shared import checked_paths, options, output
+from topicloom.cli.shared.parameters import spelt_as_options
+from topicloom.cli.shared.progress import Working
+
+EXAMPLES = """\b
+Example:
+  topicloom generate --nodes 2000 --topics 200 --popularity zipf --alpha 2.0 \\
+      --sizes power-law --min-topics 10 --max-topics 90 --seed 1 \\
+      --out subs.parquet
+"""
+
+
+def command(
+    *,
+    nodes: Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes.")],
+    topics: Annotated[int, typer.Option("--topics", metavar="N", help="How many topics there are to choose from.")],
+    popularity: Annotated[
+        Literal["uniform", "zipf", "exponential"], typer.Option("--popularity", help="How often each topic is chosen.")
+    ] = "uniform",
+    alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="Exponent of zipf.")] = 2.0,
+    sizes: Annotated[
+        Literal["fixed", "uniform", "power-law"], typer.Option("--sizes", help="How many topics the nodes want.")
+    ] = "fixed",
+    min_topics: Annotated[int, typer.Option("--min-topics", metavar="N", help="The fewest topics of a node.")],
+    max_topics: Annotated[
+        int | None,
+        typer.Option(
+            "--max-topics",
+            metavar="N",
+            help="The most topics of a node; leave it out where sizes are fixed.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: options.Seed = 0,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="SUBS", help="Parquet file to write.")],
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make random subscriptions, shaped as in the papers."""
+    from topicloom.workloads import synthetic
+
+    checked_paths.require_writable(out)
+    with Working(quiet=quiet) as working, spelt_as_options():
+        interest = working.do(
+            "drawing topics",
+            lambda: synthetic(
+                nodes,
+                topics,
+                popularity=popularity,
+                alpha=alpha,
+                sizes=sizes,
+                min_topics=min_topics,
+                max_topics=max_topics,
+                seed=seed,
+            ),
+        )
+    interest.write(out)
+    if json:
+        output.print_json(
+            {
+                "nodes": interest.node_count,
+                "topics": interest.topic_count,
+                "subscriptions": interest.subscription_count,
+                "seed": seed,
+                "out": str(out),
+            }
+        )
+        return
+    drawn = output.count(interest.topic_count)
+    if interest.topic_count < topics:
+        drawn = f"{drawn} of {output.count(topics)}"
+    output.say(
+        f"{output.count(interest.node_count)} nodes, {drawn} topics, "
+        f"{output.count(interest.subscription_count)} subscriptions, written to {output.one_line(str(out))}"
+    )

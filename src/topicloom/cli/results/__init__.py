@@ -1,0 +1,5 @@
+"""Commands that put results together.
+
+- `report`
+- `reproduce`
+"""

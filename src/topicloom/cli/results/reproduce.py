@@ -1,0 +1,203 @@
+"""`topicloom reproduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topicloom.cli.shared import options, output
+from topicloom.cli.shared.progress import Working, telling_what_is_kept, time_left
+from topicloom.cli.shared.spark_work import on_spark, spark_options
+
+if TYPE_CHECKING:
+    from topicloom.experiments.cells import Cell
+    from topicloom.experiments.figure import Figure
+    from topicloom.experiments.reproduction_folder import Made
+    from topicloom.experiments.running import Plan
+    from topicloom.pipeline import SparkOptions
+    from topicloom.pipeline.grids.sweep_watch import SweepWatch
+
+EXAMPLES = """\b
+Example:
+  topicloom reproduce list
+  topicloom reproduce low-2010-fig-1 --out results
+  topicloom reproduce gm-2007 low-2010 --out results --quick
+  topicloom reproduce all --out results --data data
+"""
+
+LIST = "list"
+
+
+def command(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...",
+            help="Figures and tables to make, whole papers, or all; `list`, alone or before them, only tells them.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Folder to write to; new, or one that this command wrote.",
+            show_default=False,
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes: all in about 5 minutes on two cores.")] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Folder with the edge lists of social graphs, which some figures of Partial 2016 need.",
+            show_default=False,
+        ),
+    ] = None,
+    master: options.Master = None,
+    spark_conf: options.SparkConf = None,
+    driver_memory: options.DriverMemory = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make the papers' figures again and check their claims.
+
+    Each gets its data as Parquet and a picture; claims.json and results.md tell which of the papers' statements hold
+    here. Runs that are done are kept: after Ctrl-C or a crash the same command goes on.
+    """
+    from topicloom.experiments.catalogue import EVERYTHING, find_figures
+    from topicloom.experiments.graph_samples import Graphs
+    from topicloom.experiments.reproduction_folder import require_folder, write_reproduction
+    from topicloom.experiments.running import plan_figures
+    from topicloom.model import InputError
+    from topicloom.pipeline.grids.sweep_watch import SweepWatch
+    from topicloom.present.figures import require_matplotlib
+
+    if names[0] == LIST:
+        _list(find_figures(names[1:] or [EVERYTHING], quick=quick), json=json)
+        return
+    if out is None:
+        raise InputError("missing option '--out'; give a folder to write to")
+    require_matplotlib()
+    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
+    require_folder(out, quick=quick)
+    figures, left_out = _possible(find_figures(names, quick=quick), names, data)
+    watch = SweepWatch()
+    with Working(quiet=quiet or verbose) as working:
+        plan = working.do("looking for finished runs", lambda: plan_figures(figures, out, Graphs(data, out)))
+        runs = len({cell for cells in plan.cells.values() for cell in cells})
+        with telling_what_is_kept(lambda: runs - len(plan.pending) + watch.done, runs, "runs"):
+            errors = _run(working, settings, plan, watch) if plan.pending else {}
+            made = working.do("drawing and checking claims", lambda: write_reproduction(plan, errors, quick=quick))
+    facts = {"runs": runs, **_facts(plan, made, errors, left_out)}
+    if json:
+        output.print_json(facts)
+    else:
+        _print(facts)
+
+
+def _list(figures: Sequence[Figure], *, json: bool) -> None:
+    if json:
+        output.print_json([_described(figure) for figure in figures])
+        return
+    width = max(len(figure.id) for figure in figures)
+    rows = [
+        [f"{figure.id:{width}}  {figure.title}", output.count(len(figure.cells)), output.count(len(figure.claims))]
+        for figure in figures
+    ]
+    output.print_table((f"{'id':{width}}  what it shows", "runs", "claims"), rows)
+
+
+def _described(figure: Figure) -> dict[str, Any]:
+    return {
+        "id": figure.id,
+        "paper": figure.paper,
+        "place": figure.place,
+        "title": figure.title,
+        "about": figure.about,
+        "runs": len(figure.cells),
+        "repetitions": figure.repetitions,
+        "needs_graphs": figure.needs_graphs,
+        "claims": [claim.says for claim in figure.claims],
+    }
+
+
+def _possible(figures: list[Figure], names: Sequence[str], data: Path | None) -> tuple[list[Figure], list[str]]:
+    """The figures that can be made, and the ids of those that need graphs which are not given.
+
+    Whoever asks for such a figure by its name is told that it needs them.
+    """
+    from topicloom.model import InputError
+
+    lacking = [figure.id for figure in figures if figure.needs_graphs and data is None]
+    for name in lacking:
+        if name in names:
+            raise InputError(f"{name} needs social graphs; give the folder that holds their edge lists with --data")
+    return [figure for figure in figures if figure.id not in lacking], lacking
+
+
+def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch) -> dict[Cell, str]:
+    from topicloom.experiments.running import run_pending
+
+    doing = ["runs"]
+
+    def begun(text: str) -> None:
+        doing[:] = [text]
+
+    with on_spark(working, settings, "topicloom reproduce") as spark:
+        return spark.do(
+            lambda: doing[0],
+            lambda session: run_pending(session, plan, watch, begun),
+            watch=watch,
+            total=len(plan.pending),
+            note=lambda: time_left(watch.seconds_left),
+        )
+
+
+def _facts(plan: Plan, made: Sequence[Made], errors: dict[Cell, str], left_out: list[str]) -> dict[str, Any]:
+    return {
+        "figures": [each.entry for each in made],
+        "claims": [verdict.to_dict() for each in made for verdict in each.verdicts],
+        "ran": len(plan.pending),
+        "errors": sorted(set(errors.values())),
+        "left_out": left_out,
+        "out": str(plan.folder),
+    }
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from topicloom.experiments.claims import ours
+    from topicloom.experiments.verdict import Verdict
+    from topicloom.present.numbers import claimed
+
+    words = {True: "yes", False: "no", None: "not measured"}
+    verdicts = [Verdict(**claim) for claim in facts["claims"]]
+    rows = [
+        [each.id, claimed(each.rule, each.published, each.unit), ours(each), words[each.holds]] for each in verdicts
+    ]
+    output.print_table(("claim", "published", "here", "holds"), rows)
+    output.say("")
+    for each in verdicts:
+        if each.holds is False:
+            output.print_entry(each.id, [("says", each.says), ("but", each.sentence)])
+    holds = [each.holds for each in verdicts]
+    output.print_facts(
+        [
+            ("figures and tables", output.count(len(facts["figures"]))),
+            ("runs", output.count(facts["runs"])),
+            ("run now", output.count(facts["ran"])),
+            ("claims that hold", f"{holds.count(True):,} of {len(holds):,}"),
+        ]
+    )
+    for error in facts["errors"]:
+        output.say(output.one_line(f"a run failed: {error}"))
+    if facts["left_out"]:
+        output.say(f"left out, as they need social graphs (--data): {', '.join(facts['left_out'])}")
+    output.say(f"written to {output.one_line(facts['out'])}; `topicloom report` makes a page of it")

@@ -1,0 +1,33 @@
+"""Random assignment: the Content paper, section VI-B, its yardstick.
+
+Rule: each user to a broker drawn evenly from those with room.
+
+Cost: users x brokers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from topicloom.content.base import Algorithm, Placed, in_some_order
+from topicloom.content.network.network import Network
+from topicloom.kernels.content.assigning import drawn
+
+
+def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
+    """Each user to some broker."""
+    even = np.broadcast_to(np.ones(network.broker_count), network.access.shape)
+    limits = (network.access, network.traffic.demand, network.capacity)
+    return Placed(in_some_order(network, lambda order: drawn(even, *limits, order, rng)))
+
+
+ALGORITHM = Algorithm(
+    name="random",
+    paper="Content, section VI-B",
+    rule="a broker drawn evenly from those with room",
+    assign=assign,
+    random=True,
+)

@@ -1,0 +1,53 @@
+"""Steiner-tree mixing: the Content paper, section IV-B, algorithm 3.
+
+Rule: for each publisher and channel, build a tree over the users that want it, who join it nearest first by the
+cheapest path from a broker in it (phase 1); weigh each link of a user to a broker by the traffic on it in all trees,
+and draw the user's broker by its weights, within capacity (phase 2); route between brokers on minimum spanning trees
+(phase 3).
+
+The tree of a publisher depends on it only through the first broker that it reaches, on its cheapest path to another
+user. So trees are built once for each first broker and channel. A publisher that wants its own channel stays among
+the users of the tree; its link carries the messages of the others.
+
+A user without traffic, or whose weighted brokers are all full, goes to the cheapest broker with room.
+
+Cost: users x brokers x (brokers + channels), and for the trees brokers x subscriptions x the brokers that a tree opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from topicloom.content.base import Algorithm, Placed, in_some_order
+from topicloom.content.network.channels_by_user import Floats, transposed
+from topicloom.content.network.network import Network
+from topicloom.kernels.content.assigning import drawn
+from topicloom.kernels.content.mixing import cheapest_paths, mixed_weights
+
+
+def link_weights(network: Network) -> Floats:
+    """Phase 1: the traffic on the link of each user to each broker, in all trees together."""
+    distance, through = cheapest_paths(network.access, network.core)
+    wanting = transposed(network.wants, network.channel_count)
+    weights: Floats = mixed_weights(network.access, distance, through, network.rates, wanting)
+    return weights
+
+
+def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
+    """Each user to a broker drawn by the traffic on its links in all trees."""
+    weights, demand = link_weights(network), network.traffic.demand
+    return Placed(
+        in_some_order(network, lambda order: drawn(weights, network.access, demand, network.capacity, order, rng))
+    )
+
+
+ALGORITHM = Algorithm(
+    name="steiner-mixing",
+    paper="Content, section IV-B",
+    rule="a broker drawn by the traffic on the user's links in the trees of all publishers and channels",
+    assign=assign,
+    random=True,
+)

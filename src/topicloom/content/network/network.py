@@ -1,0 +1,124 @@
+"""A content-based network: users that publish and subscribe by channel, brokers, and prices of the links."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from topicloom.content.network.channels_by_user import Floats, summed, users_of
+from topicloom.errors import InputError
+from topicloom.kernels.content.sparse_rows import SparseRows
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """What passes between each user and its broker, wherever that is.
+
+    `out` is the rate of a user's messages that somebody else wants, `into` that of the messages of others that it is
+    delivered, `unwanted` the part of `into` that lies outside its boxes, if messages are spread evenly over a cell.
+    """
+
+    out: Floats
+    into: Floats
+    unwanted: Floats
+
+    @property
+    def unwanted_share(self) -> float:
+        """The share of what users are delivered that lies outside their boxes."""
+        return float(self.unwanted.sum() / self.into.sum()) if self.into.any() else 0.0
+
+    @cached_property
+    def demand(self) -> Floats:
+        """Both directions together: what a user takes of its broker's capacity."""
+        return self.into + self.out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Network:
+    """Users, brokers and channels, all with dense ids in the order of their names.
+
+    `rates` holds what each user publishes in each channel; `wants` the channels that it subscribes to, each with the
+    share of the cell that its boxes cover (1 where it subscribes by channel). `access[u, b]` is the price of the link
+    between a user and a broker, `core[b, d]` that between two brokers, which is a metric.
+    """
+
+    user_names: tuple[str, ...]
+    broker_names: tuple[str, ...]
+    channel_names: tuple[str, ...]
+    rates: SparseRows
+    wants: SparseRows
+    access: Floats
+    core: Floats
+    capacity: Floats
+
+    def __post_init__(self) -> None:
+        for array in (*self.rates, *self.wants, self.access, self.core, self.capacity):
+            array.setflags(write=False)
+
+    @property
+    def user_count(self) -> int:
+        """How many users there are."""
+        return len(self.user_names)
+
+    @property
+    def broker_count(self) -> int:
+        """How many brokers there are."""
+        return len(self.broker_names)
+
+    @property
+    def channel_count(self) -> int:
+        """How many channels there are."""
+        return len(self.channel_names)
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """What each user sends and is delivered; from sums by channel."""
+        total = summed(self.rates.columns, self.rates.values, self.channel_count)
+        wanting = np.bincount(self.wants.columns, minlength=self.channel_count)
+        publisher, subscriber = users_of(self.rates), users_of(self.wants)
+        # Keys of the pairs of a user and a channel rise, as rows are in order.
+        rate_keys = publisher.astype(np.int64) * self.channel_count + self.rates.columns
+        want_keys = subscriber.astype(np.int64) * self.channel_count + self.wants.columns
+        heard = wanting[self.rates.columns] - np.isin(rate_keys, want_keys, assume_unique=True) > 0
+        out = summed(publisher[heard], self.rates.values[heard], self.user_count)
+        own = np.zeros(len(want_keys))
+        place = np.searchsorted(rate_keys, want_keys)
+        found = np.flatnonzero(place < len(rate_keys))
+        found = found[rate_keys[place[found]] == want_keys[found]]
+        own[found] = self.rates.values[place[found]]
+        # Differences of sums may fall below zero by rounding.
+        delivered = np.maximum(total[self.wants.columns] - own, 0.0)
+        into = summed(subscriber, delivered, self.user_count)
+        unwanted = summed(subscriber, delivered * (1 - self.wants.values), self.user_count)
+        return Traffic(out, into, unwanted)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything in it, by which an assignment knows its network."""
+        digest = hashlib.blake2b(digest_size=16)
+        for names in (self.user_names, self.broker_names, self.channel_names):
+            digest.update("\0".join(names).encode() + b"\0\0")
+        for array in (*self.rates, *self.wants, self.access, self.core, self.capacity):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def require_capacity(self) -> None:
+        """Refuse a network whose demand cannot fit: in all, or one user's."""
+        demand = self.traffic.demand
+        if demand.sum() > self.capacity.sum() * (1 + 1e-9):
+            raise InputError(
+                f"no assignment fits: users need {demand.sum():.6g} in all and brokers have {self.capacity.sum():.6g}; "
+                "raise capacities or add brokers"
+            )
+        largest = int(demand.argmax())
+        if demand[largest] > self.capacity.max() * (1 + 1e-9):
+            raise InputError(
+                f"no assignment fits: user '{self.user_names[largest]}' needs {demand[largest]:.6g} and the largest "
+                f"broker has {self.capacity.max():.6g}; raise capacities"
+            )
+
+    def __repr__(self) -> str:
+        return f"<Network: {self.user_count:,} users, {self.broker_count:,} brokers, {self.channel_count:,} channels>"

@@ -1,0 +1,227 @@
+"""Networks as folders of Parquet tables that anybody can write; docs/content.md describes them.
+
+- `brokers`: broker, capacity. `access`: user, broker, price. `core`: broker, other, price.
+- What users publish: `rates` (user, channel, rate); or `quadratics` and `pieces`, densities over a space.
+- What they subscribe to: `subscriptions` (user, channel); or `boxes`, in a space.
+- `space`: attribute, low, high, cells; needed with densities and boxes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from topicloom.content.network.access_table import read_access
+from topicloom.content.network.channels_by_user import Floats, Numbers, rows_of, users_of
+from topicloom.content.network.core_prices import closed, require_metric
+from topicloom.content.network.network import Network
+from topicloom.content.network.network_tables import read_part
+from topicloom.content.network.space import Attribute, Space, box_cells, piece_rates, quadratic_rates
+from topicloom.errors import InputError
+from topicloom.files.columns import distinct_names, known_names, numbers, require_distinct
+from topicloom.files.name_tables import names_column
+from topicloom.kernels.content.sparse_rows import SparseRows
+
+
+def read_network(folder: str | os.PathLike[str], *, close: bool = False) -> Network:
+    """Read and check a network; `close` makes core prices a metric by shortest paths."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise InputError(f"{path}: {'is a file' if path.exists() else 'no such folder'}; give the folder of a network")
+    broker_names, capacity = _read_brokers(path / "brokers.parquet")
+    user_names, access = read_access(path / "access.parquet", broker_names)
+    core = _read_core(path / "core.parquet", broker_names, close=close)
+    space = read_space(path / "space.parquet") if (path / "space.parquet").exists() else None
+    channel_names = space.channel_names if space else _channel_names(path)
+    return Network(
+        user_names,
+        broker_names,
+        channel_names,
+        _read_rates(path, user_names, channel_names, space),
+        _read_wants(path, user_names, channel_names, space),
+        access,
+        core,
+        capacity,
+    )
+
+
+def read_space(file: Path) -> Space:
+    """The attributes of a content space, in the order of the rows."""
+    where = str(file)
+    table = read_part(file, ["attribute", "low", "high", "cells"])
+    names = names_column(table, "attribute", where).to_pylist()
+    if not names:
+        raise InputError(f"{where}: has no rows; a space needs at least one attribute")
+    lows, highs = (numbers(table, column, where, minimum=None) for column in ("low", "high"))
+    cells = numbers(table, "cells", where, minimum=1)
+    for row, name in enumerate(names):
+        if names.index(name) < row:
+            raise InputError(f"{where}: row {row + 1}: repeats the attribute '{name}'")
+        if lows[row] >= highs[row]:
+            raise InputError(
+                f"{where}: row {row + 1}: low is {lows[row]:g} and high {highs[row]:g}; low must be below high"
+            )
+        if cells[row] != int(cells[row]):
+            raise InputError(f"{where}: row {row + 1}: cells is {cells[row]:g}; give a whole number")
+    columns = zip(names, lows.tolist(), highs.tolist(), cells.astype(int).tolist(), strict=True)
+    return Space(tuple(Attribute(*column) for column in columns))
+
+
+def _read_brokers(file: Path) -> tuple[tuple[str, ...], Floats]:
+    where = str(file)
+    table = read_part(file, ["broker", "capacity"])
+    names = names_column(table, "broker", where)
+    if not len(names):
+        raise InputError(f"{where}: has no rows; a network needs at least one user and one broker")
+    known = distinct_names([names])
+    ids = known_names(table, "broker", known, "broker", where)
+    require_distinct(ids, "broker", where)
+    capacity = np.empty(len(known))
+    capacity[ids] = numbers(table, "capacity", where)
+    return known, capacity
+
+
+def _read_core(file: Path, broker_names: tuple[str, ...], *, close: bool) -> Floats:
+    where = str(file)
+    count = len(broker_names)
+    table = read_part(file, ["broker", "other", "price"])
+    ends = [known_names(table, column, broker_names, "broker", where) for column in ("broker", "other")]
+    price = numbers(table, "price", where)
+    selves = np.flatnonzero((ends[0] == ends[1]) & (price != 0))
+    if len(selves):
+        row = int(selves[0])
+        raise InputError(f"{where}: row {row + 1}: price of '{broker_names[ends[0][row]]}' to itself is not 0")
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    # Both directions may be given, and have one price; the same pair twice in one direction is a slip.
+    require_distinct(ends[0] * count + ends[1], "pair of brokers", where)
+    prices = np.full((count, count), np.nan)
+    np.fill_diagonal(prices, 0.0)
+    prices[low, high] = price
+    uneven = np.flatnonzero(prices[low, high] != price)
+    if len(uneven):
+        row = int(uneven[0])
+        raise InputError(
+            f"{where}: row {row + 1}: the price is {price[row]:g} one way and "
+            f"{prices[low[row], high[row]]:g} the other; links cost the same both ways"
+        )
+    missing = np.flatnonzero(np.isnan(prices[np.triu_indices(count)]))
+    if len(missing):
+        one, other = (int(index[missing[0]]) for index in np.triu_indices(count))
+        raise InputError(
+            f"{where}: no price for the brokers '{broker_names[one]}' and '{broker_names[other]}'; every pair needs one"
+        )
+    prices.T[np.triu_indices(count)] = prices[np.triu_indices(count)]
+    if close:
+        return closed(prices)
+    require_metric(prices, broker_names, where)
+    return prices
+
+
+def _channel_names(folder: Path) -> tuple[str, ...]:
+    columns = []
+    for part in ("rates", "subscriptions"):
+        file = folder / f"{part}.parquet"
+        if file.exists():
+            columns.append(names_column(read_part(file, ["channel"]), "channel", str(file)))
+    return distinct_names(columns)
+
+
+def _read_rates(folder: Path, users: tuple[str, ...], channels: tuple[str, ...], space: Space | None) -> SparseRows:
+    files = {part: folder / f"{part}.parquet" for part in ("rates", "quadratics", "pieces")}
+    given = [part for part, file in files.items() if file.exists()]
+    _require_one_way(folder, given, "rates", "quadratics or pieces", space)
+    parts = []
+    if "rates" in given:
+        where = str(files["rates"])
+        table = read_part(files["rates"], ["user", "channel", "rate"])
+        user = known_names(table, "user", users, "user", where)
+        channel = known_names(table, "channel", channels, "channel", where)
+        require_distinct(user * len(channels) + channel, "user and channel", where)
+        rate = numbers(table, "rate", where)
+        positive = rate > 0
+        return rows_of(len(users), user[positive], channel[positive], rate[positive])
+    assert space is not None
+    if "quadratics" in given:
+        parts.append(_read_quadratics(files["quadratics"], users, space))
+    if "pieces" in given:
+        where = str(files["pieces"])
+        owner, lows, highs, table = _read_boxes(files["pieces"], users, space, extra=["density"])
+        parts.append(piece_rates(space, len(users), owner, lows, highs, numbers(table, "density", where)))
+    return _added(parts, len(users))
+
+
+def _read_quadratics(file: Path, users: tuple[str, ...], space: Space) -> SparseRows:
+    where = str(file)
+    names = tuple(attribute.name for attribute in space.attributes)
+    table = read_part(file, ["user", "attribute", "a", "b", "c"])
+    user = known_names(table, "user", users, "user", where)
+    attribute = known_names(table, "attribute", names, "attribute", where)
+    require_distinct(user * len(names) + attribute, "user and attribute", where)
+    publishers, entry, counts = np.unique(user, return_inverse=True, return_counts=True)
+    if (counts < len(names)).any():
+        name = users[publishers[int((counts < len(names)).argmax())]]
+        raise InputError(f"{where}: user '{name}' lacks an attribute; it needs a row for each of {', '.join(names)}")
+    coefficients = np.empty((len(publishers), len(names), 3))
+    for k, column in enumerate("abc"):
+        coefficients[entry, attribute, k] = numbers(table, column, where, minimum=None)
+    return quadratic_rates(space, len(users), publishers, coefficients)
+
+
+def _read_wants(folder: Path, users: tuple[str, ...], channels: tuple[str, ...], space: Space | None) -> SparseRows:
+    files = {part: folder / f"{part}.parquet" for part in ("subscriptions", "boxes")}
+    given = [part for part, file in files.items() if file.exists()]
+    _require_one_way(folder, given, "subscriptions", "boxes", space)
+    if "subscriptions" in given:
+        where = str(files["subscriptions"])
+        table = read_part(files["subscriptions"], ["user", "channel"])
+        user = known_names(table, "user", users, "user", where)
+        channel = known_names(table, "channel", channels, "channel", where)
+        keys = np.unique(user * max(1, len(channels)) + channel)
+        user, channel = np.divmod(keys, max(1, len(channels)))
+        return rows_of(len(users), user, channel, np.ones(len(keys)))
+    assert space is not None
+    owner, lows, highs, _ = _read_boxes(files["boxes"], users, space)
+    return box_cells(space, len(users), owner, lows, highs)
+
+
+def _read_boxes(
+    file: Path, users: tuple[str, ...], space: Space, extra: list[str] | None = None
+) -> tuple[Numbers, Floats, Floats, pa.Table]:
+    """Users and bounds of boxes, a row a box, and the table; a box outside the space is an error."""
+    where = str(file)
+    names = [attribute.name for attribute in space.attributes]
+    table = read_part(file, ["user", *(f"{end}_{name}" for name in names for end in ("low", "high")), *(extra or [])])
+    lows, highs = (
+        np.stack([numbers(table, f"{end}_{name}", where, minimum=None) for name in names], axis=1)
+        for end in ("low", "high")
+    )
+    for k, attribute in enumerate(space.attributes):
+        inside = (lows[:, k] >= attribute.low) & (highs[:, k] <= attribute.high) & (lows[:, k] < highs[:, k])
+        if not inside.all():
+            row = int(inside.argmin())
+            raise InputError(
+                f"{where}: row {row + 1}: the box is from {lows[row, k]:g} to {highs[row, k]:g} in '{attribute.name}'; "
+                f"give bounds that rise, from {attribute.low:g} to {attribute.high:g}"
+            )
+    return known_names(table, "user", users, "user", where), lows, highs, table
+
+
+def _require_one_way(folder: Path, given: list[str], plain: str, shaped: str, space: Space | None) -> None:
+    """What users publish, or want, is said by channel or in the space, not in both ways and not in none."""
+    if not given or (plain in given and len(given) > 1):
+        has = f"both {plain}.parquet and {shaped}" if given else f"neither {plain}.parquet nor {shaped}"
+        raise InputError(f"{folder}: has {has}; give one of them")
+    if plain not in given and space is None:
+        raise InputError(f"{folder}: has {given[0]}.parquet and no space.parquet; the space says what the bounds mean")
+
+
+def _added(parts: list[SparseRows], users: int) -> SparseRows:
+    if len(parts) == 1:
+        return parts[0]
+    columns = [
+        np.concatenate(column) for column in zip(*((users_of(p), p.columns, p.values) for p in parts), strict=True)
+    ]
+    return rows_of(users, columns[0], columns[1], columns[2])

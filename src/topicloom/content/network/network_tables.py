@@ -1,0 +1,23 @@
+"""The tables that a network is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from topicloom.errors import InputError
+from topicloom.files.name_tables import read_table
+
+
+def require_part(file: Path) -> None:
+    """Refuse a network that lacks a table."""
+    if not file.exists():
+        raise InputError(f"{file.parent}: has no {file.name}; docs/content.md lists the tables of a network")
+
+
+def read_part(file: Path, columns: Sequence[str]) -> pa.Table:
+    """The named columns of one table."""
+    require_part(file)
+    return read_table(file, columns)

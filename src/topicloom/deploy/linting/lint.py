@@ -1,0 +1,279 @@
+"""What is wrong with the bridges of a fleet, found without running it.
+
+Messages are followed from every broker, under names that stand for every way in which names can match the patterns of
+the fleet. So what is found is found for all topics, also those that nobody has used yet.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from topicloom.deploy.linting.patterns import closure, example, shared
+from topicloom.deploy.linting.propagation import Arrival, Wire, onward, spread
+from topicloom.deploy.targets.mosquitto_conf import Bridge, Configured, Rule
+from topicloom.model.interest import Interest
+
+# Findings of these kinds are what makes a fleet misbehave.
+SERIOUS = ("loop", "duplicate")
+KINDS = (*SERIOUS, "both-ends", "unreachable", "unwanted", "outside")
+
+# Patterns that are looked at for one broker. A fleet of hundreds of wildcards that all overlap would have more.
+_MOST_PATTERNS = 2000
+_ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to look at: its kind, the topics it is about as a pattern, where in the files, and what it is."""
+
+    kind: str
+    topic: str
+    text: str
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """All findings, and how many bridges the fleet has between how many brokers.
+
+    `tree_links` is how many links would do: one less than the brokers of every connected part.
+    """
+
+    brokers: int
+    bridges: int
+    tree_links: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def serious(self) -> bool:
+        """Whether anything loops or arrives twice."""
+        return any(finding.kind in SERIOUS for finding in self.findings)
+
+
+def lint(brokers: Sequence[Configured], interest: Interest | None = None) -> LintReport:
+    """Look at the bridges of a whole fleet; with an interest also at who gets what, and who should."""
+    wires, outside = connect(brokers)
+    fleet: dict[str, list[Wire]] = {broker.name: [] for broker in brokers}
+    for wire in wires:
+        for name in (wire.local, wire.remote):
+            fleet.setdefault(name, []).append(wire)
+    findings = [*_circles(fleet), *_both_ends(wires), *outside]
+    if interest is not None:
+        findings += [*_unreachable(fleet, interest), *_unwanted(fleet, interest)]
+    parts = _parts(fleet)
+    ranked = sorted(dict.fromkeys(findings), key=lambda finding: KINDS.index(finding.kind))
+    return LintReport(len(brokers), len(wires), sum(len(part) - 1 for part in parts), tuple(ranked))
+
+
+def connect(brokers: Sequence[Configured]) -> tuple[list[Wire], list[Finding]]:
+    """The bridges between brokers; one that leads to none of them leads outside, and is a finding too."""
+    wires, outside = [], []
+    for broker in brokers:
+        for bridge in broker.bridges:
+            remote = _at(bridge, broker, brokers)
+            if remote is None:
+                remote = f"{bridge.host}:{bridge.port}"
+                text = f"{broker.name} is bridged to {remote}, which is none of the given brokers"
+                outside.append(Finding("outside", "", text, (bridge.where,)))
+            wires.append(Wire(broker.name, remote, bridge))
+    return wires, outside
+
+
+def _at(bridge: Bridge, own: Configured, brokers: Sequence[Configured]) -> str | None:
+    """The broker that a bridge leads to: by address, by host name, or on this machine by port."""
+    for broker in brokers:
+        if (bridge.host, bridge.port) in broker.addresses:
+            return broker.name
+    ports = {broker.name: {port for _, port in broker.addresses} for broker in brokers}
+    if _is_this_machine(bridge.host):
+        found = [name for name, listening in ports.items() if bridge.port in listening and name != own.name]
+    else:
+        names = (bridge.host, bridge.host.split(".")[0])
+        found = [broker.name for broker in brokers if broker.name in names]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _circles(fleet: dict[str, list[Wire]]) -> list[Finding]:
+    """Topics that go in circles or arrive twice, each circle once with the widest pattern."""
+    found: dict[tuple[str, frozenset[str]], list[tuple[str, Finding]]] = {}
+    for broker, patterns in _patterns(fleet).items():
+        for pattern in patterns:
+            result = spread(Arrival(broker, example(pattern)), fleet)
+            if result.circle is not None:
+                _note(found, "loop", pattern, result.circle, _loop_text(broker, pattern, result.circle))
+            elif result.twice is not None:
+                ways = result.twice
+                text = _twice_text(broker, pattern, ways, max(result.copies.values()))
+                _note(found, "duplicate", pattern, (*ways[0], *ways[1]), text)
+    return [min(rows, key=lambda row: (-_width(row[0]), len(row[0]), row[0]))[1] for rows in found.values()]
+
+
+def _note(
+    found: dict[tuple[str, frozenset[str]], list[tuple[str, Finding]]],
+    kind: str,
+    pattern: str,
+    arrivals: Sequence[Arrival],
+    text: str,
+) -> None:
+    wires = [arrival.wire for arrival in arrivals if arrival.wire is not None]
+    where = tuple(dict.fromkeys(wire.bridge.where for wire in wires))
+    found.setdefault((kind, frozenset(where)), []).append((pattern, Finding(kind, pattern, text, where)))
+
+
+def _width(pattern: str) -> int:
+    """How wide a pattern is: `#` alone is the widest."""
+    levels = pattern.split("/")
+    return (1000 if levels[-1] == "#" else 0) - sum(level not in ("+", "#") for level in levels)
+
+
+def _loop_text(broker: str, pattern: str, circle: Sequence[Arrival]) -> str:
+    grows = len(circle[-1].name) > len(circle[0].name)
+    names = f", its name growing from '{circle[0].name}' to '{circle[-1].name}'" if grows else ""
+    return f"'{pattern}' published at {broker} goes round for ever: {_brokers(circle)}{names}"
+
+
+def _twice_text(broker: str, pattern: str, ways: tuple[Sequence[Arrival], Sequence[Arrival]], most: int) -> str:
+    at = ways[1][-1]
+    copies = "twice" if most == 2 else f"up to {most} times"
+    first = _brokers(ways[0]) if len(ways[0]) > 1 else "where it is published"
+    return f"'{pattern}' published at {broker} arrives {copies} at {at.broker}: {first}, and {_brokers(ways[1])}"
+
+
+def _brokers(way: Sequence[Arrival]) -> str:
+    return " -> ".join(arrival.broker for arrival in way)
+
+
+def _patterns(fleet: dict[str, list[Wire]]) -> dict[str, list[str]]:
+    """For every broker patterns whose examples match the fleet's rules in every way that matters.
+
+    Those of its own bridges, what they share, and, as prefixes change names on the way, the patterns of the brokers
+    behind as they look from here.
+    """
+    pools = {
+        broker: [_own(wire, broker, rule) for wire in wires for rule in wire.bridge.rules]
+        for broker, wires in fleet.items()
+    }
+    for _ in range(_ROUNDS):
+        seen_from: dict[str, list[str]] = {broker: list(pool) for broker, pool in pools.items()}
+        for broker, wires in fleet.items():
+            for wire in wires:
+                other = wire.remote if wire.local == broker else wire.local
+                for rule in wire.bridge.rules:
+                    seen_from[broker] += _pulled(wire, broker, rule, pools[other])
+        grown = {broker: closure(pool, _MOST_PATTERNS) for broker, pool in seen_from.items()}
+        if all(len(grown[broker]) == len(pools[broker]) for broker in pools):
+            break
+        pools = grown
+    return pools
+
+
+def _own(wire: Wire, broker: str, rule: Rule) -> str:
+    return rule.local_pattern if wire.local == broker else rule.remote_pattern
+
+
+def _pulled(wire: Wire, broker: str, rule: Rule, patterns: Iterable[str]) -> list[str]:
+    """The other side's patterns as names have to look on this side to match them there."""
+    here, there = rule.local_prefix, rule.remote_prefix
+    if wire.local != broker:
+        here, there = there, here
+    both = (shared(there + rule.pattern, pattern) for pattern in patterns)
+    return [here + one[len(there) :] for one in both if one is not None]
+
+
+def _both_ends(wires: Sequence[Wire]) -> list[Finding]:
+    """Pairs of bridges between the same brokers that carry some of the same topics under the same names."""
+    findings = []
+    for one, other in combinations(wires, 2):
+        if {one.local, one.remote} != {other.local, other.remote}:
+            continue
+        for rule, second in product(one.bridge.rules, other.bridge.rules):
+            both = shared(rule.local_pattern, _own(other, one.local, second))
+            if both is not None and _across(one, one.local, rule, both) == _across(other, one.local, second, both):
+                opens = "both ends open a bridge" if one.local != other.local else "two bridges are open"
+                text = f"{opens} between {one.local} and {one.remote} for '{both}'; one is enough"
+                findings.append(Finding("both-ends", both, text, (rule.where, second.where)))
+    return findings
+
+
+def _across(wire: Wire, broker: str, rule: Rule, pattern: str) -> str:
+    """A pattern of a broker as a rule changes it to the other side."""
+    here, there = rule.local_prefix, rule.remote_prefix
+    if wire.local != broker:
+        here, there = there, here
+    return there + pattern[len(here) :]
+
+
+def _unreachable(fleet: dict[str, list[Wire]], interest: Interest) -> list[Finding]:
+    """Subscribers that do not get what another subscriber publishes."""
+    findings = []
+    for topic, name in enumerate(interest.topic_names):
+        wanting = [interest.node_names[node] for node in interest.nodes_of(topic)]
+        cut_off: dict[tuple[str, ...], list[str]] = {}
+        for source in wanting:
+            reached = {broker for broker, at in _reached(Arrival(source, name), fleet) if at == name}
+            missing = tuple(broker for broker in wanting if broker not in reached)
+            if missing:
+                cut_off.setdefault(missing, []).append(source)
+        for missing, sources in cut_off.items():
+            text = f"'{name}' published at {', '.join(sources)} does not reach {', '.join(missing)}"
+            findings.append(Finding("unreachable", name, text))
+    return findings
+
+
+def _arrivals(published: Arrival, fleet: dict[str, list[Wire]]) -> list[Arrival]:
+    """All arrivals of a message, each once."""
+    seen = {published}
+    for arrival in (queue := [published]):
+        for following, _ in onward(arrival, fleet):
+            if following not in seen:
+                seen.add(following)
+                queue.append(following)
+    return queue
+
+
+def _reached(published: Arrival, fleet: dict[str, list[Wire]]) -> set[tuple[str, str]]:
+    return {(arrival.broker, arrival.name) for arrival in _arrivals(published, fleet)}
+
+
+def _unwanted(fleet: dict[str, list[Wire]], interest: Interest) -> list[Finding]:
+    """Rules over which topics go to where nobody behind wants them, in the direction they go."""
+    wanted = {
+        (interest.node_names[node], name)
+        for topic, name in enumerate(interest.topic_names)
+        for node in interest.nodes_of(topic)
+    }
+    carried: dict[tuple[Wire, str, Rule], list[tuple[str, bool]]] = {}
+    for topic, name in enumerate(interest.topic_names):
+        for node in interest.nodes_of(topic):
+            for arrival in _arrivals(Arrival(interest.node_names[node], name), fleet):
+                for following, rule in onward(arrival, fleet):
+                    assert following.wire is not None
+                    useful = not wanted.isdisjoint(_reached(following, fleet))
+                    carried.setdefault((following.wire, following.broker, rule), []).append((name, useful))
+    findings = []
+    for (_, to, rule), topics in carried.items():
+        useless = sorted({name for name, useful in topics if not useful} - {name for name, useful in topics if useful})
+        for name in useless:
+            text = f"'{name}' is bridged to {to}, where and behind which nobody wants it"
+            findings.append(Finding("unwanted", name, text, (rule.where,)))
+    return findings
+
+
+def _parts(fleet: dict[str, list[Wire]]) -> list[set[str]]:
+    """The brokers in groups that are connected by bridges."""
+    parts: list[set[str]] = []
+    for broker, wires in fleet.items():
+        joined = {broker, *(name for wire in wires for name in (wire.local, wire.remote))}
+        apart = [part for part in parts if not part & joined]
+        parts = [*apart, joined.union(*(part for part in parts if part & joined))]
+    return parts

@@ -1,0 +1,99 @@
+"""What names a broker can carry, and how names become identifiers.
+
+Topics keep their names, as publishers and subscribers use them; a name that a target cannot carry is refused. Node
+names appear in configurations and as file names only encoded, so that nothing in a name can end a line, leave a
+folder or be taken for an option.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from topicloom.errors import InputError
+
+# A name that is kept short ends in this and a hash; no encoded name holds it.
+_CUT = "~"
+_LONGEST = 80
+_KEPT = 60
+_HASH_BYTES = 8
+
+MQTT_BYTES = 65_535
+MOSQUITTO_LEVELS = 200
+# The queue that federation makes for an exchange holds the name of the exchange twice, and may have 255 bytes.
+RABBITMQ_BYTES = 80
+
+_SHOWN = 60
+
+
+def identifier(name: str) -> str:
+    """A name as ASCII letters, digits, `-`, `_` and `.`; everything else percent-encoded as UTF-8.
+
+    It never begins with a dot or a hyphen. Past 80 characters it is cut and ends in `~` and a hash. Different names
+    have different identifiers.
+    """
+    encoded = "".join(
+        chr(byte) if re.match(rb"[A-Za-z0-9_]", bytes([byte])) or (chr(byte) in ".-" and i) else f"%{byte:02X}"
+        for i, byte in enumerate(name.encode())
+    )
+    if len(encoded) <= _LONGEST:
+        return encoded
+    return f"{encoded[:_KEPT]}{_CUT}{hashlib.blake2b(name.encode(), digest_size=_HASH_BYTES).hexdigest()}"
+
+
+def require_names(target: str, topics: tuple[str, ...]) -> None:
+    """An error where a target cannot carry a topic's name."""
+    problem_of = {"mosquitto": mosquitto_problem, "rabbitmq": rabbitmq_problem}[target]
+    for topic in topics:
+        problem = problem_of(topic)
+        if problem is not None:
+            raise InputError(f"topic {quoted(topic)}: {problem}")
+
+
+def quoted(name: str) -> str:
+    """A name in quotes, cut where it is long."""
+    return f"'{name}'" if len(name) <= _SHOWN else f"'{name[:_SHOWN]}…' ({len(name):,} characters)"
+
+
+def mosquitto_problem(topic: str) -> str | None:
+    """Why Mosquitto cannot bridge a topic of this name; None where it can."""
+    problem = mqtt_problem(topic)
+    if problem is None and " " in topic:
+        return "has a space, at which Mosquitto splits the lines of its configuration; names without spaces are right"
+    if problem is None and topic.startswith('"'):
+        return "begins with a quote, which Mosquitto takes for its own, and releases differ in how"
+    if problem is None and topic.count("/") >= MOSQUITTO_LEVELS:
+        return f"has more than {MOSQUITTO_LEVELS} levels, which Mosquitto refuses"
+    return problem
+
+
+def mqtt_problem(topic: str) -> str | None:
+    """Why this is no name that an MQTT message can have; None where it is."""
+    wildcard = next((character for character in topic if character in "+#"), None)
+    if wildcard is not None:
+        return f"has the wildcard '{wildcard}', which no message can have in its topic; give the names it stands for"
+    if topic.startswith("$"):
+        return "begins with '$', which is kept for what a broker says about itself"
+    return _unreadable(topic) or _too_long(topic, MQTT_BYTES, "an MQTT topic")
+
+
+def rabbitmq_problem(topic: str) -> str | None:
+    """Why RabbitMQ cannot federate an exchange of this name; None where it can."""
+    if topic.startswith("amq."):
+        return "begins with 'amq.', which RabbitMQ keeps for its own exchanges"
+    return _unreadable(topic) or _too_long(topic, RABBITMQ_BYTES, "a federated exchange")
+
+
+def _unreadable(topic: str) -> str | None:
+    for character in topic:
+        code = ord(character)
+        # Brokers close the connection at control characters and at code points that stand for no character.
+        if unicodedata.category(character) in ("Cc", "Cs") or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:
+            return f"has the character U+{code:04X}, which brokers refuse"
+    return None
+
+
+def _too_long(topic: str, most: int, what: str) -> str | None:
+    size = len(topic.encode())
+    return f"has {size:,} bytes; the name of {what} may have {most:,}" if size > most else None

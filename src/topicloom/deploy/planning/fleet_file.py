@@ -1,0 +1,188 @@
+"""The fleet file: where each broker is and how to log in there. See docs/brokers.md for its format."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from topicloom.deploy.planning.broker_names import quoted
+from topicloom.errors import InputError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts")
+_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", "qos")
+_TLS_KEYS = ("ca_file", "cert_file", "key_file")
+_CREDENTIAL_KEYS = ("username", "password_env", "password_file")
+
+
+@dataclass(frozen=True)
+class Tls:
+    """How others connect to a broker by TLS: files on their own machines; without a `ca_file` the system's."""
+
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """How others log in at a broker; the password is named, never held: a variable or a file that holds it."""
+
+    username: str
+    password_env: str | None = None
+    password_file: str | None = None
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where a broker is. One that accepts no connections, behind a firewall for instance, opens them itself.
+
+    A port of None is the usual one of the target.
+    """
+
+    name: str
+    host: str
+    port: int | None = None
+    tls: Tls | None = None
+    credentials: Credentials | None = None
+    accepts: bool = True
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise."""
+
+    brokers: Mapping[str, Broker]
+    qos: int = 1
+    topic_qos: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    where: str = "fleet"
+
+    @classmethod
+    def read(cls, path: Path) -> Fleet:
+        """From a TOML file."""
+        try:
+            parsed = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+            raise InputError(f"{path}: cannot be read ({reason})") from None
+        return cls.from_tables(parsed, str(path))
+
+    @classmethod
+    def from_tables(cls, tables: Mapping[str, Any], where: str = "fleet") -> Fleet:
+        """From the tables of a fleet file; `where` names them in errors."""
+        _known(tables, ("defaults", "brokers", "topics"), where)
+        defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
+        _known(defaults, _DEFAULT_KEYS, f"{where}: defaults")
+        brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
+        if not brokers:
+            raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
+        shared = {key: value for key, value in defaults.items() if key != "qos"}
+        topics = _table(tables.get("topics", {}), f"{where}: topics")
+        return cls(
+            MappingProxyType(
+                {
+                    name: _broker(name, shared, table, f"{where}: broker {quoted(name)}")
+                    for name, table in brokers.items()
+                }
+            ),
+            _qos(defaults.get("qos", 1), f"{where}: defaults"),
+            MappingProxyType(
+                {name: _topic_qos(table, f"{where}: topic {quoted(name)}") for name, table in topics.items()}
+            ),
+            where,
+        )
+
+
+def broker_from(name: str, table: Mapping[str, Any], where: str) -> Broker:
+    """A broker from a table with all its keys, as a plan holds it."""
+    return _broker(name, {}, table, where)
+
+
+def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> Broker:
+    _known(_table(table, where), _BROKER_KEYS, where)
+    given = {**defaults, **table}
+    if "host" not in given:
+        raise InputError(f"{where}: has no host; give its name or address")
+    host = given["host"]
+    if not isinstance(host, str) or not _HOST.fullmatch(host):
+        raise InputError(f"{where}: host {host!r} is no name or address of a machine")
+    tls = _tls(given.get("tls"), where)
+    port = given.get("port")
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535):
+        raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {port!r}")
+    accepts = given.get("accepts", True)
+    if not isinstance(accepts, bool):
+        raise InputError(f"{where}: accepts must be true or false, not {accepts!r}")
+    return Broker(name, host, port, tls, _credentials(given.get("credentials"), where), accepts)
+
+
+def _tls(given: Any, where: str) -> Tls | None:
+    if given is None or isinstance(given, bool):
+        return Tls() if given else None
+    where = f"{where}: tls"
+    _known(_table(given, where), _TLS_KEYS, where)
+    tls = Tls(**{key: _line(value, f"{where}: {key}") for key, value in given.items()})
+    if (tls.cert_file is None) != (tls.key_file is None):
+        raise InputError(f"{where}: cert_file and key_file go together; one is missing")
+    return tls
+
+
+def _credentials(given: Any, where: str) -> Credentials | None:
+    if given is None:
+        return None
+    where = f"{where}: credentials"
+    if isinstance(given, dict) and "password" in given:
+        raise InputError(f"{where}: a password does not belong here; name what holds it: password_env or password_file")
+    _known(_table(given, where), _CREDENTIAL_KEYS, where)
+    if "username" not in given:
+        raise InputError(f"{where}: has no username")
+    named = Credentials(**{key: _line(value, f"{where}: {key}") for key, value in given.items()})
+    if (named.password_env is None) == (named.password_file is None):
+        raise InputError(f"{where}: needs password_env or password_file, one of them")
+    if named.password_env is not None and not _VARIABLE.fullmatch(named.password_env):
+        raise InputError(f"{where}: password_env {named.password_env!r} is no name of a variable")
+    return named
+
+
+def _topic_qos(table: Any, where: str) -> int:
+    _known(_table(table, where), ("qos",), where)
+    if "qos" not in table:
+        raise InputError(f"{where}: has no qos; give 0, 1 or 2")
+    return _qos(table["qos"], where)
+
+
+def _qos(value: Any, where: str) -> int:
+    if isinstance(value, bool) or value not in (0, 1, 2):
+        raise InputError(f"{where}: qos must be 0, 1 or 2, not {value!r}")
+    return int(value)
+
+
+def _line(value: Any, where: str) -> str:
+    """Text that can stand at the end of a line of a configuration."""
+    if not isinstance(value, str) or not value or not value.isprintable() or value != value.strip():
+        raise InputError(f"{where} must be text of printable characters without spaces around it, not {value!r}")
+    return value
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where} must be a table, not {value!r}")
+    return value
+
+
+def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(keys)}")

@@ -1,0 +1,87 @@
+"""From subscriptions, an overlay and a fleet to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from topicloom._version import __version__
+from topicloom.deploy.planning.broker_names import quoted, require_names
+from topicloom.deploy.planning.fleet_file import Broker, Fleet
+from topicloom.deploy.planning.plan import TARGETS, Pair, Plan, Route
+from topicloom.deploy.planning.routes import Routes, route
+from topicloom.errors import InputError
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+
+# By target, without and with TLS.
+_PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671)}
+
+
+def make_plan(
+    interest: Interest, overlay: Overlay, fleet: Fleet, *, target: str = "mosquitto", relays: bool = False
+) -> Plan:
+    """Plan who connects to whom and which topics go over each link.
+
+    `target` is the kind of the brokers; names that it cannot carry are errors. `relays` allows brokers to pass on
+    topics that they do not want, where a topic is in pieces otherwise. Links of the overlay that no topic needs are
+    left out.
+    """
+    if target not in TARGETS:
+        raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
+    require_names(target, interest.topic_names)
+    for name in interest.node_names:
+        if name not in fleet.brokers:
+            raise InputError(f"{fleet.where}: has no broker {quoted(name)}; every node of the subscriptions needs one")
+    for topic in fleet.topic_qos:
+        if topic not in interest.topic_ids:
+            raise InputError(f"{fleet.where}: topic {quoted(topic)} is wanted by no node of the subscriptions")
+    trees = route(interest, overlay, relays=relays)
+    routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
+    used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
+    brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
+    links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
+    return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
+
+
+def _with_port(broker: Broker, target: str) -> Broker:
+    return broker if broker.port else replace(broker, port=_PORTS[target][broker.tls is not None])
+
+
+def _route(trees: Routes, fleet: Fleet, topic: int) -> Route:
+    interest = trees.interest
+    nodes, name = interest.node_names, interest.topic_names[topic]
+    ids = trees.links_of(topic).tolist()
+    subscribers = interest.nodes_of(topic).tolist()
+    relays = sorted({node for link in ids for node in link}.difference(subscribers))
+    return Route(
+        topic=name,
+        qos=fleet.topic_qos.get(name, fleet.qos),
+        root=nodes[trees.root[topic]],
+        subscribers=tuple(nodes[node] for node in subscribers),
+        relays=tuple(nodes[node] for node in relays),
+        links=tuple((nodes[upper], nodes[lower]) for upper, lower in ids),
+    )
+
+
+def _opened(brokers: Mapping[str, Broker], link: Pair, where: str, target: str) -> Pair:
+    """The link with the broker first that opens it: the first by name, unless the other does not accept."""
+    first, second = link
+    deaf = [name for name in link if not brokers[name].accepts]
+    if target == "rabbitmq" and deaf:
+        raise InputError(f"{where}: broker {quoted(deaf[0])} accepts no connections, which federation needs both ways")
+    if len(deaf) == 2:
+        raise InputError(
+            f"{where}: neither {quoted(first)} nor {quoted(second)} accepts connections, but they are linked"
+        )
+    return (first, second) if brokers[second].accepts else (second, first)
+
+
+def _made(interest: Interest, overlay: Overlay, relays: bool) -> Mapping[str, Any]:
+    made: dict[str, Any] = {"version": __version__, "subscriptions": interest.fingerprint, "relays": relays}
+    if overlay.provenance is not None:
+        made |= {"designer": overlay.provenance.designer, "parameters": dict(overlay.provenance.parameters)}
+        made["seed"] = overlay.provenance.seed
+    return MappingProxyType(made)

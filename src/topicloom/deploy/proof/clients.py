@@ -1,0 +1,130 @@
+"""MQTT clients, one at every broker of a fleet, served by one loop.
+
+Each client subscribes to the given topics by their names and hears which links of its broker are up. Everything runs
+in the thread that calls `serve`.
+"""
+
+from __future__ import annotations
+
+import selectors
+import time
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any
+
+from topicloom.deploy.planning.broker_names import identifier
+from topicloom.deploy.proof.processes import LOOPBACK
+from topicloom.errors import InputError
+
+# Called with the broker's name, the topic, the payload, and when it came.
+OnMessage = Callable[[str, str, bytes, float], None]
+
+_LINK_STATES = "$SYS/broker/connection/+/state"
+_CONNECT_SECONDS = 10.0
+# More than are ever under way, so that the client itself holds nothing back.
+_INFLIGHT = 1000
+_KEEPALIVE_SECONDS = 600
+
+
+def mqtt_library() -> Any:
+    """The module of the MQTT client; an error where it is not installed."""
+    try:
+        import paho.mqtt.client
+    except ImportError:
+        raise InputError("the MQTT client is not installed: pip install 'topicloom[live]'") from None
+    return paho.mqtt.client
+
+
+class Clients:
+    """Connected clients by broker name; leaving the context disconnects them."""
+
+    def __init__(self, ports: dict[str, int], on_message: OnMessage) -> None:
+        self._mqtt = mqtt_library()
+        self._ports = ports
+        self._on_message = on_message
+        self._clients: dict[str, Any] = {}
+        self._selector = selectors.DefaultSelector()
+        self._subscribed: dict[str, int] = {}
+        self.links_up: dict[str, set[str]] = {}
+
+    def __enter__(self) -> Clients:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        for name in list(self._clients):
+            self.close(name)
+        self._selector.close()
+
+    def open(self, name: str, topics: Iterable[tuple[str, int]]) -> None:
+        """Connect to a broker, and subscribe to topics, each with its quality of service."""
+        mqtt = self._mqtt
+        client_id = f"topicloom-proof-{identifier(name)}"
+        client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id, protocol=mqtt.MQTTv311)
+        client.max_inflight_messages_set(_INFLIGHT)
+        wanted = [(_LINK_STATES, 0), *topics]
+        acknowledged = 0
+
+        def on_message(_client: Any, _data: Any, message: Any) -> None:
+            now = time.perf_counter()
+            topic = message.topic
+            if topic.startswith("$SYS/"):
+                self._hear_link(name, topic, message.payload)
+            else:
+                self._on_message(name, topic, message.payload, now)
+
+        def on_subscribe(_client: Any, _data: Any, _mid: int, codes: list[Any], _properties: Any) -> None:
+            nonlocal acknowledged
+            acknowledged += len(codes)
+            self._subscribed[name] = len(wanted) - acknowledged
+
+        def on_connect(*_arguments: Any) -> None:
+            # A packet must stay small however many topics there are.
+            for begin in range(0, len(wanted), 100):
+                client.subscribe(wanted[begin : begin + 100])
+
+        client.on_message, client.on_subscribe, client.on_connect = on_message, on_subscribe, on_connect
+        client.connect(LOOPBACK, self._ports[name], keepalive=_KEEPALIVE_SECONDS)
+        self._clients[name] = client
+        self._subscribed[name] = len(wanted)
+        self.links_up[name] = set()
+        self._selector.register(client.socket(), selectors.EVENT_READ, client)
+
+    def close(self, name: str) -> None:
+        """Disconnect from a broker, which may be gone already."""
+        client = self._clients.pop(name)
+        del self._subscribed[name], self.links_up[name]
+        if client.socket() is not None:
+            self._selector.unregister(client.socket())
+        client.disconnect()
+
+    def publish(self, name: str, topic: str, payload: bytes, qos: int) -> None:
+        """Publish at a broker."""
+        self._clients[name].publish(topic, payload, qos)
+
+    def serve(self, seconds: float) -> None:
+        """Handle what comes, and wait at most so long for it."""
+        for client in self._clients.values():
+            if client.want_write():
+                client.loop_write()
+        for key, _ in self._selector.select(seconds):
+            key.data.loop_read()
+            if key.data.socket() is None:
+                raise InputError("a broker closed the connection of its client; see its log")
+
+    def wait_until_subscribed(self) -> None:
+        """Serve until every broker has acknowledged every subscription."""
+        deadline = time.monotonic() + _CONNECT_SECONDS
+        while any(self._subscribed.values()):
+            if time.monotonic() > deadline:
+                late = ", ".join(name for name, open_ in self._subscribed.items() if open_)
+                raise InputError(f"no answer to subscriptions within {_CONNECT_SECONDS:.0f} s from {late}")
+            self.serve(0.05)
+
+    def _hear_link(self, name: str, topic: str, payload: bytes) -> None:
+        session = topic.split("/")[3]
+        if payload == b"1":
+            self.links_up[name].add(session)
+        else:
+            self.links_up[name].discard(session)

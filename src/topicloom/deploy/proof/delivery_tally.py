@@ -1,0 +1,136 @@
+"""Counting what arrives of numbered messages: once, twice, never, or where nobody wants it."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.deploy.planning.plan import Pair, Plan, Route
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of the messages of one run.
+
+    `delivered` counts every wanted arrival once, also at the broker where a message was published; `lost` is what is
+    missing, `doubled` every further arrival of the same message at the same broker, `unwanted` every arrival at a
+    broker that neither wants nor relays the topic. `link_messages` says how many messages came over each link.
+    """
+
+    published: int
+    expected: int
+    delivered: int
+    lost: int
+    doubled: int
+    unwanted: int
+    relayed: int
+    latency_ms: dict[str, float]
+    link_messages: dict[Pair, int]
+
+    @property
+    def perfect(self) -> bool:
+        """Whether every message arrived once wherever it is wanted, and nowhere else."""
+        return self.lost == self.doubled == self.unwanted == 0
+
+
+class Tally:
+    """Messages as they are sent and as they arrive. Memory: one byte a message and broker, eight an arrival."""
+
+    def __init__(self, plan: Plan, mark: bytes, messages: int) -> None:
+        self.sources = [(route, name) for route in plan.routes for name in route.subscribers]
+        self.messages = max(messages, len(self.sources)) if self.sources else 0
+        self._plan = plan
+        self._mark = mark
+        self._place = {broker.name: place for place, broker in enumerate(plan.brokers)}
+        self._wants = [
+            {**dict.fromkeys(route.subscribers, True), **dict.fromkeys(route.relays, False)} for route in plan.routes
+        ]
+        self._topic = {route.topic: number for number, route in enumerate(plan.routes)}
+        self._arrived = bytearray(self.messages * len(plan.brokers))
+        self._sent = array("d")
+        self._open = array("l")
+        self._latencies = array("d")
+        self._unwanted = 0
+        self.delivered = 0
+        self.under_way = 0
+
+    def next_message(self) -> tuple[Route, str, bytes] | None:
+        """What to publish next, and where: every subscriber of every topic has its turn; None when all are sent."""
+        number = len(self._sent)
+        if number == self.messages:
+            return None
+        route, name = self.sources[number % len(self.sources)]
+        self._sent.append(time.perf_counter())
+        self._open.append(len(route.subscribers))
+        self.under_way += 1
+        return route, name, b"%b %d" % (self._mark, number)
+
+    def arrive(self, broker: str, topic: str, payload: bytes, now: float) -> None:
+        """Note an arrival; messages of other runs are none of ours."""
+        mark, _, digits = payload.partition(b" ")
+        if mark != self._mark:
+            return
+        number = int(digits)
+        wants = self._wants[self._topic[topic]].get(broker)
+        if wants is None:
+            self._unwanted += 1
+            return
+        at = number * len(self._place) + self._place[broker]
+        self._arrived[at] = min(self._arrived[at] + 1, 255)
+        if wants and self._arrived[at] == 1:
+            self._latencies.append(now - self._sent[number])
+            self.delivered += 1
+            self._open[number] -= 1
+            if self._open[number] == 0:
+                self.under_way -= 1
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is sent and has arrived everywhere at least once."""
+        return len(self._sent) == self.messages and self.under_way == 0
+
+    def counts(self) -> Counts:
+        """What became of the messages so far."""
+        arrived = np.frombuffer(self._arrived, np.uint8).reshape(self.messages, -1)[: len(self._sent)]
+        # Messages of one source all go the same way, so they are added up before anything else is asked.
+        totals = [arrived[first :: len(self.sources)].sum(axis=0, dtype=np.int64) for first in range(len(self.sources))]
+        relayed, links = 0, dict.fromkeys(self._plan.links, 0)
+        for (route, source), total in zip(self.sources, totals, strict=True):
+            relayed += sum(int(total[self._place[name]]) for name in route.relays)
+            for name, link in _ways_in(route, source):
+                links[link if link in links else (link[1], link[0])] += int(total[self._place[name]])
+        expected = sum(len(self.sources[n % len(self.sources)][0].subscribers) for n in range(len(self._sent)))
+        return Counts(
+            published=len(self._sent),
+            expected=expected,
+            delivered=self.delivered,
+            lost=expected - self.delivered,
+            doubled=int(arrived.sum(dtype=np.int64) - np.count_nonzero(arrived)),
+            unwanted=self._unwanted,
+            relayed=relayed,
+            latency_ms=_latency_ms(np.frombuffer(self._latencies, np.float64)),
+            link_messages=links,
+        )
+
+
+def _ways_in(route: Route, source: str) -> list[tuple[str, Pair]]:
+    """For every other broker of the tree the link over which a message from the source comes in."""
+    ways: list[tuple[str, Pair]] = []
+    reached = [(source, "")]
+    for name, came_from in reached:
+        for other in route.neighbours[name]:
+            if other != came_from:
+                ways.append((other, (name, other)))
+                reached.append((other, name))
+    return ways
+
+
+def _latency_ms(seconds: npt.NDArray[np.float64]) -> dict[str, float]:
+    if not len(seconds):
+        return {}
+    shares = {"median": 50, "p99": 99, "max": 100}
+    return {name: round(float(np.percentile(seconds, share)) * 1000, 3) for name, share in shares.items()}

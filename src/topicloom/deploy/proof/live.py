@@ -1,0 +1,283 @@
+"""The live proof: a plan's fleet as real brokers on one machine, and messages that are counted.
+
+Brokers run on loopback ports, without TLS and passwords; the bridges are those that `render` writes, but for their
+addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a new configuration is started anew.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from topicloom.churn import maintainer
+from topicloom.churn.connectedness import broken_topics
+from topicloom.deploy.planning.broker_names import quoted
+from topicloom.deploy.planning.fleet_file import Fleet
+from topicloom.deploy.planning.make_plan import make_plan
+from topicloom.deploy.planning.plan import Pair, Plan
+from topicloom.deploy.proof.clients import Clients
+from topicloom.deploy.proof.delivery_tally import Counts, Tally
+from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
+from topicloom.deploy.targets.mosquitto import session_name
+from topicloom.deploy.targets.render import configurations
+from topicloom.errors import InputError
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+
+# Messages that may be under way at once. Mosquitto drops what waits beyond 1,000 for one client.
+_WINDOW = 500
+_UP_SECONDS = 60.0
+# Nothing more is expected after so long without an arrival; and so long late copies are waited for.
+_SILENCE_SECONDS = 10.0
+_LATE_SECONDS = 0.5
+# Rounds before the count, each with so much more patience than the one before.
+_ROUNDS = 20
+_ROUND_SILENCE_SECONDS = 0.2
+
+
+class LiveStopped(Exception):  # noqa: N818 - it is no error
+    """The proof was asked to stop."""
+
+
+class LiveWatch:
+    """Says how far a proof is, and can ask it to stop."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.doing = "starting brokers"
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Ask it to stop."""
+        self._stopped = True
+
+    def look(self) -> None:
+        """Raise `LiveStopped` where it was asked to stop."""
+        if self._stopped:
+            raise LiveStopped
+
+
+@dataclass(frozen=True)
+class Mending:
+    """How the fleet went on without a broker: what changed, who was started anew, and how long it took."""
+
+    broker: str
+    added: tuple[Pair, ...]
+    removed: tuple[Pair, ...]
+    reloaded: tuple[str, ...]
+    seconds: float
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a live run showed: until all links were up, the messages and their seconds, and a mending if asked for."""
+
+    brokers: int
+    links: int
+    topics: int
+    seconds_until_up: float
+    counts: Counts
+    seconds: float
+    mending: Mending | None = None
+
+    @property
+    def perfect(self) -> bool:
+        """Whether every message arrived once wherever it is wanted, and nowhere else."""
+        return self.counts.perfect and (self.mending is None or self.mending.counts.perfect)
+
+
+def prove(
+    plan: Plan,
+    *,
+    messages: int = 1000,
+    kill: str | None = None,
+    watch: LiveWatch | None = None,
+) -> Proof:
+    """Run a plan's brokers, publish `messages` in all (at least one from every subscriber of every topic), count.
+
+    `kill` names a broker to stop afterwards; the overlay is then mended, and delivery proven again.
+    """
+    if plan.target != "mosquitto":
+        raise InputError(f"the plan is for {plan.target}; only plans for mosquitto can be run live")
+    if kill is not None and kill not in plan.broker:
+        raise InputError(f"the plan has no broker {quoted(kill)} to stop")
+    if kill is not None and len(plan.brokers) == 1:
+        raise InputError(f"{quoted(kill)} is the only broker of the plan; nothing would be left")
+    if kill is not None:
+        # What cannot be mended is refused before any broker runs, and kernels are compiled before time counts.
+        plan_without(plan, kill)
+    ports = free_ports([broker.name for broker in plan.brokers])
+    with Processes(ports) as processes:
+        fleet = _LiveFleet(on_loopback(plan, ports), processes, watch or LiveWatch())
+        with fleet.clients:
+            return fleet.proof(messages, kill)
+
+
+def on_loopback(plan: Plan, ports: dict[str, int]) -> Plan:
+    """The plan with its brokers on this machine, without TLS and passwords."""
+    brokers = tuple(
+        replace(broker, host=LOOPBACK, port=ports[broker.name], tls=None, credentials=None) for broker in plan.brokers
+    )
+    return replace(plan, brokers=brokers)
+
+
+class _LiveFleet:
+    """Brokers and clients of a plan that may change."""
+
+    def __init__(self, plan: Plan, processes: Processes, watch: LiveWatch) -> None:
+        self.plan = plan
+        self.processes = processes
+        self.watch = watch
+        self.clients = Clients(processes.ports, self._arrive)
+        self.tally: Tally | None = None
+        self.runs = 0
+
+    def proof(self, messages: int, kill: str | None) -> Proof:
+        plan, began = self.plan, time.perf_counter()
+        self._start(configurations(plan))
+        self._wait_until_up()
+        up = time.perf_counter()
+        counts = self._count(messages)
+        seconds = time.perf_counter() - up
+        proof = Proof(len(plan.brokers), len(plan.links), len(plan.routes), up - began, counts, seconds)
+        if kill is None:
+            return proof
+        return replace(proof, mending=self._mended(kill, messages))
+
+    def _mended(self, broker: str, messages: int) -> Mending:
+        self.watch.doing = f"going on without {broker}"
+        old = self.plan
+        self.clients.close(broker)
+        self.processes.stop(broker)
+        began = time.perf_counter()
+        before = configurations(old)
+        self.plan = plan_without(old, broker)
+        after = configurations(self.plan)
+        changed = {name: text for name, text in after.items() if text != before[name]}
+        for name in changed:
+            self.clients.close(name)
+            self.processes.stop(name)
+        self._start(changed)
+        self._wait_until_up()
+        seconds = time.perf_counter() - began
+        links, old_links = set(self.plan.links), set(old.links)
+        return Mending(
+            broker=broker,
+            added=tuple(sorted(links - old_links)),
+            removed=tuple(sorted(old_links - links)),
+            reloaded=tuple(changed),
+            seconds=seconds,
+            counts=self._count(messages),
+        )
+
+    def _start(self, bridges: dict[str, str]) -> None:
+        for name in accepting_first(list(bridges), self.plan.links):
+            self.watch.look()
+            self.processes.start(name, bridges[name])
+        topics = [(route.topic, route.qos) for route in self.plan.routes]
+        for name in bridges:
+            # All topics of the plan, each by its name: what comes unwanted must be heard too.
+            self.clients.open(name, topics)
+        self.clients.wait_until_subscribed()
+
+    def _wait_until_up(self) -> None:
+        """Wait until all links are up, and until a message from everywhere has come through on every topic.
+
+        A link counts as up once it is connected; its subscriptions may take a moment more.
+        """
+        self.watch.doing = "waiting for links"
+        deadline = time.monotonic() + _UP_SECONDS
+        while missing := self._links_down():
+            if time.monotonic() > deadline:
+                some = ", ".join(f"{first} - {second}" for first, second in missing[:3])
+                raise InputError(f"{len(missing)} links are not up after {_UP_SECONDS:.0f} s: {some}")
+            self._serve(0.05)
+        for round_ in range(1, _ROUNDS + 1):
+            if self._run(0, round_ * _ROUND_SILENCE_SECONDS).complete:
+                return
+        raise InputError(f"after {_ROUNDS} rounds messages still do not reach every subscriber")
+
+    def _links_down(self) -> list[Pair]:
+        return [
+            link
+            for link in self.plan.links
+            if session_name(link, self.plan.routes_of_link[link]) not in self.clients.links_up[link[0]]
+        ]
+
+    def _count(self, messages: int) -> Counts:
+        self.watch.doing = "messages"
+        tally = self._run(messages, _SILENCE_SECONDS)
+        until = time.monotonic() + _LATE_SECONDS
+        while time.monotonic() < until:
+            self._serve(0.05)
+        return tally.counts()
+
+    def _run(self, messages: int, silence_seconds: float) -> Tally:
+        """Publish and count until all has arrived, or nothing has for a while."""
+        self.runs += 1
+        tally = self.tally = Tally(self.plan, b"%d" % self.runs, messages)
+        delivered, heard = 0, time.monotonic()
+        while not tally.complete and time.monotonic() - heard < silence_seconds:
+            while tally.under_way < _WINDOW and (message := tally.next_message()) is not None:
+                route, name, payload = message
+                self.clients.publish(name, route.topic, payload, route.qos)
+            self._serve(0.05)
+            if tally.delivered > delivered:
+                delivered, heard = tally.delivered, time.monotonic()
+                self.watch.done = delivered
+        return tally
+
+    def _serve(self, seconds: float) -> None:
+        self.watch.look()
+        self.clients.serve(seconds)
+
+    def _arrive(self, broker: str, topic: str, payload: bytes, now: float) -> None:
+        if self.tally is not None:
+            self.tally.arrive(broker, topic, payload, now)
+
+
+def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
+    """The brokers, as far as possible each after those it opens links to, which then listen already."""
+    opens: dict[str, list[str]] = {name: [] for name in names}
+    for first, second in links:
+        if first in opens and second in opens:
+            opens[first].append(second)
+    order: dict[str, None] = {}
+    for name in names:
+        waiting = [name]
+        visited = {name}
+        while waiting:
+            missing = [other for other in opens[waiting[-1]] if other not in order and other not in visited]
+            if missing:
+                waiting.append(missing[0])
+                visited.add(missing[0])
+            else:
+                order[waiting.pop()] = None
+    return list(order)
+
+
+def plan_without(plan: Plan, broker: str) -> Plan:
+    """The plan for the fleet after a broker is gone, over the overlay as mended."""
+    pairs = [(name, route.topic) for route in plan.routes for name in route.subscribers]
+    overlay = mended(Overlay.from_links(Interest.from_pairs(pairs), plan.links), broker)
+    brokers = {other.name: other for other in plan.brokers if other.name != broker}
+    remaining = set(overlay.interest.topic_names)
+    qos = {route.topic: route.qos for route in plan.routes if route.topic in remaining}
+    fleet = Fleet(MappingProxyType(brokers), topic_qos=MappingProxyType(qos))
+    return make_plan(overlay.interest, overlay, fleet, target=plan.target, relays=bool(plan.made.get("relays")))
+
+
+def mended(overlay: Overlay, leaving: str) -> Overlay:
+    """The overlay after a node is gone: mended by its shadow set, or as it is left where topics need relays anyway."""
+    if not broken_topics(overlay):
+        maintained = maintainer(overlay)
+        maintained.leave(leaving)
+        return maintained.overlay()
+    rows = overlay.interest.to_arrow().to_pydict()
+    pairs = [pair for pair in zip(rows["node"], rows["topic"], strict=True) if pair[0] != leaving]
+    links = overlay.to_arrow().to_pydict()
+    ends = zip(links["source"], links["target"], strict=True)
+    return Overlay.from_links(Interest.from_pairs(pairs), [link for link in ends if leaving not in link])

@@ -1,0 +1,126 @@
+"""Mosquitto processes on the loopback interface, in a folder of their own, that never outlive their owner."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from topicloom.deploy.planning.broker_names import identifier
+from topicloom.errors import InputError
+
+LOOPBACK = "127.0.0.1"
+_START_SECONDS = 10.0
+_STOP_SECONDS = 5.0
+
+# Started by root, Mosquitto would change its user, which would undo that it ends with its owner.
+_MAIN = """\
+listener {port} {host}
+allow_anonymous true
+persistence false
+user root
+set_tcp_nodelay true
+log_dest stderr
+log_type error
+log_type warning
+include_dir {folder}
+"""
+
+
+def mosquitto_path() -> str:
+    """The Mosquitto to run; an error where there is none."""
+    found = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+    if found is None:
+        raise InputError("Mosquitto is not installed; on Debian or Ubuntu: sudo apt install mosquitto")
+    return found
+
+
+def free_ports(names: Sequence[str]) -> dict[str, int]:
+    """A loopback port for each name that nobody listens on."""
+    sockets = [socket.socket() for _ in names]
+    try:
+        for one in sockets:
+            one.bind((LOOPBACK, 0))
+        return {name: one.getsockname()[1] for name, one in zip(names, sockets, strict=True)}
+    finally:
+        for one in sockets:
+            one.close()
+
+
+class Processes:
+    """Mosquitto processes by broker name; leaving the context ends them and removes their files."""
+
+    def __init__(self, ports: dict[str, int]) -> None:
+        self.ports = ports
+        self._program = mosquitto_path()
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._folder = Path()
+
+    def __enter__(self) -> Processes:
+        self._folder = Path(tempfile.mkdtemp(prefix="topicloom-live-"))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        for process in self._running.values():
+            process.kill()
+        for process in self._running.values():
+            process.wait()
+        self._running.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def start(self, name: str, bridges: str) -> None:
+        """Start a broker with these bridge sections, and wait until it listens."""
+        home = self._folder / identifier(name)
+        (home / "conf.d").mkdir(parents=True, exist_ok=True)
+        (home / "conf.d" / "bridges.conf").write_text(bridges, encoding="utf-8")
+        main = home / "mosquitto.conf"
+        text = _MAIN.format(port=self.ports[name], host=LOOPBACK, folder=home / "conf.d")
+        main.write_text(text, encoding="utf-8")
+        with (home / "log").open("wb") as log:
+            self._running[name] = subprocess.Popen(
+                [*_ending_with_owner(), self._program, "-c", str(main)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is for the owner, who ends them in order
+            )
+        self._wait_until_listening(name)
+
+    def stop(self, name: str) -> None:
+        """End a broker."""
+        process = self._running.pop(name)
+        process.terminate()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def log(self, name: str) -> str:
+        """What a broker said since it was last started."""
+        return (self._folder / identifier(name) / "log").read_text(encoding="utf-8", errors="replace")
+
+    def _wait_until_listening(self, name: str) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline and self._running[name].poll() is None:
+            try:
+                socket.create_connection((LOOPBACK, self.ports[name]), timeout=1).close()
+            except OSError:
+                time.sleep(0.005)
+            else:
+                return
+        said = " ".join(self.log(name).split()) or "it said nothing"
+        raise InputError(f"broker '{name}' did not start: {said}")
+
+
+def _ending_with_owner() -> list[str]:
+    """The words before a command that end it when this process is killed; none where the system has no such tool."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "KILL"] if setpriv else []

@@ -1,0 +1,105 @@
+"""Definitions for RabbitMQ: every topic is a fanout exchange, federated along its tree.
+
+A broker pulls a topic from each of its neighbours in the tree: an upstream for every neighbour, an upstream set and a
+policy for every topic. `max-hops` is the longest way through the tree, so that a message ends there whatever else is
+configured. The definitions add to what a broker has; they name no users and no permissions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from topicloom.deploy.planning.broker_names import identifier
+from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.deploy.planning.plan import Plan, Route
+from topicloom.deploy.targets.secrets import password_of
+
+VHOST = "/"
+_PREFIX = "topicloom"
+_SYSTEM_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+
+
+def definitions_of(plan: Plan, broker: str) -> str:
+    """The definitions of one broker as JSON, for `rabbitmqctl import_definitions`."""
+    routes = [route for route in plan.routes if broker in route.neighbours]
+    neighbours = sorted({other for route in routes for other in route.neighbours[broker]})
+    federated = [route for route in routes if route.neighbours[broker]]
+    definitions = {
+        "vhosts": [{"name": VHOST}],
+        "exchanges": [_exchange(route) for route in routes],
+        "parameters": [
+            *(_upstream(plan.broker[name]) for name in neighbours),
+            *(_upstream_set(route, broker) for route in federated),
+        ],
+        "policies": [_policy(route) for route in federated],
+    }
+    return json.dumps(definitions, indent=1, ensure_ascii=False) + "\n"
+
+
+def _exchange(route: Route) -> dict[str, Any]:
+    return {
+        "vhost": VHOST,
+        "name": route.topic,
+        "type": "fanout",
+        "durable": True,
+        "auto_delete": False,
+        "internal": False,
+        "arguments": {},
+    }
+
+
+def _upstream(other: Broker) -> dict[str, Any]:
+    value = {"uri": _uri(other), "ack-mode": "on-confirm", "reconnect-delay": 5, "trust-user-id": False}
+    return _parameter("federation-upstream", f"{_PREFIX}-{identifier(other.name)}", value)
+
+
+def _upstream_set(route: Route, broker: str) -> dict[str, Any]:
+    value = [
+        {"upstream": f"{_PREFIX}-{identifier(other)}", "exchange": route.topic, "max-hops": route.diameter}
+        for other in route.neighbours[broker]
+    ]
+    return _parameter("federation-upstream-set", _set_name(route), value)
+
+
+def _parameter(component: str, name: str, value: Any) -> dict[str, Any]:
+    return {"vhost": VHOST, "component": component, "name": name, "value": value}
+
+
+def _policy(route: Route) -> dict[str, Any]:
+    # A pattern is searched for in the name, so both ends are tied and everything that means something is escaped.
+    pattern = "".join(rf"\{c}" if re.match(r"[^\w]", c, re.ASCII) and c.isascii() else c for c in route.topic)
+    return {
+        "vhost": VHOST,
+        "name": _set_name(route),
+        "pattern": f"^{pattern}$",
+        "apply-to": "exchanges",
+        "priority": 10,
+        "definition": {"federation-upstream-set": _set_name(route)},
+    }
+
+
+def _set_name(route: Route) -> str:
+    return f"{_PREFIX}-{identifier(route.topic)}"
+
+
+def _uri(other: Broker) -> str:
+    login = ""
+    if other.credentials is not None:
+        login = f"{quote(other.credentials.username, safe='')}:{quote(password_of(other), safe='')}@"
+    host = f"[{other.host}]" if ":" in other.host else other.host
+    uri = f"amqp{'s' if other.tls else ''}://{login}{host}:{other.port}"
+    return f"{uri}?{urlencode(list(_tls_options(other)))}" if other.tls else uri
+
+
+def _tls_options(other: Broker) -> Iterator[tuple[str, str]]:
+    assert other.tls is not None
+    yield "verify", "verify_peer"
+    yield "server_name_indication", other.host
+    yield "cacertfile", other.tls.ca_file or _SYSTEM_CERTIFICATES
+    if other.tls.cert_file is not None and other.tls.key_file is not None:
+        yield "certfile", other.tls.cert_file
+        yield "keyfile", other.tls.key_file

@@ -1,0 +1,46 @@
+"""Configuration files from a plan: one for each broker, and a picture of the fleet."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from topicloom.deploy.planning.broker_names import identifier
+from topicloom.deploy.planning.plan import Plan
+from topicloom.deploy.targets.fleet_drawing import picture_of
+from topicloom.deploy.targets.mosquitto import bridges_of
+from topicloom.deploy.targets.rabbitmq import definitions_of
+
+PICTURE = "fleet.dot"
+_TARGETS = {"mosquitto": (".conf", bridges_of), "rabbitmq": (".json", definitions_of)}
+
+
+def file_name(plan: Plan, broker: str) -> str:
+    """The name of a broker's configuration file."""
+    return identifier(broker) + _TARGETS[plan.target][0]
+
+
+def configurations(plan: Plan) -> dict[str, str]:
+    """The configuration of each broker; passwords are looked up now."""
+    make = _TARGETS[plan.target][1]
+    return {broker.name: make(plan, broker.name) for broker in plan.brokers}
+
+
+def render(plan: Plan, folder: Path) -> list[Path]:
+    """Make a new folder with the files; only their owner may read configurations with passwords."""
+    texts = configurations(plan)
+    secret = any(broker.credentials is not None for broker in plan.brokers)
+    folder.mkdir()
+    written = []
+    for broker, text in texts.items():
+        written.append(folder / file_name(plan, broker))
+        _write(written[-1], text, 0o600 if secret else 0o666)
+    written.append(folder / PICTURE)
+    _write(written[-1], picture_of(plan), 0o666)
+    return written
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with open(handle, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)

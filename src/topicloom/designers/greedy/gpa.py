@@ -1,0 +1,38 @@
+"""GPA: Partial 2016, section V.
+
+Rule: as `gm`, stopped at `max_edges` links. The paper's loop as printed would add one link too many.
+
+Guarantee: merges at least 1 - 1/e = 0.632 of what the best `max_edges` links could (Lemma 1).
+
+Cost: at most that of `gm`.
+
+Symbols: m is `max_edges`, mu'(e|E) the contribution of e, TcoSuppR(E) the support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.greedy import merging
+from topicloom.model.interest import Interest
+
+
+def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+    """Links of highest contribution, `max_edges` of them at most."""
+    return merging.greedy_links(interest, watch, max_edges=parameters["max_edges"])
+
+
+DESIGNER = Designer(
+    name="gpa",
+    paper="Partial 2016, section V",
+    rule="gm, stopped at max_edges links",
+    guarantee="merges at least 1 - 1/e = 0.632 of the best possible with that many links",
+    build=build,
+    parameters=(Parameter("max_edges", int, "the most links"),),
+    memory=merging.memory,
+    total=merging.total,
+)

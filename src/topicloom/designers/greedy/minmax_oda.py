@@ -1,0 +1,39 @@
+"""MinMax-ODA: Low 2010, section I-B.
+
+Rule: add the link of highest contribution among those that raise the highest degree D least: first those with both
+ends below D; only where none of these contributes, the others.
+
+Guarantee: topic-connected, with a highest degree of at most O(log(nodes x topics)) times the lowest possible. It may
+take some n^2/3 links where n - 1 would do (Lemma 1, whose n(n - 2)/2 counts links that contribute nothing).
+
+Cost: that of `gm`, and for each degree one more descent over the links between nodes below it.
+
+Symbols: w(e) is the contribution of e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from topicloom.designers.base import Designer, Links, Watch
+from topicloom.designers.greedy import merging
+from topicloom.model.interest import Interest
+
+
+def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+    """Links that raise the highest degree least, until topic-connected."""
+    return merging.even_links(interest, watch)
+
+
+DESIGNER = Designer(
+    name="minmax-oda",
+    paper="Low 2010, section I-B",
+    rule="gm among the links that raise the highest degree least",
+    guarantee="highest degree within O(log(nodes x topics)) of the lowest possible",
+    build=build,
+    memory=merging.memory,
+    total=merging.total,
+)

@@ -1,0 +1,60 @@
+"""A reproduction as Markdown: all claims, then every figure with its picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from topicloom.experiments.claims import ours
+from topicloom.experiments.verdict import Verdict
+from topicloom.present.numbers import claimed
+
+_WORDS = {True: "yes", False: "**no**", None: "not measured"}
+
+
+def results_page(figures: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]], *, quick: bool) -> str:
+    """The page; pictures are linked as files beside it."""
+    kind, holds = "quick" if quick else "full", [claim["holds"] for claim in claims]
+    summary = (
+        f"A {kind} reproduction of {len(figures)} figures and tables. Of {len(claims)} claims "
+        f"{holds.count(True)} hold, {holds.count(False)} do not, {holds.count(None)} were not measured."
+    )
+    lines = ["# Results", "", summary, "", "## Claims", ""]
+    for paper in dict.fromkeys(figure["paper"] for figure in figures):
+        lines += [f"### {paper}", "", *_claims_table([claim for claim in claims if claim["paper"] == paper]), ""]
+    lines += ["## Figures and tables", ""]
+    for figure in figures:
+        lines += [
+            f"### {figure['paper']}, {figure['place']}: {figure['title']}",
+            "",
+            f"{figure['about']} {_runs(figure)}.",
+            "",
+            f"![{_cell(figure['title'])}]({figure['picture']})",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _runs(figure: Mapping[str, Any]) -> str:
+    failed = f", {figure['failed']:,} runs failed" if figure["failed"] else ""
+    return f"{figure['runs']:,} runs, {figure['repetitions']:,} repetitions{failed}"
+
+
+def _claims_table(claims: Iterable[Mapping[str, Any]]) -> list[str]:
+    rows = ["| where | what the paper says | published | here | holds |", "|---|---|---|---|---|"]
+    for claim in claims:
+        verdict = Verdict(**claim)
+        cells = (
+            f"{re.sub('.*-(?=fig-|table-)', '', verdict.figure)}; {verdict.place}",
+            verdict.says,
+            claimed(verdict.rule, verdict.published, verdict.unit),
+            ours(verdict),
+            f"{_WORDS[verdict.holds]}{f'. {verdict.sentence}' if verdict.sentence else ''}",
+        )
+        rows.append(f"| {' | '.join(map(_cell, cells))} |")
+    return rows
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,41 @@
+"""The functions that a figure's file may name, and the interests that they run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from topicloom.experiments.runs.backup_runs import run_backups
+from topicloom.experiments.runs.ccdf_runs import run_ccdf
+from topicloom.experiments.runs.churn_runs import run_churn
+from topicloom.experiments.runs.content_runs import run_content
+from topicloom.experiments.runs.design_runs import run_design
+from topicloom.experiments.runs.step_runs import run_steps
+from topicloom.model import Interest
+from topicloom.workloads import synthetic
+
+# Each gets the parameters of its cell and the interest, if it has one, and gives the rows that it measured.
+Run = Callable[[Mapping[str, Any], Interest | None], pa.Table]
+
+RUNS: Mapping[str, Run] = {
+    "design": run_design,
+    "churn": run_churn,
+    "backups": run_backups,
+    "steps": run_steps,
+    "content": run_content,
+    "ccdf": run_ccdf,
+}
+
+# Runs that make what they run on by themselves.
+WITHOUT_INTEREST = ("content",)
+
+_SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "seed")
+
+
+def run_cell(run: str, parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
+    """Run a cell; this is the task. A synthetic interest is drawn here, others are sent."""
+    if interest is None and run not in WITHOUT_INTEREST:
+        interest = synthetic(**{name: parameters[name] for name in _SYNTHETIC if name in parameters})
+    return RUNS[run](parameters, interest)

@@ -1,0 +1,147 @@
+"""Name columns from Parquet, CSV and TSV files, checked, with one-line errors."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from topicloom.errors import InputError
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_READABLE = "Parquet (.parquet), CSV (.csv, .csv.gz) or TSV (.tsv, .tsv.gz)"
+
+
+def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
+    """The named columns of a Parquet, CSV or TSV file; those in `optional` only where they exist."""
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{file}: is a folder; give one file as {_READABLE}")
+    if not file.exists():
+        raise InputError(f"{file}: no such file")
+    if file.stat().st_size == 0:
+        raise InputError(f"{file}: is empty; expected the columns {', '.join(columns)}")
+    with _reading(file):
+        delimiter = _delimiter(file)
+        if delimiter:
+            return _read_delimited(file, delimiter, columns, optional)
+        return _read_parquet(file, columns, optional)
+
+
+def column_names(path: str | os.PathLike[str]) -> list[str]:
+    """The columns of a Parquet, CSV or TSV file, whose rows are not read."""
+    file = Path(path)
+    with _reading(file):
+        delimiter = _delimiter(file)
+        return _header(file, delimiter) if delimiter else list(pyarrow.parquet.read_schema(file).names)
+
+
+def text_table(rows: Iterable[tuple[str, str]], columns: tuple[str, str], where: str) -> pa.Table:
+    """A table of two string columns from pairs; `where` names the source in errors."""
+    listed = list(rows)
+    try:
+        arrays = [pa.array([row[k] for row in listed], pa.large_string()) for k in range(2)]
+    except (pa.ArrowException, TypeError, IndexError, UnicodeEncodeError):
+        raise InputError(f"{where}: every {columns[0]} and every {columns[1]} must be a string") from None
+    return pa.table(arrays, names=list(columns))
+
+
+def require_columns(present: Sequence[str], columns: Sequence[str], where: str) -> None:
+    """Refuse a table that lacks a column or has it twice; `where` names the source in errors."""
+    for column in columns:
+        if column not in present:
+            has = ", ".join(map(repr, present)) or "none"
+            raise InputError(f"{where}: no column '{column}'; it has {has}")
+        if list(present).count(column) > 1:
+            raise InputError(f"{where}: has more than one column '{column}'")
+
+
+def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -> pa.ChunkedArray:
+    """One column as strings, refusing null and empty names.
+
+    `where` names the source in errors; `before` rows of it precede those of the table.
+    """
+    values = table[column]
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if not (_is_text(values.type) or pa.types.is_integer(values.type)):
+        raise InputError(f"{where}: column '{column}' holds {values.type}, not names (strings)")
+    values = values.cast(pa.large_string())
+    bad = pc.fill_null(pc.equal(pc.binary_length(values), 0), True)
+    first = pc.index(bad, True).as_py()
+    if first >= 0:
+        kind = "null" if values[first].as_py() is None else "empty"
+        raise InputError(f"{where}: row {before + first + 1}: {kind} name in column '{column}'; every row needs a name")
+    return values
+
+
+def _delimiter(file: Path) -> str | None:
+    """What is between the columns of a text file; None for Parquet; an error for anything else."""
+    suffix = Path(file.stem).suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
+    if suffix in _DELIMITERS:
+        return _DELIMITERS[suffix]
+    if suffix in (".parquet", ".pq") or _begins_as_parquet(file):
+        return None
+    raise InputError(f"{file}: unknown kind of file {suffix or 'without an ending'}; give {_READABLE}")
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Turn what goes wrong while a file is read into one line."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
+
+
+def _begins_as_parquet(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(4) == b"PAR1"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _pick(file: Path, present: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> list[str]:
+    picked = [*columns, *(column for column in optional if column in present)]
+    require_columns(present, picked, str(file))
+    return picked
+
+
+def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    schema = pyarrow.parquet.read_schema(file)
+    picked = _pick(file, schema.names, columns, optional)
+    return pyarrow.parquet.read_table(file, columns=picked)
+
+
+def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    picked = _pick(file, _header(file, delimiter), columns, optional)
+    return pyarrow.csv.read_csv(
+        file,
+        read_options=pyarrow.csv.ReadOptions(use_threads=False),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            include_columns=picked, column_types={name: pa.large_string() for name in picked}
+        ),
+    )
+
+
+def _header(file: Path, delimiter: str) -> list[str]:
+    with _open_text(file) as text:
+        return next(csv.reader(text, delimiter=delimiter), [])
+
+
+def _open_text(file: Path) -> IO[str]:
+    if file.suffix.lower() == ".gz":
+        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+    return file.open(encoding="utf-8-sig", newline="")

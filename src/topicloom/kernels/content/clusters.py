@@ -1,0 +1,137 @@
+"""Clusters of users with much traffic among themselves: a pair to begin with at each broker, then one by one.
+
+Traffic between two users is what either publishes and the other wants. Traffic between a user and a broker's users
+follows from sums by channel, so nothing here is users x users in size: 12 bytes for each channel and broker.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.kernels.content.assigning import fits
+from topicloom.kernels.jit import kernel
+
+# Bounds are sums in another order than what they bound.
+_ROUNDING = 1 - 1e-9
+
+
+@kernel()
+def ratio(traffic, price):
+    """Traffic for its price: zero where there is none, endless where it is free."""
+    if traffic <= 0.0:
+        return 0.0
+    return traffic / price if price > 0.0 else np.inf
+
+
+@kernel()
+def seed_pairs(access, demand, capacity, out, rates, wants, channels):
+    """For each broker in turn, the pair of free users of the highest ratio; -1 where no pair has any traffic.
+
+    What a user gives another is at most all that it publishes, and at most its highest rate for each channel that the
+    other wants. A pair's ratio is between those of its two sides. So users are tried from the highest bound down, until
+    none can beat the best pair; among equals the lowest ids win.
+    """
+    users, brokers = access.shape
+    pairs = np.full((brokers, 2), -1, np.int32)
+    free = np.ones(users, np.bool_)
+    own_rate = np.zeros(channels)
+    own_want = np.zeros(channels, np.bool_)
+    bound = np.empty(users)
+    wanted = wants.start[1:] - wants.start[:-1]
+    most_wanted = wanted.max() if users > 0 else 0
+    highest = np.zeros(users)
+    for user in range(users):
+        for k in range(rates.start[user], rates.start[user + 1]):
+            highest[user] = max(highest[user], rates.values[k])
+    for broker in range(brokers):
+        for user in range(users):
+            given = min(out[user], highest[user] * most_wanted)
+            bound[user] = ratio(given, access[user, broker]) if free[user] else -1.0
+        best = 0.0
+        while True:
+            i = np.argmax(bound)
+            if bound[i] <= 0.0 or bound[i] < best * _ROUNDING:
+                break
+            bound[i] = -1.0  # done: pairs of i are all looked at below
+            for k in range(rates.start[i], rates.start[i + 1]):
+                own_rate[rates.columns[k]] = rates.values[k]
+            for k in range(wants.start[i], wants.start[i + 1]):
+                own_want[wants.columns[k]] = True
+            for j in range(users):
+                if j == i or not free[j]:
+                    continue
+                price = access[i, broker] + access[j, broker]
+                most = min(out[i], highest[i] * wanted[j]) + min(out[j], highest[j] * wanted[i])
+                if ratio(most, price) < best * _ROUNDING or not fits(demand[i], demand[j], capacity[broker]):
+                    continue
+                traffic = 0.0
+                for k in range(wants.start[j], wants.start[j + 1]):
+                    traffic += own_rate[wants.columns[k]]
+                for k in range(rates.start[j], rates.start[j + 1]):
+                    if own_want[rates.columns[k]]:
+                        traffic += rates.values[k]
+                found = ratio(traffic, price)
+                low, high = min(i, j), max(i, j)
+                if found > best or (
+                    found == best > 0 and (low, high) < (np.int64(pairs[broker, 0]), np.int64(pairs[broker, 1]))
+                ):
+                    best = found
+                    pairs[broker] = low, high
+            for k in range(rates.start[i], rates.start[i + 1]):
+                own_rate[rates.columns[k]] = 0.0
+            for k in range(wants.start[i], wants.start[i + 1]):
+                own_want[wants.columns[k]] = False
+        for user in pairs[broker]:
+            if user >= 0:
+                free[user] = False
+    return pairs
+
+
+@kernel()
+def join_clusters(access, demand, capacity, rates, wants, pairs, channels, order):
+    """Seed the brokers, then give each user to the broker of the highest ratio with room, the cheapest among equals."""
+    users, brokers = access.shape
+    assigned = np.full(users, -1, np.int32)
+    load = np.zeros(brokers)
+    published = np.zeros((channels, brokers))
+    subscribers = np.zeros((channels, brokers))
+    for broker in range(brokers):
+        for user in pairs[broker]:
+            if user >= 0:
+                assigned[user] = broker
+                load[broker] += demand[user]
+                _add(user, broker, rates, wants, published, subscribers)
+    traffic = np.empty(brokers)
+    for user in order:
+        if assigned[user] >= 0:
+            continue
+        traffic[:] = 0.0
+        for k in range(rates.start[user], rates.start[user + 1]):
+            row, rate = subscribers[rates.columns[k]], rates.values[k]
+            for broker in range(brokers):
+                traffic[broker] += rate * row[broker]
+        for k in range(wants.start[user], wants.start[user + 1]):
+            row = published[wants.columns[k]]
+            for broker in range(brokers):
+                traffic[broker] += row[broker]
+        best, highest = -1, -1.0
+        for broker in range(brokers):
+            if not fits(load[broker], demand[user], capacity[broker]):
+                continue
+            found = ratio(traffic[broker], access[user, broker])
+            if found > highest or (found == highest and access[user, broker] < access[user, best]):
+                best, highest = broker, found
+        if best < 0:
+            break
+        assigned[user] = best
+        load[best] += demand[user]
+        _add(user, best, rates, wants, published, subscribers)
+    return assigned
+
+
+@kernel()
+def _add(user, broker, rates, wants, published, subscribers):
+    for k in range(rates.start[user], rates.start[user + 1]):
+        published[rates.columns[k], broker] += rates.values[k]
+    for k in range(wants.start[user], wants.start[user + 1]):
+        subscribers[wants.columns[k], broker] += 1.0

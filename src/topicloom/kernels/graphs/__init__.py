@@ -1,0 +1,8 @@
+"""Components, distances, relays and trees, of each topic over the links of an overlay.
+
+- `components`: Components of topics: union-find, what each link of a list merges, and how many pieces each topic is
+  in.
+- `distances`: Exact diameters of topics.
+- `relays`: Relays: nodes that do not want a topic but are needed to join its components.
+- `routing`: Routing trees: for every topic a shallow tree over its subscribers, and over relays where it needs them.
+"""

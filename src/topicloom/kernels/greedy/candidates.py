@@ -1,0 +1,210 @@
+"""Candidate links with an upper bound for each, in rows by their first node.
+
+Contributions only fall as links are added, so a contribution that was right once is an upper bound for ever.
+Bounds are bytes: values above 128 are coded in steps, rounded up, so that any contribution fits. Rows are made
+of blocks of 64 slots, and the highest bound of each block is kept beside them.
+
+There are two layouts. `all_pairs` gives every pair of nodes a slot (n^2/2 bytes; the column of a slot follows
+from its place). `co_subscribers` lists only pairs with a common topic (5 bytes each).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.kernels.greedy.lanes import LANES, WORDS, count_both, highest_of
+from topicloom.kernels.jit import inlined, kernel, tight_kernel
+
+_EXACT = 128
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class Candidates(NamedTuple):
+    """Bounds of candidate links; row u holds its links with higher nodes, by rising node.
+
+    Kernels number nodes in an order of their own; `outer` leads to the ids outside, `inner` back.
+    """
+
+    row_start: npt.NDArray[np.int64]  # first slot of each row, a multiple of 64
+    column: npt.NDArray[np.int32]  # by slot: the higher node; empty where slots follow from place
+    bound: npt.NDArray[np.uint8]  # by slot, coded; 0 where the slot is unused or the link is spent
+    block_bound: npt.NDArray[np.uint8]  # highest bound of each block
+    step: int  # width of the codes above 128
+    outer: npt.NDArray[np.int32]  # id of each node
+    inner: npt.NDArray[np.int32]  # node of each id
+
+
+@inlined()
+def coded(value, step):
+    """Code of a contribution; rising with it."""
+    return np.uint8(value) if value <= _EXACT else np.uint8(_EXACT + (value - _EXACT + step - 1) // step)
+
+
+@inlined()
+def highest_coded(code, step):
+    """Highest contribution that has a code."""
+    return np.int64(code) if code <= _EXACT else _EXACT + (np.int64(code) - _EXACT) * step
+
+
+def code_step(highest: int) -> int:
+    """Width of codes above 128 such that the highest contribution still fits a byte."""
+    return max(1, -(-(highest - _EXACT) // (255 - _EXACT)))
+
+
+@inlined()
+def first_column(u):
+    """Node of the first slot of row u where every pair has a slot."""
+    return (u + 1) // LANES * LANES
+
+
+def inverse(outer: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """The node of each id, from the id of each node."""
+    inner = np.empty_like(outer)
+    inner[outer] = np.arange(len(outer), dtype=np.int32)
+    return inner
+
+
+def all_pairs(bits: npt.NDArray[np.uint64], highest: int, outer: npt.NDArray[np.int32]) -> Candidates:
+    """Every pair of nodes, bounded by its common topics; `bits` as in TopicBits."""
+    nodes = bits.shape[0]
+    row_start = np.zeros(nodes + 1, np.int64)
+    np.cumsum(-(-nodes // LANES) * LANES - (np.arange(nodes) + 1) // LANES * LANES, out=row_start[1:])
+    bound = np.zeros(row_start[-1], np.uint8)
+    candidates = Candidates(
+        row_start,
+        np.empty(0, np.int32),
+        bound,
+        np.zeros(len(bound) // LANES, np.uint8),
+        code_step(highest),
+        outer,
+        inverse(outer),
+    )
+    count_common_topics(bits, candidates)
+    raise_block_bounds(candidates)
+    return candidates
+
+
+def all_pairs_bytes(nodes: int) -> int:
+    """Memory of `all_pairs`."""
+    slots = nodes * (nodes + LANES) // 2
+    return slots + slots // LANES + nodes * 8
+
+
+def co_subscribers(
+    node_start: npt.NDArray[np.int64],
+    node_topics: npt.NDArray[np.int32],
+    topic_start: npt.NDArray[np.int64],
+    topic_nodes: npt.NDArray[np.int32],
+    highest: int,
+    outer: npt.NDArray[np.int32],
+) -> Candidates:
+    """Every pair of nodes with a common topic, bounded by the number of common topics."""
+    lengths = count_co_subscribers(node_start, node_topics, topic_start, topic_nodes)
+    row_start = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(-(-lengths // LANES) * LANES, out=row_start[1:])
+    slots = int(row_start[-1])
+    candidates = Candidates(
+        row_start,
+        np.zeros(slots, np.int32),
+        np.zeros(slots, np.uint8),
+        np.zeros(slots // LANES, np.uint8),
+        code_step(highest),
+        outer,
+        inverse(outer),
+    )
+    fill_co_subscribers(node_start, node_topics, topic_start, topic_nodes, candidates)
+    raise_block_bounds(candidates)
+    return candidates
+
+
+def co_subscribers_bytes(pairs: int, nodes: int) -> int:
+    """Memory of `co_subscribers` for at most that many pairs with a common topic."""
+    slots = pairs + nodes * LANES
+    return slots * 5 + slots // LANES + nodes * 40
+
+
+@tight_kernel()
+def count_common_topics(bits, candidates):
+    """Bound every pair by the popcount of its common topics."""
+    nodes, _, words = bits.shape
+    for u in range(nodes):
+        row = candidates.row_start[u] - first_column(u)
+        for v in range(u + 1, nodes):
+            common = np.uint64(0)
+            for word in range(0, words, WORDS):
+                common += count_both(bits, 2 * u * words + word, 2 * v * words + word)
+            candidates.bound[row + v] = coded(np.int64(common), candidates.step)
+
+
+@tight_kernel()
+def raise_block_bounds(candidates):
+    """Set the bound of every block from its slots."""
+    for block in range(candidates.block_bound.shape[0]):
+        candidates.block_bound[block] = highest_of(candidates.bound, block * LANES, _ALL)
+
+
+@tight_kernel()
+def lower_co_subscribers(node_start, node_topics, topic_start, topic_nodes, v, common, found):
+    """Collect in `found` the nodes below v that share a topic with it, and count the topics in `common`."""
+    count = 0
+    for s in range(node_start[v], node_start[v + 1]):
+        topic = node_topics[s]
+        for member in range(topic_start[topic], topic_start[topic + 1]):
+            u = topic_nodes[member]
+            if u >= v:
+                break
+            if common[u] == 0:
+                found[count] = u
+                count += 1
+            common[u] += 1
+    return count
+
+
+@kernel()
+def count_co_subscribers(node_start, node_topics, topic_start, topic_nodes):
+    """How many higher nodes share a topic with each node."""
+    nodes = node_start.shape[0] - 1
+    lengths = np.zeros(nodes, np.int64)
+    common = np.zeros(nodes, np.int32)
+    found = np.empty(nodes, np.int32)
+    for v in range(nodes):
+        count = lower_co_subscribers(node_start, node_topics, topic_start, topic_nodes, v, common, found)
+        for k in range(count):
+            lengths[found[k]] += 1
+            common[found[k]] = 0
+    return lengths
+
+
+@kernel()
+def fill_co_subscribers(node_start, node_topics, topic_start, topic_nodes, candidates):
+    """Fill the rows; higher nodes come in rising order, so every row ends up sorted."""
+    nodes = node_start.shape[0] - 1
+    following = candidates.row_start[:-1].copy()
+    common = np.zeros(nodes, np.int32)
+    found = np.empty(nodes, np.int32)
+    for v in range(nodes):
+        count = lower_co_subscribers(node_start, node_topics, topic_start, topic_nodes, v, common, found)
+        for k in range(count):
+            u = found[k]
+            candidates.column[following[u]] = v
+            candidates.bound[following[u]] = coded(np.int64(common[u]), candidates.step)
+            following[u] += 1
+            common[u] = 0
+
+
+@tight_kernel()
+def exclude(candidates, source, target):
+    """Take links, given by ids, out of the candidates for good."""
+    for link in range(source.shape[0]):
+        a, b = candidates.inner[source[link]], candidates.inner[target[link]]
+        u, v = min(a, b), max(a, b)
+        if candidates.column.shape[0] == 0:
+            candidates.bound[candidates.row_start[u] + v - first_column(u)] = 0
+        else:
+            for slot in range(candidates.row_start[u], candidates.row_start[u + 1]):
+                if candidates.column[slot] == v:
+                    candidates.bound[slot] = 0
+                    break

@@ -1,0 +1,239 @@
+"""The search for the best link: highest contribution, then lowest (smaller id, larger id).
+
+It goes down the contributions from the highest. At each one it scans the candidates, skips rows and blocks whose
+bound is lower, evaluates the links whose bound is not, and lists those that do contribute that much: the ties.
+Sorted by ids, they are handed out one after the other, each after a second look, because links added meanwhile
+may have taken its contribution. Contributions only fall, so no tie can appear later; when the list is empty the
+next lower contribution has its turn.
+
+The list has a fixed room. Where ties are more, it keeps those of the lowest smaller ids, and the scan is
+repeated for the rest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.kernels.greedy.candidates import Candidates, coded, first_column, highest_coded
+from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
+from topicloom.kernels.greedy.representation import contribution, enter_row, tighten
+from topicloom.kernels.jit import inlined, kernel, tight_kernel
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONE = np.uint64(1)
+_HALF = np.uint64(32)
+_LOWER = np.uint64(0xFFFFFFFF)
+_ROOM = 1 << 20
+
+
+class Search(NamedTuple):
+    """Where a search stands. It may be confined to links between allowed nodes."""
+
+    confined: bool
+    allowed: npt.NDArray[np.uint64]  # one bit a node
+    row_bound: npt.NDArray[np.uint8]  # highest bound of each row among allowed links, coded
+    ties: npt.NDArray[np.uint64]  # links as (smaller id << 32 | larger id), sorted
+    at: npt.NDArray[np.int64]  # contribution; next tie, number of ties; smaller ids they are taken from
+
+
+_CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = 0, 1, 2, 3, 4
+
+
+def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> Search:
+    """A search that has not begun; a confined one allows no node yet.
+
+    A node has fewer ties than there are nodes, so twice that room is always enough to go on.
+    """
+    nodes = len(candidates.row_start) - 1
+    search = Search(
+        confined,
+        np.zeros(-(-nodes // LANES), np.uint64),
+        np.zeros(nodes, np.uint8),
+        np.empty(max(room, 2 * nodes), np.uint64),
+        np.zeros(5, np.int64),
+    )
+    restart(search, candidates)
+    return search
+
+
+@inlined()
+def is_allowed(search, node):
+    """Whether a node may take part."""
+    return (search.allowed[node >> 6] >> np.uint64(node & 63)) & _ONE != 0
+
+
+@tight_kernel()
+def allow(search, node, allowed):
+    """Let a node take part, or not."""
+    bit = _ONE << np.uint64(node & 63)
+    if allowed:
+        search.allowed[node >> 6] |= bit
+    else:
+        search.allowed[node >> 6] &= ~bit
+
+
+@tight_kernel()
+def restart(search, candidates):
+    """Begin again from the highest contribution; needed after nodes have been allowed anew."""
+    for u in range(search.row_bound.shape[0]):
+        highest = np.uint8(0)
+        for block in range(candidates.row_start[u] // LANES, candidates.row_start[u + 1] // LANES):
+            highest = max(highest, candidates.block_bound[block])
+        search.row_bound[u] = highest
+    search.at[_CONTRIBUTION] = highest_coded(np.uint8(255), candidates.step) + 1
+    descend(search, candidates)
+
+
+@tight_kernel()
+def descend(search, candidates):
+    """Go down to the next contribution that any row may reach; its ties are not listed yet."""
+    highest = np.uint8(0)
+    for u in range(search.row_bound.shape[0]):
+        if search.row_bound[u] > highest and (not search.confined or is_allowed(search, u)):
+            highest = search.row_bound[u]
+    search.at[_CONTRIBUTION] = min(search.at[_CONTRIBUTION] - 1, highest_coded(highest, candidates.step))
+    search.at[_NEXT] = 0
+    search.at[_COUNT] = 0
+    search.at[_UNTIL] = 0
+
+
+@inlined()
+def allowed_slots(search, candidates, slot, column):
+    """Which of 64 slots lead to an allowed node; `column` is the first one's node where places tell."""
+    if not search.confined:
+        return _ALL
+    if candidates.column.shape[0] == 0:
+        return search.allowed[column >> 6]
+    allowed = np.uint64(0)
+    used = at_least(candidates.bound, slot, np.uint8(1))
+    while used:
+        lane = lowest_bit(used)
+        used &= used - _ONE
+        if is_allowed(search, candidates.column[slot + lane]):
+            allowed |= _ONE << np.uint64(lane)
+    return allowed
+
+
+@kernel(_nrt=True)
+def sort_ties(ties, count, nodes):
+    """Sort the first ties; many of them by counting, first the larger ids, then the smaller."""
+    if count < nodes:
+        ties[:count].sort()
+        return
+    other = np.empty(count, np.uint64)
+    for half in range(2):
+        shift = np.uint64(32 * half)
+        following = np.zeros(nodes + 1, np.int64)
+        for k in range(count):
+            following[np.int64((ties[k] >> shift) & _LOWER) + 1] += 1
+        for node in range(nodes):
+            following[node + 1] += following[node]
+        for k in range(count):
+            digit = np.int64((ties[k] >> shift) & _LOWER)
+            other[following[digit]] = ties[k]
+            following[digit] += 1
+        ties[:count] = other
+
+
+@tight_kernel()
+def make_room(ties, at, nodes):
+    """Keep the lower half of a full list of ties, cut between two smaller ids; the rest waits for the next scan."""
+    sort_ties(ties, ties.shape[0], nodes)
+    count = ties.shape[0] // 2
+    at[_UNTIL] = ties[count] >> _HALF
+    while ties[count - 1] >> _HALF == ties[count] >> _HALF:
+        count -= 1
+    at[_COUNT] = count
+
+
+@inlined()
+def list_tie(search, candidates, u, v):
+    """Add a link to the ties, if its smaller id has its turn."""
+    a, b = candidates.outer[u], candidates.outer[v]
+    lower, higher = min(a, b), max(a, b)
+    if search.at[_FROM] <= lower < search.at[_UNTIL]:
+        if search.at[_COUNT] == search.ties.shape[0]:
+            make_room(search.ties, search.at, search.row_bound.shape[0])
+        if lower < search.at[_UNTIL]:
+            search.ties[search.at[_COUNT]] = (np.uint64(lower) << _HALF) | np.uint64(higher)
+            search.at[_COUNT] += 1
+
+
+@inlined()
+def scan_row(search, topics, candidates, u, threshold):
+    """Evaluate the links of row u whose bound reaches the threshold, and list those that contribute it."""
+    code = coded(threshold, candidates.step)
+    place = first_column(u) - candidates.row_start[u]
+    passed = np.uint8(0)
+    entered = False
+    for first in range(candidates.row_start[u], candidates.row_start[u + 1], LANES):
+        highest = candidates.block_bound[first // LANES]
+        if highest < code:
+            passed = max(passed, highest)
+            continue
+        slots = allowed_slots(search, candidates, first, place + first)
+        if slots == 0:
+            continue
+        tighten(topics, candidates.bound, first, u, place + first)
+        hits = at_least(candidates.bound, first, code) & slots
+        if hits and not entered:
+            enter_row(topics, u)
+            entered = True
+        while hits:
+            slot = first + lowest_bit(hits)
+            hits &= hits - _ONE
+            v = place + slot if candidates.column.shape[0] == 0 else np.int64(candidates.column[slot])
+            merged = contribution(topics, u, v, threshold)
+            candidates.bound[slot] = coded(merged, candidates.step)
+            if merged >= threshold:
+                list_tie(search, candidates, u, v)
+        highest = highest_of(candidates.bound, first, _ALL)
+        candidates.block_bound[first // LANES] = highest
+        passed = max(passed, highest_of(candidates.bound, first, slots) if search.confined else highest)
+    search.row_bound[u] = passed
+
+
+@tight_kernel()
+def list_ties(search, topics, candidates):
+    """List the ties of the present contribution whose smaller id has not had its turn."""
+    threshold = search.at[_CONTRIBUTION]
+    code = coded(threshold, candidates.step)
+    nodes = search.row_bound.shape[0]
+    search.at[_NEXT] = 0
+    search.at[_COUNT] = 0
+    search.at[_FROM] = search.at[_UNTIL]
+    search.at[_UNTIL] = nodes
+    for u in range(nodes):
+        if search.row_bound[u] >= code and (not search.confined or is_allowed(search, u)):
+            scan_row(search, topics, candidates, u, threshold)
+    sort_ties(search.ties, search.at[_COUNT], nodes)
+
+
+@tight_kernel()
+def find_best(search, topics, candidates):
+    """The best link as (node, node, contribution), the node of the smaller id first; contribution 0 if none is left."""
+    while search.at[_CONTRIBUTION] > 0:
+        threshold = search.at[_CONTRIBUTION]
+        while search.at[_NEXT] < search.at[_COUNT]:
+            tie = search.ties[search.at[_NEXT]]
+            u = np.int64(candidates.inner[np.int64(tie >> _HALF)])
+            v = np.int64(candidates.inner[np.int64(tie & _LOWER)])
+            if not search.confined or (is_allowed(search, u) and is_allowed(search, v)):
+                enter_row(topics, u)
+                if contribution(topics, u, v, threshold) >= threshold:
+                    return u, v, threshold
+            search.at[_NEXT] += 1
+        if search.at[_UNTIL] == search.row_bound.shape[0]:
+            descend(search, candidates)
+        else:
+            list_ties(search, topics, candidates)
+    return np.int64(0), np.int64(0), np.int64(0)
+
+
+@inlined()
+def highest_possible(search):
+    """What no link can contribute more than."""
+    return search.at[_CONTRIBUTION]

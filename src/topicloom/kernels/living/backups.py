@@ -1,0 +1,181 @@
+"""Backups of nodes: for each node some others that together want all of its topics, several times over.
+
+Who stands in for whom is kept both ways, and stays exact: u is among the backups of v where v is among the primaries
+of u. The weight of a node is what it bears already, its links and its primaries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.kernels.jit import tight_kernel
+from topicloom.kernels.living.growing_rows import append, clear, remove
+from topicloom.kernels.living.population import new_mark
+
+# A key is a weight, less one, above a rank. A weight of 0 makes it wrap around: nodes that owe nothing come last.
+_RANK_BITS = np.uint64(32)
+_OWING = np.uint64(1) << np.uint64(63)
+_CHOSEN = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@tight_kernel()
+def random_below(random, count):
+    """A whole number below a count: SplitMix64."""
+    random[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = random[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.int64(z % np.uint64(count))
+
+
+@tight_kernel()
+def forget_backups(population, v):
+    """A node has no backups any more."""
+    backups = population.backups
+    for k in range(backups.length[v]):
+        remove(population.primaries, backups.items[backups.start[v] + k], v)
+    clear(backups, v)
+
+
+@tight_kernel()
+def add_backup(backups, primaries, v, u):
+    """Let u stand in for v."""
+    append(backups, v, u)
+    append(primaries, u, v)
+
+
+@tight_kernel()
+def still_uncovered(topics, w, topic_mark, covering, uncovered, count):
+    """Mark the topics of w and take them out of the uncovered ones, whose order stays; give how many are left."""
+    for k in range(topics.start[w], topics.start[w] + topics.length[w]):
+        topic_mark[topics.items[k]] = covering
+    left = 0
+    for k in range(count):
+        if topic_mark[uncovered[k]] != covering:
+            uncovered[left] = uncovered[k]
+            left += 1
+    return left
+
+
+@tight_kernel()
+def drop(uncovered, count, at):
+    """Take out the uncovered topic at a place, keeping the order; give how many are left."""
+    for k in range(at, count - 1):
+        uncovered[k] = uncovered[k + 1]
+    return count - 1
+
+
+@tight_kernel()
+def build_by_primal_dual(population, scratch, v, coverage):
+    """Backups of v: Shadows, algorithm 12.
+
+    A random uncovered topic raises its price until the cheapest node that wants it is paid for; that one is chosen,
+    and the others owe so much less. Nodes that owe nothing any more come last. A topic that nobody else wants, or
+    whose nodes are all chosen, is left out.
+    """
+    forget_backups(population, v)
+    topics, members = population.topics, population.members
+    items, key, uncovered = members.items, scratch.key, scratch.uncovered
+    for _ in range(coverage):
+        set_keys(population, scratch, v)
+        count = topics.length[v]
+        for k in range(count):
+            uncovered[k] = topics.items[topics.start[v] + k]
+        while count > 0:
+            at = random_below(scratch.random, count)
+            begin = members.start[uncovered[at]]
+            end = begin + members.length[uncovered[at]]
+            best = v
+            lowest = _CHOSEN
+            for k in range(begin, end):
+                if key[items[k]] < lowest:
+                    lowest = key[items[k]]
+                    best = items[k]
+            if lowest == _CHOSEN:
+                count = drop(uncovered, count, at)
+                continue
+            if lowest < _OWING:
+                price = ((lowest >> _RANK_BITS) + np.uint64(1)) << _RANK_BITS
+                for k in range(begin, end):
+                    # The mask is all ones for those that owe: there is nothing to guess for the processor.
+                    key[items[k]] -= price & ((key[items[k]] >> np.uint64(63)) - np.uint64(1))
+            key[best] = _CHOSEN
+            add_backup(population.backups, population.primaries, v, best)
+            covering = new_mark(scratch.latest)
+            count = still_uncovered(topics, best, scratch.topic_mark, covering, uncovered, count)
+
+
+@tight_kernel()
+def set_keys(population, scratch, v):
+    """What each node may be chosen by, lowest first: its weight, then its rank. Backups of v, and v, come never."""
+    neighbours, primaries, rank, key = (
+        population.neighbours.length,
+        population.primaries.length,
+        population.rank,
+        scratch.key,
+    )
+    for u in range(rank.shape[0]):
+        weight = np.uint64(neighbours[u] + primaries[u])
+        key[u] = ((weight - np.uint64(1)) << _RANK_BITS) + np.uint64(rank[u])
+    backups = population.backups
+    for k in range(backups.start[v], backups.start[v] + backups.length[v]):
+        key[backups.items[k]] = _CHOSEN
+    key[v] = _CHOSEN
+
+
+@tight_kernel()
+def build_greedily(population, scratch, v, coverage):
+    """Backups of v: Shadows, algorithm 11. Always the node of lowest weight for each uncovered topic that it wants."""
+    forget_backups(population, v)
+    topics, members = population.topics, population.members
+    chosen_now = new_mark(scratch.latest)
+    scratch.chosen[v] = chosen_now
+    uncovered, before = scratch.uncovered, scratch.before
+    for _ in range(coverage):
+        # `gain` is how many uncovered topics a candidate wants, `queue` lists the candidates.
+        this_round = new_mark(scratch.latest)
+        gain = scratch.gain
+        candidates = 0
+        count = topics.length[v]
+        for k in range(count):
+            topic = topics.items[topics.start[v] + k]
+            uncovered[k] = topic
+            for m in range(members.start[topic], members.start[topic] + members.length[topic]):
+                u = members.items[m]
+                if scratch.chosen[u] == chosen_now:
+                    continue
+                if scratch.mark[u] != this_round:
+                    scratch.mark[u] = this_round
+                    gain[u] = 0
+                    scratch.queue[candidates] = u
+                    candidates += 1
+                gain[u] += 1
+        while count > 0:
+            best = -1
+            for k in range(candidates):
+                u = scratch.queue[k]
+                if gain[u] > 0 and (best < 0 or is_lighter(population, gain, u, best)):
+                    best = u
+            if best < 0:
+                break
+            scratch.chosen[best] = chosen_now
+            add_backup(population.backups, population.primaries, v, best)
+            for k in range(count):
+                before[k] = uncovered[k]
+            covering = new_mark(scratch.latest)
+            left = still_uncovered(topics, best, scratch.topic_mark, covering, uncovered, count)
+            for k in range(count):
+                if scratch.topic_mark[before[k]] == covering:
+                    topic = before[k]
+                    for m in range(members.start[topic], members.start[topic] + members.length[topic]):
+                        gain[members.items[m]] -= 1
+            count = left
+
+
+@tight_kernel()
+def is_lighter(population, gain, u, than):
+    """Whether u has less weight for each topic it gains than another node; in a tie, the lower rank."""
+    mine = (population.neighbours.length[u] + population.primaries.length[u]) * gain[than]
+    other = (population.neighbours.length[than] + population.primaries.length[than]) * gain[u]
+    return mine < other or (mine == other and population.rank[u] < population.rank[than])

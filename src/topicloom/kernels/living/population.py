@@ -1,0 +1,117 @@
+"""A population that changes: who is there, who wants what, who is linked with whom, and who stands in for whom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.kernels.jit import tight_kernel
+from topicloom.kernels.living.growing_rows import GrowingRows, append, clear, remove
+
+
+class Population(NamedTuple):
+    """Who is there: nodes and topics as numbers in no particular order, all rows both ways.
+
+    `rank` is the place of each node in the order of names, which decides ties; -1 where there is no node. The topics
+    of a node are in the order of their names.
+    """
+
+    rank: npt.NDArray[np.int32]
+    topics: GrowingRows  # by node
+    members: GrowingRows  # by topic: the nodes that want it
+    neighbours: GrowingRows  # by node
+    backups: GrowingRows  # by node
+    primaries: GrowingRows  # by node
+    # How many nodes have each degree, and in the last place the highest degree there is.
+    degrees: npt.NDArray[np.int32]
+
+
+class Scratch(NamedTuple):
+    """Room to work in, by node and by topic; whatever is in it means nothing unless its mark is the present one."""
+
+    mark: npt.NDArray[np.int64]  # by node
+    key: npt.NDArray[np.uint64]  # by node
+    gain: npt.NDArray[np.int64]  # by node
+    chosen: npt.NDArray[np.int64]  # by node
+    topic_mark: npt.NDArray[np.int64]  # by topic
+    uncovered: npt.NDArray[np.int32]  # by topic
+    before: npt.NDArray[np.int32]  # by topic
+    place: npt.NDArray[np.int32]  # by node
+    queue: npt.NDArray[np.int32]  # by node
+    # The latest mark, and the state of the random numbers.
+    latest: npt.NDArray[np.int64]
+    random: npt.NDArray[np.uint64]
+
+
+@tight_kernel()
+def new_mark(latest):
+    """A mark that nothing has yet."""
+    latest[0] += 1
+    return latest[0]
+
+
+@tight_kernel()
+def raise_degree(population, u, by):
+    """Count a node as having one link more or less, before the row of its neighbours changes; `by` is 1 or -1."""
+    degrees = population.degrees
+    top = degrees.shape[0] - 1
+    before = population.neighbours.length[u]
+    degrees[before] -= 1
+    degrees[before + by] += 1
+    if before + by > degrees[top]:
+        degrees[top] = before + by
+    while degrees[top] > 0 and degrees[degrees[top]] == 0:
+        degrees[top] -= 1
+
+
+@tight_kernel()
+def link(population, u, v):
+    """Link two nodes."""
+    raise_degree(population, u, 1)
+    append(population.neighbours, u, v)
+    raise_degree(population, v, 1)
+    append(population.neighbours, v, u)
+
+
+@tight_kernel()
+def unlink(population, u, v):
+    """Take away the link of two nodes."""
+    raise_degree(population, u, -1)
+    remove(population.neighbours, u, v)
+    raise_degree(population, v, -1)
+    remove(population.neighbours, v, u)
+
+
+@tight_kernel()
+def enter(population, u, rank):
+    """A node enters at a place in the order of names, with no topics and no links."""
+    for other in range(population.rank.shape[0]):
+        if population.rank[other] >= rank:
+            population.rank[other] += 1
+    population.rank[u] = rank
+    population.degrees[0] += 1
+
+
+@tight_kernel()
+def exit_(population, u):
+    """A node that has no topics and no links any more goes."""
+    rank = population.rank[u]
+    for other in range(population.rank.shape[0]):
+        if population.rank[other] > rank:
+            population.rank[other] -= 1
+    population.rank[u] = -1
+    population.degrees[0] -= 1
+
+
+@tight_kernel()
+def want(population, u, topics):
+    """A node wants these topics, given in the order of their names, and no others."""
+    rows = population.topics
+    for k in range(rows.start[u], rows.start[u] + rows.length[u]):
+        remove(population.members, rows.items[k], u)
+    clear(rows, u)
+    for k in range(topics.shape[0]):
+        append(rows, u, topics[k])
+        append(population.members, topics[k], u)

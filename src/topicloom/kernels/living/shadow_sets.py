@@ -1,0 +1,170 @@
+"""What happens when a node joins, leaves or changes its topics, and is mended by shadow sets or naively: Shadows, V.
+
+The nodes that new links may join are the shadow set: the neighbours and backups of the node that goes, or the backups
+of the node that comes. Naively they are all that want one of its topics.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicloom.kernels.jit import kernel, tight_kernel
+from topicloom.kernels.living.backups import build_by_primal_dual, build_greedily, forget_backups
+from topicloom.kernels.living.growing_rows import clear, remove
+from topicloom.kernels.living.joining_pieces import mend, pieces_with, pieces_without
+from topicloom.kernels.living.population import enter, exit_, new_mark, unlink, want
+
+PRIMAL_DUAL = 0
+GREEDY = 1
+NAIVE = 2
+
+
+@kernel()
+def build_backups(population, scratch, nodes, coverage, method):
+    """Build the backups of nodes, one after the other."""
+    for k in range(nodes.shape[0]):
+        if method == PRIMAL_DUAL:
+            build_by_primal_dual(population, scratch, nodes[k], coverage)
+        elif method == GREEDY:
+            build_greedily(population, scratch, nodes[k], coverage)
+
+
+@kernel()
+def row(rows, r):
+    """A copy of a row."""
+    return rows.items[rows.start[r] : rows.start[r] + rows.length[r]].copy()
+
+
+@kernel()
+def by_rank(population, nodes):
+    """Nodes in the order of their names."""
+    return nodes[np.argsort(population.rank[nodes])]
+
+
+@tight_kernel()
+def collect(scratch, collected, rows, r, marked, count):
+    """Add the items of a row that have no mark yet; give how many there are now."""
+    for k in range(rows.start[r], rows.start[r] + rows.length[r]):
+        u = rows.items[k]
+        if scratch.mark[u] != marked:
+            scratch.mark[u] = marked
+            collected[count] = u
+            count += 1
+    return count
+
+
+@kernel()
+def shadow_set(population, scratch, v, topics, method, leaving):
+    """The nodes that links may be added among, by rank: without v where it is leaving, with it where it comes."""
+    marked = new_mark(scratch.latest)
+    scratch.mark[v] = marked
+    count = 0
+    if not leaving:
+        scratch.queue[0] = v
+        count = 1
+    if method == NAIVE:
+        for k in range(topics.shape[0]):
+            count = collect(scratch, scratch.queue, population.members, topics[k], marked, count)
+    else:
+        if leaving:
+            count = collect(scratch, scratch.queue, population.neighbours, v, marked, count)
+        count = collect(scratch, scratch.queue, population.backups, v, marked, count)
+    return by_rank(population, scratch.queue[:count].copy())
+
+
+@kernel()
+def connect(population, scratch, v, topics, rho, coverage, method):
+    """Link a node within topics that it has just begun to want; give links, contributions and the shadow set's size."""
+    build_backups(population, scratch, np.full(1, v, np.int32), coverage, method)
+    nodes = shadow_set(population, scratch, v, topics, method, False)
+    only = np.searchsorted(population.rank[nodes], population.rank[v])
+    ends, contributions = mend(population, nodes, pieces_with(population, scratch, topics, v, nodes), only, rho)
+    return ends, contributions, nodes.shape[0]
+
+
+@kernel()
+def disconnect(population, scratch, v, kept, given_up, around, nodes, rho):
+    """A node wants fewer topics: mend those that it has given up; give links and contributions."""
+    want(population, v, kept)
+    table, _ = pieces_without(population, scratch, given_up, around, nodes)
+    return mend(population, nodes, table, -1, rho)
+
+
+@kernel()
+def join(population, scratch, v, rank, topics, rho, coverage, method):
+    """A node joins; give links, contributions, the size of the shadow set, and who was alone with a topic until now."""
+    enter(population, v, rank)
+    want(population, v, topics)
+    ends, contributions, size = connect(population, scratch, v, topics, rho, coverage, method)
+    return ends, contributions, size, no_longer_alone(population, scratch, v, topics)
+
+
+@kernel()
+def leave(population, scratch, v, rho, method):
+    """A node leaves; give links, contributions, the size of the shadow set, and the neighbours that it had."""
+    topics = row(population.topics, v)
+    around = row(population.neighbours, v)
+    nodes = shadow_set(population, scratch, v, topics, method, True)
+    for k in range(around.shape[0]):
+        unlink(population, v, around[k])
+    ends, contributions = disconnect(population, scratch, v, topics[:0], topics, around, nodes, rho)
+    return ends, contributions, nodes.shape[0], around
+
+
+@kernel()
+def change(population, scratch, v, kept, given_up, wanted, added, rho, coverage, method):
+    """A node gives up topics, then wants others; `wanted` are all that it wants in the end.
+
+    Give links, contributions, the size of both shadow sets together, and whose backups must be built anew.
+    """
+    around = row(population.neighbours, v)
+    nodes = shadow_set(population, scratch, v, given_up, method, True)
+    ends, contributions = disconnect(population, scratch, v, kept, given_up, around, nodes, rho)
+    want(population, v, wanted)
+    more, more_contributions, size = connect(population, scratch, v, added, rho, coverage, method)
+    size = (nodes.shape[0] if given_up.shape[0] else 0) + (size if added.shape[0] else 0)
+    primaries = primaries_that_want(population, scratch, v, given_up)
+    stale = np.concatenate((primaries, no_longer_alone(population, scratch, v, added)))
+    return np.concatenate((ends, more)), np.concatenate((contributions, more_contributions)), size, stale
+
+
+@kernel()
+def retire(population, v):
+    """A node that has left stands in for nobody, nobody for it, and it is gone; give whom it stood in for, by rank."""
+    forget_backups(population, v)
+    primaries = by_rank(population, row(population.primaries, v))
+    for k in range(primaries.shape[0]):
+        remove(population.backups, primaries[k], v)
+    clear(population.primaries, v)
+    exit_(population, v)
+    return primaries
+
+
+@kernel()
+def primaries_that_want(population, scratch, v, topics):
+    """Whom a node stands in for and who wants one of these topics, by rank."""
+    marked = new_mark(scratch.latest)
+    for k in range(topics.shape[0]):
+        scratch.topic_mark[topics[k]] = marked
+    primaries = by_rank(population, row(population.primaries, v))
+    count = 0
+    for k in range(primaries.shape[0]):
+        u = primaries[k]
+        for at in range(population.topics.start[u], population.topics.start[u] + population.topics.length[u]):
+            if scratch.topic_mark[population.topics.items[at]] == marked:
+                primaries[count] = u
+                count += 1
+                break
+    return primaries[:count]
+
+
+@kernel()
+def no_longer_alone(population, scratch, v, topics):
+    """Who wanted one of these topics alone until v came, by rank; only now can somebody stand in for them there."""
+    marked = new_mark(scratch.latest)
+    scratch.mark[v] = marked
+    count = 0
+    for k in range(topics.shape[0]):
+        if population.members.length[topics[k]] == 2:
+            count = collect(scratch, scratch.queue, population.members, topics[k], marked, count)
+    return by_rank(population, scratch.queue[:count].copy())

@@ -1,0 +1,110 @@
+"""Raw subscriptions and social graphs to an interest: read, clean, intern, write."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from topicloom.files.whole_folder import replacing_folder
+from topicloom.pipeline.ingesting.ingest_options import IngestOptions
+from topicloom.pipeline.ingesting.interning import Interned, write_interest
+from topicloom.pipeline.ingesting.manifest import Counts, Manifest, versions
+from topicloom.pipeline.ingesting.quarantine import write_quarantine
+from topicloom.pipeline.ingesting.raw_files import files_by_format, spark_path
+from topicloom.pipeline.ingesting.raw_rows import raw_rows
+from topicloom.pipeline.ingesting.row_cleaning import NOTE_SCHEMA, PAIR_SCHEMA, CleanRows
+from topicloom.pipeline.ingesting.row_tally import Tally, count_rows, require_usable
+from topicloom.pipeline.ingesting.social_graphs import repeated_edges
+from topicloom.pipeline.ingesting.table_parts import clear_attempts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def ingest(
+    spark: SparkSession,
+    inputs: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    options: IngestOptions | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Manifest:
+    """Write the interest that raw files tell of to the folder `out`, and say what became of each row.
+
+    Args:
+        spark: the session to work with.
+        inputs: files, folders or globs.
+        out: folder to write; an earlier ingest there is replaced when all is done, and not before.
+        options: how rows are read and cleaned.
+        progress: told what is being done.
+    """
+    options = options or IngestOptions()
+    files = files_by_format(inputs, options)
+    with replacing_folder(out) as folder:
+        progress("reading and cleaning")
+        # Text is parsed once. Pairs of names are needed several times, and Parquet is read much faster.
+        staged = folder / "staged"
+        for table in ("subscriptions", "nodes", "topics", "quarantine", "staged/pairs", "staged/nodes"):
+            (folder / table).mkdir(parents=True)
+        _clean_rows(spark, files, options, staged / "pairs").write.parquet(spark_path(staged / "notes"))
+        notes = spark.read.schema(NOTE_SCHEMA).parquet(spark_path(staged / "notes"))
+        tally = count_rows(notes)
+        require_usable(tally, notes, options.max_bad)
+        progress("setting bad rows aside")
+        write_quarantine(notes, folder / "quarantine")
+        progress("interning and writing")
+        pairs = spark.read.schema(PAIR_SCHEMA).parquet(spark_path(staged / "pairs"))
+        users = _count_users(pairs) if options.graph else None
+        interned = write_interest(pairs.where("topic is not null"), tally.pairs, folder, staged / "nodes")
+        manifest = Manifest(
+            inputs=tuple(os.fspath(one) for one in inputs),
+            files=sum(map(len, files.values())),
+            options=options,
+            counts=_counts(tally, interned, options, users),
+            fingerprint=interned.fingerprint,
+            versions=versions(spark.version),
+        )
+        shutil.rmtree(staged)
+        clear_attempts(folder)
+        manifest.write(folder)
+    return manifest
+
+
+def _clean_rows(
+    spark: SparkSession, files: Mapping[str, Sequence[str]], options: IngestOptions, folder: Path
+) -> DataFrame:
+    """Notes on the rows of all files, whose pairs of names are written to the folder on the way."""
+    frames = []
+    for format_, paths in files.items():
+        raw = raw_rows(spark, format_, paths, options)
+        clean = CleanRows(str(folder), options.max_name_bytes, options.graph, options.include_self, raw.splitting)
+        frames.append(raw.frame.mapInArrow(clean, NOTE_SCHEMA))
+    return reduce(lambda one, other: one.union(other), frames)
+
+
+def _count_users(pairs: DataFrame) -> int:
+    """Users of a graph, those with nothing but self-loops too."""
+    return pairs.selectExpr("explode(array(node, topic)) as user").where("user is not null").distinct().count()
+
+
+def _counts(tally: Tally, interned: Interned, options: IngestOptions, users: int | None) -> Counts:
+    if options.graph is None or users is None:
+        repeats = tally.good - interned.subscriptions
+    else:
+        edges = tally.good - tally.self_loops
+        repeats = repeated_edges(edges, interned.subscriptions, users, options.graph, include_self=options.include_self)
+    return Counts(
+        rows=tally.rows,
+        filtered=tally.filtered,
+        bad=tally.bad,
+        bad_by_reason=tally.reasons,
+        self_loops=tally.self_loops,
+        repeats=repeats,
+        users=users,
+        nodes=interned.nodes,
+        topics=interned.topics,
+        subscriptions=interned.subscriptions,
+    )

@@ -1,0 +1,61 @@
+"""What a person can choose about an ingest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from topicloom.errors import InputError
+
+Graph = Literal["directed", "undirected"]
+FORMATS = ("csv", "tsv", "jsonl", "parquet")
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How raw rows are read and cleaned.
+
+    Args:
+        node_column: column that names the node, by name; by position from 1 where there is no header. `node` unless
+            given; the first column of graphs and of files without a header.
+        topic_column: column that names the topic, likewise. `topic` unless given, or the second column.
+        separator: between the columns of text files; a comma for .csv and a tab for .tsv unless given.
+        header: whether text files begin with the names of their columns.
+        where: a Spark SQL condition on the raw columns; rows that do not fulfil it are left out. Columns without
+            names are called `_1`, `_2` and so on.
+        format: one of csv, tsv, jsonl, parquet; by the ending of each file's name unless given.
+        graph: rows are the edges of a social graph, and every user is a topic. In a directed one the first column
+            follows, so subscribes to, the second; undirected edges count both ways. Self-loops are dropped.
+        include_self: in a graph, subscribe each user to its own topic.
+        max_name_bytes: the longest name, in UTF-8; rows with longer ones are bad.
+        max_bad: the largest share of bad rows that is accepted.
+    """
+
+    node_column: str | None = None
+    topic_column: str | None = None
+    separator: str | None = None
+    header: bool = True
+    where: str | None = None
+    format: str | None = None
+    graph: Graph | None = None
+    include_self: bool = False
+    max_name_bytes: int = 1024
+    max_bad: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\n\r\0'):
+            raise InputError(f"--separator '{self.separator}': expected one character, not a quote")
+        if self.separator is not None and not self.separator.isascii():
+            raise InputError(f"--separator '{self.separator}': expected an ASCII character")
+        if self.format is not None and self.format not in FORMATS:
+            raise InputError(f"--format '{self.format}': unknown; known are {', '.join(FORMATS)}")
+        if self.graph not in (None, "directed", "undirected"):
+            raise InputError(f"--graph '{self.graph}': expected directed or undirected")
+        if self.include_self and self.graph is None:
+            raise InputError("--include-self: only for graphs, with --graph directed or undirected")
+        if not 0 <= self.max_bad <= 1:
+            raise InputError(f"--max-bad {self.max_bad}: expected a share from 0 to 1")
+        if self.max_name_bytes < 1:
+            raise InputError(f"--max-name-length {self.max_name_bytes}: expected at least 1")
+        if self.where is not None and not self.where.strip():
+            raise InputError("--where: the condition is empty")

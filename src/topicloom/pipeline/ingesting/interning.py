@@ -1,0 +1,219 @@
+"""Names to dense ids in name order, and the tables of an interest, written part by part.
+
+Subscriptions are spread by ranges of node names, so a task has all subscriptions of its nodes, and the tasks are in
+name order. Ids of nodes are then counted, never looked up. The names of topics are sorted on the driver and sent to
+all tasks; they, and the different subscriptions of one task, must fit in memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from topicloom.files.name_ids import intern_names
+from topicloom.model import fingerprint
+from topicloom.pipeline.ingesting.table_parts import part_file, part_number, write_part
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame, Row
+
+# Pairs of a task and of a part of the output: some tens of megabytes as Arrow.
+_ROWS_PER_TASK = 1_000_000
+_ROWS_PER_PART = 1_000_000
+
+
+@dataclass(frozen=True)
+class Interned:
+    """How much was written, and the fingerprint of the interest."""
+
+    nodes: int
+    topics: int
+    subscriptions: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class _Topics:
+    """All topics in the order of their ids, and the hashes of their names."""
+
+    names: pa.LargeStringArray
+    hashes: fingerprint.Hashes
+
+
+def write_interest(pairs: DataFrame, rows: int, folder: Path, scratch: Path) -> Interned:
+    """Write `subscriptions/`, `nodes/` and `topics/` of pairs of names in the columns `node` and `topic`.
+
+    `rows` is how many pairs there are; they may repeat. `scratch` is a folder for what is needed on the way.
+    """
+    spark = pairs.sparkSession
+    topics = _sorted_topics(pairs)
+    cores = spark.sparkContext.defaultParallelism
+    tasks = cores * max(1, math.ceil(rows / _ROWS_PER_TASK / cores))
+    sent = spark.sparkContext.broadcast(topics)
+    try:
+        group = _GroupByNode(sent, str(scratch))
+        groups = pairs.repartitionByRange(tasks, "node").mapInArrow(group, _GroupByNode.SCHEMA).collect()
+        # Parts of the output are cut by ids, so that its files are the same however the work was spread.
+        node_count = sum(int(group["nodes"]) for group in groups)
+        parts = math.ceil(rows / _ROWS_PER_PART)
+        size = math.ceil(node_count / parts)
+        write = _WriteParts(sent, _id_ranges(groups), str(scratch), str(folder), size)
+        written = spark.range(0, parts, 1, parts).mapInArrow(write, _WriteParts.SCHEMA).toArrow()
+    finally:
+        sent.destroy()
+    nodes_of_topic = np.zeros(len(topics.names), np.int32)
+    np.add.at(nodes_of_topic, written["topic"].to_numpy(), written["nodes"].to_numpy())
+    ids = np.arange(len(topics.names), dtype=np.int32)
+    write_part(folder / "topics", 0, pa.table({"id": ids, "name": topics.names, "nodes": nodes_of_topic}))
+    sums = np.array([group["sum"] for group in groups], np.int64).view(np.uint64)
+    subscriptions = int(nodes_of_topic.sum(dtype=np.int64))
+    return Interned(
+        nodes=node_count,
+        topics=len(topics.names),
+        subscriptions=subscriptions,
+        fingerprint=fingerprint.digest(sums.sum(axis=0, dtype=np.uint64), subscriptions),
+    )
+
+
+def _sorted_topics(pairs: DataFrame) -> _Topics:
+    names = pairs.select("topic").distinct().toArrow()["topic"].cast(pa.large_string()).combine_chunks()
+    # Arrow compares bytes of UTF-8, which is the order of code points.
+    names = names.take(pc.sort_indices(names))
+    return _Topics(names, fingerprint.name_hashes(names.to_pylist()))
+
+
+def gathered(batches: Iterable[pa.RecordBatch], many: int) -> pa.Table:
+    """Pairs of names as one table; where there are many, without repeats, so that only different ones take memory."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows > many:
+            held = pa.Table.from_batches(held).group_by(["node", "topic"]).aggregate([]).to_batches()
+            rows = sum(batch.num_rows for batch in held)
+            many = max(many, 2 * rows)
+    return pa.Table.from_batches(held) if held else pa.table({"node": [], "topic": []})
+
+
+def _id_ranges(groups: Sequence[Row]) -> list[tuple[int, range]]:
+    """The ids of the nodes of each task that has any; tasks are in name order."""
+    ranges, first = [], 0
+    for group in sorted(groups, key=lambda group: int(group["part"])):
+        ranges.append((int(group["part"]), range(first, first + int(group["nodes"]))))
+        first += int(group["nodes"])
+    return ranges
+
+
+@dataclass(frozen=True)
+class _GroupByNode:
+    """Write one row for each node of a task, in name order, with the ids of its topics.
+
+    Give how many nodes there are, and the sum for the fingerprint.
+    """
+
+    SCHEMA = "part int, nodes bigint, sum array<bigint>"
+
+    topics: Broadcast[_Topics]
+    folder: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        table = gathered(batches, 2 * _ROWS_PER_TASK)
+        if not table.num_rows:
+            return
+        names, nodes = intern_names(table["node"])
+        topics = self.topics.value
+        count = len(topics.names)
+        # Sorted and without repeats, as one number for each pair.
+        keys = np.unique(nodes * count + _ids_among(topics.names, table["topic"]))
+        node_of, topic_of = keys // count, keys % count
+        starts = np.zeros(len(names) + 1, np.int32)
+        np.cumsum(np.bincount(node_of, minlength=len(names)), out=starts[1:])
+        total = fingerprint.subscriptions_sum(fingerprint.name_hashes(names)[node_of], topics.hashes[topic_of])
+        lists = pa.ListArray.from_arrays(pa.array(starts), pa.array(topic_of.astype(np.int32)))
+        write_part(Path(self.folder), part_number(), pa.table({"name": pa.array(names, pa.string()), "topics": lists}))
+        yield pa.record_batch(
+            {
+                "part": pa.array([part_number()], pa.int32()),
+                "nodes": pa.array([len(names)]),
+                "sum": pa.array([total.view(np.int64).tolist()]),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class _WriteParts:
+    """Write a part of `nodes/` and one of `subscriptions/`; give how many nodes want each topic in it."""
+
+    SCHEMA = "topic int, nodes int"
+
+    topics: Broadcast[_Topics]
+    groups: list[tuple[int, range]]
+    grouped: str
+    folder: str
+    size: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for part in batch["id"].to_pylist():
+                table = self._nodes(range(part * self.size, (part + 1) * self.size))
+                if table.num_rows:
+                    yield self._written(part, table)
+
+    def _nodes(self, ids: range) -> pa.Table:
+        """The nodes that have these ids, with their topics."""
+        tables = []
+        for part, group in self.groups:
+            common = range(max(ids.start, group.start), min(ids.stop, group.stop))
+            if common:
+                table = pyarrow.parquet.read_table(part_file(Path(self.grouped), part))
+                tables.append(table.slice(common.start - group.start, len(common)))
+        return pa.concat_tables(tables) if tables else pa.table({})
+
+    def _written(self, part: int, table: pa.Table) -> pa.RecordBatch:
+        names, lists = _whole(table["name"]), _whole(table["topics"])
+        sizes = np.asarray(pc.list_value_length(lists))
+        ids = np.arange(part * self.size, part * self.size + len(names), dtype=np.int32)
+        write_part(Path(self.folder, "nodes"), part, pa.table({"id": ids, "name": names, "topics": sizes}))
+        rows = np.repeat(np.arange(len(names), dtype=np.int32), sizes)
+        topic_ids = lists.flatten()
+        subscriptions = pa.table(
+            {
+                "node": pa.DictionaryArray.from_arrays(pa.array(rows), names),
+                "topic": _dictionary(topic_ids, self.topics.value.names),
+                "node_id": ids[rows],
+                "topic_id": topic_ids,
+            }
+        )
+        write_part(Path(self.folder, "subscriptions"), part, subscriptions)
+        wanted, counts = np.unique(np.asarray(topic_ids), return_counts=True)
+        return pa.record_batch({"topic": wanted, "nodes": counts.astype(np.int32)})
+
+
+def _dictionary(ids: pa.Int32Array, names: pa.LargeStringArray) -> pa.DictionaryArray:
+    """Names of ids, each name that occurs kept once."""
+    encoded = ids.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(encoded.indices, names.take(encoded.dictionary).cast(pa.string()))
+
+
+def _ids_among(known: pa.LargeStringArray, names: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """Id of each name among the known ones, found once for each distinct name."""
+    encoded = _whole(names).dictionary_encode()
+    found: Any = pc.index_in(encoded.dictionary.cast(pa.large_string()), value_set=known)
+    ids: npt.NDArray[np.int64] = np.asarray(found).astype(np.int64)[np.asarray(encoded.indices)]
+    return ids
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.combine_chunks()
+    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole

@@ -1,0 +1,67 @@
+"""What an ingest says about itself: where rows came from and what became of each."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from topicloom._version import __version__
+from topicloom.files.whole_folder import MANIFEST
+from topicloom.pipeline.ingesting.ingest_options import IngestOptions
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of the rows.
+
+    rows = filtered + bad + self_loops + repeats + those that are left. Each of these is a subscription; in an
+    undirected graph it is two, and there may be one more for each user.
+    """
+
+    rows: int
+    filtered: int
+    bad: int
+    bad_by_reason: Mapping[str, int]
+    self_loops: int
+    repeats: int
+    users: int | None
+    nodes: int
+    topics: int
+    subscriptions: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The inputs and options of an ingest, its counts, the fingerprint of the interest, and who made it."""
+
+    inputs: tuple[str, ...]
+    files: int
+    options: IngestOptions
+    counts: Counts
+    fingerprint: str
+    versions: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it is written."""
+        return {"kind": "topicloom ingest", **asdict(self)}
+
+    def write(self, folder: Path) -> None:
+        """Write it into the folder that it describes."""
+        text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False)
+        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def versions(spark: str) -> dict[str, str]:
+    """Of all that may matter to what is written."""
+    return {
+        "topicloom": __version__,
+        "spark": spark,
+        "pyarrow": pa.__version__,
+        "python": platform.python_version(),
+    }

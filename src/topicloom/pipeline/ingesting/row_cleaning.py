@@ -1,0 +1,206 @@
+"""Raw rows to clean pairs of names and notes, in the tasks of Spark.
+
+Pairs go to a part of a table that the task writes itself. A note says what else was seen: a bad row with its place,
+or how many rows a block of a file has. Rows are counted within blocks, the pieces that Spark cuts files into, and the
+counts put together afterwards (`quarantine`), so that every bad row has its line number, however files were cut.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.pipeline.ingesting.delimited import BLANK, Layout, split_header, split_lines
+from topicloom.pipeline.ingesting.ingest_options import Graph
+from topicloom.pipeline.ingesting.name_cleaning import clean_names, problems
+from topicloom.pipeline.ingesting.social_graphs import subscriptions_of
+from topicloom.pipeline.ingesting.table_parts import part_number, writing_part
+
+# Kinds of notes that are not about bad rows; their `number` is how many there are. Those of lines come block by block.
+LINES = "lines"
+FILTERED = "filtered"
+HEADER = "header"
+PAIRS = "pairs"
+SELF_LOOPS = "self-loops"
+COUNTED = (LINES, FILTERED, HEADER, BLANK, PAIRS, SELF_LOOPS)
+# A file with other columns than the first one.
+OTHER_HEADER = "other header"
+
+_RAW_CHARACTERS = 4096
+NOTE_SCHEMA = "kind string, file string, block bigint, number bigint, raw string"
+_NOTE = pa.schema(
+    [("kind", pa.string()), ("file", pa.string()), ("block", pa.int64()), ("number", pa.int64()), ("raw", pa.string())]
+)
+# What is known of a raw row besides its columns, under names that hardly any file has.
+INTERNAL = ("__file", "__block", "__value", "__wrong")
+PAIR_SCHEMA = "node string, topic string"
+_PAIR = pa.schema([("node", pa.string()), ("topic", pa.string())])
+_NOTHING = pa.scalar(None, pa.string())
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """How lines become columns: their layout, and the header that each file begins with, if any."""
+
+    layout: Layout
+    header: tuple[str, ...] | None
+
+    def __call__(self, lines: pa.StringArray, *, is_top: bool) -> tuple[list[pa.StringArray], pa.StringArray]:
+        """Columns and what is wrong with each line; `is_top` says that the first one is the first of its file."""
+        if is_top:
+            top = _text(lines[0]).removeprefix("\ufeff")
+            lines = pa.concat_arrays([pa.array([top], lines.type), lines.slice(1)])
+        columns, wrong = split_lines(lines, self.layout)
+        if is_top and self.header is not None:
+            kind = HEADER if tuple(split_header(top, self.layout.separator)) == self.header else OTHER_HEADER
+            wrong = pa.concat_arrays([pa.array([kind]), wrong.slice(1)])
+            columns = [pa.concat_arrays([pa.nulls(1, pa.string()), column.slice(1)]) for column in columns]
+        return columns, wrong
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """Lines to rows with all their columns, for a condition in SQL; nothing is left out."""
+
+    splitting: Splitting
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows with what is `INTERNAL`, and the columns of the lines."""
+        for run in _runs(batches):
+            columns, wrong = self.splitting(run.rows["value"], is_top=run.is_top)
+            arrays = [run.rows["file"], run.rows["block"], run.rows["value"], wrong, *columns]
+            yield pa.record_batch(arrays, [*INTERNAL, *self.names])
+
+
+@dataclass(frozen=True)
+class CleanRows:
+    """What makes a row clean, what it then means, and the folder for the parts of the pairs that come of it.
+
+    Raw rows have a `file`, the `block` of it and the `value`, which is the line as it is, or null. Unless they are to
+    be split here they also have `node`, `topic`, what is `wrong` with them and whether they are `kept`.
+    """
+
+    folder: str
+    max_name_bytes: int
+    graph: Graph | None
+    include_self: bool
+    splitting: Splitting | None = None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Write the pairs of names in raw rows, and give notes."""
+        pairs = loops = 0
+        last: _Run | None = None
+        with writing_part(Path(self.folder), part_number(), _PAIR) as add:
+            for run in _runs(batches):
+                if last is not None and last.place != run.place:
+                    yield _notes([(LINES, *last.place, last.end, None)])
+                last = run
+                node, topic, kinds = self._cleaned(run)
+                if kinds.null_count < len(kinds):
+                    yield _notes(_noted(run, kinds))
+                add(pa.record_batch([node, topic], schema=_PAIR))
+                pairs += len(topic) - topic.null_count
+                loops += topic.null_count
+        if last is not None:
+            yield _notes([(LINES, *last.place, last.end, None)])
+        yield _notes([(PAIRS, None, None, pairs, None), (SELF_LOOPS, None, None, loops, None)])
+
+    def _cleaned(self, run: _Run) -> tuple[pa.StringArray, pa.StringArray, pa.StringArray]:
+        """Nodes and topics of the good rows, and the kind of note that each row gets."""
+        if self.splitting is not None:
+            (node, topic), wrong = self.splitting(run.rows["value"], is_top=run.is_top)
+            kept = None
+        else:
+            node, topic, wrong, kept = (run.rows[name] for name in ("node", "topic", "wrong", "kept"))
+        node, topic = clean_names(node), clean_names(topic)
+        kinds = self._kinds(node, topic, wrong, kept)
+        if kinds.null_count < len(kinds):
+            good = kinds.is_null()
+            node, topic = node.filter(good), topic.filter(good)
+        if self.graph is not None:
+            node, topic = subscriptions_of(node, topic, self.graph, include_self=self.include_self)
+        return node, topic, kinds
+
+    def _kinds(
+        self, node: pa.StringArray, topic: pa.StringArray, wrong: pa.StringArray, kept: pa.BooleanArray | None
+    ) -> pa.StringArray:
+        """The kind of note that each row gets; null for the good ones."""
+        kinds = wrong
+        if kept is not None:
+            kinds = pc.coalesce(kinds, pc.if_else(pc.fill_null(kept, False), _NOTHING, FILTERED))
+        found = problems(node, "node", self.max_name_bytes) | problems(topic, "topic", self.max_name_bytes)
+        for reason, mask in found.items():
+            if mask.any():
+                kinds = pc.coalesce(kinds, pc.if_else(pa.array(mask), reason, _NOTHING))
+        return kinds
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Successive rows of one block of one file, and how many rows of the block came before."""
+
+    rows: pa.RecordBatch
+    place: tuple[str, int]
+    before: int
+
+    @property
+    def is_top(self) -> bool:
+        return self.place[1] == 0 == self.before
+
+    @property
+    def end(self) -> int:
+        return self.before + int(self.rows.num_rows)
+
+
+def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[_Run]:
+    place, before = None, 0
+    for batch in batches:
+        ends = {0}
+        for name in ("file", "block"):
+            ends.update(pc.run_end_encode(batch[name]).run_ends.to_pylist())
+        bounds = sorted(ends)
+        for start, stop in pairwise(bounds):
+            here = (batch["file"][start].as_py(), batch["block"][start].as_py())
+            if here != place:
+                place, before = here, 0
+            yield _Run(batch.slice(start, stop - start), here, before)
+            before += stop - start
+
+
+def _noted(run: _Run, kinds: pa.StringArray) -> list[tuple[Any, ...]]:
+    """A note for each bad row, and one for each kind that is only counted."""
+    file, block = run.place
+    bad = pc.and_(kinds.is_valid(), pc.invert(pc.is_in(kinds, value_set=pa.array(COUNTED))))
+    notes: list[tuple[Any, ...]] = []
+    for row in np.flatnonzero(bad).tolist():
+        notes.append((kinds[row].as_py(), file, block, run.before + row + 1, _raw(run.rows, row)))
+    for count in kinds.value_counts():
+        if count["values"].as_py() in COUNTED:
+            notes.append((count["values"].as_py(), file, block, count["counts"].as_py(), None))
+    return notes
+
+
+def _notes(notes: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    columns = [[note[place] for note in notes] for place in range(len(_NOTE))]
+    return pa.record_batch([pa.array(c, field.type) for c, field in zip(columns, _NOTE, strict=True)], schema=_NOTE)
+
+
+def _raw(rows: pa.RecordBatch, row: int) -> str:
+    """A row as it was; where it never was text, its two columns as JSON."""
+    if rows["value"][row].is_valid:
+        return _text(rows["value"][row])[:_RAW_CHARACTERS]
+    return json.dumps([rows[name][row].as_py() for name in ("node", "topic")], ensure_ascii=False)[:_RAW_CHARACTERS]
+
+
+def _text(line: pa.StringScalar) -> str:
+    """A line as text, whatever its bytes."""
+    return str(line.cast(pa.binary()).as_py().decode(errors="replace"))

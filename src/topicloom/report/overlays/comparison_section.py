@@ -1,0 +1,61 @@
+"""The section that sets several overlays of a fleet side by side."""
+
+from __future__ import annotations
+
+from topicloom.metrics import Comparison
+from topicloom.present.figures import (
+    COLOURS,
+    DASHES,
+    add_legend,
+    count_axis,
+    draw_ccdfs,
+    new_figure,
+    percent_axis,
+    styled,
+)
+from topicloom.report.overlays.fleet_results import Fleet
+from topicloom.report.page.curves import thinned
+from topicloom.report.page.section import Section, beside, figure, table
+from topicloom.report.page.size_counts import ccdf
+
+
+def comparison_section(fleet: Fleet) -> Section:
+    """The measures of all overlays as a table and as bars, and their lines in one picture."""
+    compared = Comparison({design.name: design.measures for design in fleet.designs})
+    bars = figure(
+        compared.plot(),
+        f"comparison {fleet.name} bars",
+        "Measures",
+        "Support should be full and everything else low; bars of different panels have different scales.",
+    )
+    note = (
+        "Click a header to sort. Relays are nodes that must carry a topic which they do not want, summed over topics."
+    )
+    return Section(
+        "Comparison",
+        (table("All overlays", *compared.table(), note=note), bars, beside([_support(fleet), _degrees(fleet)])),
+    )
+
+
+def _support(fleet: Fleet) -> str:
+    with styled():
+        drawn, (axes,) = new_figure(5.4, 3.6)
+        for order, design in enumerate(fleet.designs):
+            colour, dashes = COLOURS[order % len(COLOURS)], DASHES[order % len(DASHES)]
+            axes.plot(*thinned(design.curve), color=colour, linestyle=dashes)
+        axes.set(xlabel="links", ylabel="support", ylim=(0, 1.02), xlim=(0, None))
+        count_axis(axes, "x")
+        percent_axis(axes, "y")
+        add_legend(axes, [design.name for design in fleet.designs])
+    note = "Support after the first links of each overlay: what a smaller budget would give."
+    return figure(drawn, f"comparison {fleet.name} support", "Support against budget", note)
+
+
+def _degrees(fleet: Fleet) -> str:
+    lines = {design.name: ccdf(design.overlay.degrees) for design in fleet.designs}
+    with styled():
+        drawn, (axes,) = new_figure(5.4, 3.6)
+        draw_ccdfs(axes, lines)
+        axes.set(xlabel="links of a node", ylabel="share of nodes with at least as many")
+    note = "A line far to the right has nodes with very many links. Both axes are logarithmic."
+    return figure(drawn, f"comparison {fleet.name} degrees", "Degrees", note)

@@ -1,0 +1,50 @@
+"""What is in the files, read and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from topicloom.errors import InputError
+from topicloom.report.content.cost_results import Costs
+from topicloom.report.content.network_results import Network
+from topicloom.report.content.trees_section import Trees
+from topicloom.report.overlays.fleet_results import Fleet
+from topicloom.report.overlays.topics_section import Topics
+from topicloom.report.page.kind import Aside, Found, Reading
+from topicloom.report.page.kinds import KINDS
+from topicloom.report.runs.profile_section import Profile
+from topicloom.report.runs.reproduction_results import Reproduction
+from topicloom.report.runs.sweep_results import Sweep
+from topicloom.report.runs.trace_results import Trace
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that a page shows: a field for each kind, by its name."""
+
+    reproductions: tuple[Reproduction, ...]
+    fleets: tuple[Fleet, ...]
+    profiles: tuple[Profile, ...]
+    topics: tuple[Topics, ...]
+    traces: tuple[Trace, ...]
+    sweeps: tuple[Sweep, ...]
+    networks: tuple[Network, ...]
+    costs: tuple[Costs, ...]
+    trees: tuple[Trees, ...]
+    aside: tuple[Aside, ...]
+
+
+def read_results(
+    found: Found, *, node_column: str = "node", topic_column: str = "topic", diameters: bool = True
+) -> Results:
+    """Read all files and measure the overlays, each against the subscriptions that it was designed for.
+
+    A file that was given by name must be usable; one that was found in a folder is put aside where it is not.
+    """
+    reading = Reading(found, list(found.aside), node_column, topic_column, diameters)
+    read: dict[str, Any] = {kind.name: tuple(kind.read(reading)) for kind in KINDS}
+    if not any(read.values()):
+        first = reading.aside[0]
+        raise InputError(f"{first.path}: {first.reason}")
+    return Results(**read, aside=tuple(reading.aside))
