@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Callable
+
 
 class InputError(ValueError):
     """What the user gave cannot be used; the message says what, where, and what would be right.
 
     The message is one line. The command line prints it and exits with status 2.
+
+    Args:
+        problem: what is wrong and what would be right.
+        file: the file it is in. row: which of its rows, from 1. The message begins with both.
+        parameters: names of parameters that `problem` mentions, so that whoever asked for them can spell them in
+            their own way: `max_edges` in Python, `--max-edges` at the command line.
     """
+
+    def __init__(
+        self,
+        problem: str,
+        *parameters: str,
+        file: str | os.PathLike[str] | None = None,
+        row: int | None = None,
+    ) -> None:
+        where = "" if file is None else f"{os.fspath(file)}: "
+        super().__init__(where + ("" if row is None else f"row {row}: ") + problem)
+        self.problem = problem
+        self.parameters = parameters
+        self.file = None if file is None else os.fspath(file)
+        self.row = row
+
+    def spelt(self, spell: Callable[[str], str]) -> str:
+        """The message with the names of its parameters spelt otherwise."""
+        if not self.parameters:
+            return str(self)
+        names = "|".join(map(re.escape, self.parameters))
+        problem = re.sub(rf"(?<![\w-])({names})(?![\w-])", lambda name: spell(name[0]), self.problem)
+        return str(self).removesuffix(self.problem) + problem
