@@ -30,7 +30,9 @@ class Hosting(NamedTuple):
 
     busy: npt.NDArray[np.int64]  # links, as far as ties between hosts go
     room: npt.NDArray[np.int64]  # links that may still be added
-    open: npt.NDArray[np.uint64]  # one bit a host: placed, and with room
+    open: npt.NDArray[np.uint64]  # one bit a host: placed, and with more room than is kept back
+    last: npt.NDArray[np.uint64]  # one bit a host: placed, and with room at all
+    kept: int  # room kept back for topics that no other host can cover
 
 
 class Bench(NamedTuple):
@@ -58,14 +60,17 @@ class Attached(NamedTuple):
 
 
 def new_hosting(
-    degree: npt.NDArray[np.integer], room: npt.NDArray[np.integer], placed: npt.NDArray[np.bool_]
+    degree: npt.NDArray[np.integer], room: npt.NDArray[np.integer], placed: npt.NDArray[np.bool_], kept: int = 0
 ) -> Hosting:
     """Hosts with links and room; those not placed are not taken until they are."""
-    shut = np.zeros(max(1, -(-len(room) // 64)) * 64, np.uint8)
-    shut[: len(room)] = placed & (room > 0)
-    return Hosting(
-        degree.astype(np.int64), room.astype(np.int64), np.packbits(shut, bitorder="little").view("<u8").astype("u8")
-    )
+    masks = (_bits(placed & (room > least)) for least in (kept, 0))
+    return Hosting(degree.astype(np.int64), room.astype(np.int64), *masks, kept)
+
+
+def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    padded = np.zeros(max(1, -(-len(flags) // 64)) * 64, np.bool_)
+    padded[: len(flags)] = flags
+    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def new_bench(hosts: int, longest: int) -> Bench:
@@ -169,15 +174,15 @@ def drop_covered(rows, host, topics, kept, count):
 
 
 @tight_kernel()
-def find_starts(rows, hosting, count, bench):
+def find_starts(rows, allowed, busy, count, bench):
     """Write the hosts that covers are begun with to the bench, best ones first; give their number."""
     untried = bench.untried
     for word in range(untried.shape[0]):
-        untried[word] = hosting.open[word]
+        untried[word] = allowed[word]
     depth = count_hosts(rows, bench.topics[0], count, bench)
     starts = 0
     while starts < TRIES:
-        host, gain = best_host(untried, depth, hosting.busy, bench)
+        host, gain = best_host(untried, depth, busy, bench)
         if gain == 0:
             break
         untried[host >> 6] &= ~(_ONE << np.uint64(host & 63))
@@ -190,26 +195,26 @@ def find_starts(rows, hosting, count, bench):
 
 
 @tight_kernel()
-def find_cover(rows, hosting, count, most, bench):
-    """Write the best cover of the node's `count` topics by at most `most` hosts to the bench.
+def find_cover(rows, allowed, busy, count, most, bench):
+    """Write the best cover of the node's `count` topics by at most `most` allowed hosts to the bench.
 
     Gives the number of its hosts and how many topics they leave uncovered.
     """
     wanted, left = bench.topics[0], bench.topics[1]
     best_hosts, best_left, best_busy = 0, count, np.int64(0)
-    for start in range(find_starts(rows, hosting, count, bench)):
+    for start in range(find_starts(rows, allowed, busy, count, bench)):
         host, gain = np.int64(bench.starts[start]), bench.start_gains[start]
         uncovered, taken, busiest = count, 0, np.int64(0)
         while gain and taken < most:
             uncovered = drop_covered(rows, host, wanted if taken == 0 else left, left, uncovered)
             bench.hosts[1, taken] = host
             bench.gains[1, taken] = gain
-            busiest = max(busiest, hosting.busy[host])
+            busiest = max(busiest, busy[host])
             taken += 1
             if uncovered == 0:
                 break
             depth = count_hosts(rows, left, uncovered, bench)
-            host, gain = best_host(hosting.open, depth, hosting.busy, bench)
+            host, gain = best_host(allowed, depth, busy, bench)
             if best_left == 0 and gain and taken + (uncovered + gain - 1) // gain > best_hosts:
                 break
         better = uncovered < best_left or (
@@ -239,25 +244,33 @@ def attach(rows, hosting, node_start, node_topics, own, most, step, bench, attac
             if has_host(rows, node_topics[s], own[node]):
                 bench.topics[0, count] = node_topics[s]
                 count += 1
-        taken, uncovered = 0, count
-        if count and most[node] > 0:
-            taken, uncovered = find_cover(rows, hosting, count, most[node], bench)
-        left = count
-        for k in range(taken):
-            host = np.int64(bench.hosts[0, k])
-            left = drop_covered(rows, host, bench.topics[0], bench.topics[0], left)
-            attached.node[links] = node
-            attached.host[links] = host
-            attached.gain[links] = bench.gains[0, k]
-            ticks[0] += bench.gains[0, k]
-            links += 1
-            add_link(hosting, host, step)
-        for k in range(uncovered):
+        before = links
+        for allowed in (hosting.open, hosting.last):
+            most_now = most[node] - (links - before)
+            if count == 0 or most_now <= 0:
+                break
+            taken, _ = find_cover(rows, allowed, hosting.busy, count, most_now, bench)
+            for k in range(taken):
+                host = np.int64(bench.hosts[0, k])
+                count = drop_covered(rows, host, bench.topics[0], bench.topics[0], count)
+                attached.node[links] = node
+                attached.host[links] = host
+                attached.gain[links] = bench.gains[0, k]
+                ticks[0] += bench.gains[0, k]
+                links += 1
+                add_links(hosting, host, 1, step)
+            if hosting.kept == 0:
+                break
+        for k in range(count):
             attached.unmet_node[unmet] = node
             attached.unmet_topic[unmet] = bench.topics[0, k]
             unmet += 1
         if own[node] >= 0:
-            place(hosting, np.int64(own[node]), taken, step)
+            host = np.int64(own[node])
+            bit = _ONE << np.uint64(host & 63)
+            hosting.open[host >> 6] |= bit
+            hosting.last[host >> 6] |= bit
+            add_links(hosting, host, links - before, step)
     return links, unmet
 
 
@@ -269,18 +282,12 @@ def has_host(rows, topic, own):
 
 
 @tight_kernel()
-def add_link(hosting, host, step):
-    """Count a link of a host, and shut it where that was the last it has room for."""
-    hosting.busy[host] += step
-    hosting.room[host] -= 1
-    if hosting.room[host] <= 0:
-        hosting.open[host >> 6] &= ~(_ONE << np.uint64(host & 63))
-
-
-@tight_kernel()
-def place(hosting, host, links, step):
-    """Let a host take links, besides those that it was attached by."""
+def add_links(hosting, host, links, step):
+    """Count links of a host, and shut it where it has no room left."""
     hosting.busy[host] += links * step
     hosting.room[host] -= links
-    if hosting.room[host] > 0:
-        hosting.open[host >> 6] |= _ONE << np.uint64(host & 63)
+    bit = _ONE << np.uint64(host & 63)
+    if hosting.room[host] <= hosting.kept:
+        hosting.open[host >> 6] &= ~bit
+    if hosting.room[host] <= 0:
+        hosting.last[host >> 6] &= ~bit
