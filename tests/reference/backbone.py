@@ -9,7 +9,7 @@ from reference.greedy import Components, Link, Step
 from reference.interests import nodes_by_topic, topics_by_node
 from topicloom.model import Interest
 
-CORE_NODES, HOST_SHARE, MOST_HOSTS, TRIES, SPARE = 300, 5, 10_000, 8, 1.25
+HOST_SHARE, MOST_HOSTS, TRIES, SPARE = 5, 10_000, 8, 1.25
 
 Core = Callable[[Interest], list[Step]]
 Cover = list[tuple[int, int]]
@@ -18,20 +18,18 @@ Cover = list[tuple[int, int]]
 class Backbone:
     """Hosts in the order they were placed, their links and their room."""
 
-    def __init__(
-        self, interest: Interest, core: Core, core_size: int | None, max_degree: int | None, block_size: int
-    ) -> None:
+    def __init__(self, interest: Interest, core: Core, core_size: int, max_degree: int | None, block_size: int) -> None:
         self.wanted = topics_by_node(interest)
         self.nodes = interest.node_count
         self.limited = max_degree is not None
         self.limit = self.nodes if max_degree is None else min(max_degree, self.nodes)
-        self.kept = 0 if not self.limited or self.limit < 3 else max(1, self.limit // 8)
+        self.kept = 1 if self.limited and self.limit >= 3 else 0
         self.order = sorted(range(self.nodes), key=lambda u: (-len(self.wanted[u]), u))
         self.hosts: list[int] = []
         self.degree = [0] * self.nodes
         self.links: list[Step] = []
         self.unmet = 0
-        self._place_hosts(interest, core, CORE_NODES if core_size is None else core_size)
+        self._place_hosts(interest, core, core_size)
         self._hang_leaves(block_size)
         if self.unmet:
             components = Components(interest)
@@ -41,7 +39,9 @@ class Backbone:
         core_size = min(core_size, self.nodes)
         rank = {u: k for k, u in enumerate(self.order)}
         first = set(self.order[: max(core_size, min(self.nodes // HOST_SHARE, MOST_HOSTS))])
-        first |= {min(nodes, key=rank.__getitem__) for nodes in nodes_by_topic(interest) if len(nodes) > 1}
+        for nodes in nodes_by_topic(interest):
+            needed = max(3, math.ceil(SPARE * len(nodes) / self.limit)) if self.limited else 1
+            first |= set(sorted(nodes, key=rank.__getitem__)[:needed]) if len(nodes) > 1 else set()
         waiting = sorted(first, key=rank.__getitem__)
         inner = waiting[:core_size]
         names = [f"{k:03}" for k in range(len(inner))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from topicloom.model.interest import Ids, Interest, Starts
 
@@ -22,9 +23,13 @@ class FleetRows(Protocol):
 
     topic_count: int
     sizes: Ids
+    subscribers: npt.NDArray[np.int64]  # nodes that want each topic
 
-    def largest(self) -> Ids:
-        """For every topic that two nodes or more want, the one of them with most topics, of equals the lowest."""
+    def largest(self, counts: npt.NDArray[np.int64]) -> Ids:
+        """For every topic the nodes with most topics among those that want it, of equals the lowest.
+
+        As many as `counts` says for the topic; a node is named once, in no special order.
+        """
         ...
 
     def rows(self, nodes: Ids) -> Rows:
@@ -39,18 +44,19 @@ class InterestRows:
         self._interest = interest
         self.topic_count = interest.topic_count
         self.sizes: Ids = np.diff(interest.node_start).astype(np.int32)
+        self.subscribers = np.diff(interest.topic_start)
 
-    def largest(self) -> Ids:
-        """For every topic that two nodes or more want, the one of them with most topics, of equals the lowest."""
+    def largest(self, counts: npt.NDArray[np.int64]) -> Ids:
+        """For every topic the nodes with most topics among those that want it, of equals the lowest.
+
+        As many as `counts` says for the topic; a node is named once, in no special order.
+        """
         interest = self._interest
-        begin = interest.topic_start[:-1]
-        if not len(begin):
-            return np.empty(0, np.int32)
-        sizes = self.sizes[interest.topic_nodes]
-        most = np.repeat(np.maximum.reduceat(sizes, begin), np.diff(interest.topic_start))
-        candidates = np.where(sizes == most, interest.topic_nodes, np.int32(interest.node_count))
-        lowest: Ids = np.minimum.reduceat(candidates, begin)
-        return lowest[np.diff(interest.topic_start) > 1]
+        most = int(self.sizes.max(initial=0))
+        topics = np.repeat(np.arange(self.topic_count), self.subscribers)
+        order = np.argsort(topics * (most + 1) + (most - self.sizes[interest.topic_nodes]), kind="stable")
+        rank = np.arange(len(order)) - interest.topic_start[topics]
+        return np.unique(interest.topic_nodes[order[rank < counts[topics]]])
 
     def rows(self, nodes: Ids) -> Rows:
         """The topics of some nodes, in the order given."""

@@ -9,13 +9,15 @@ kept back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers.backbone.fleet_rows import Rows
-from topicloom.designers.backbone.trunk import Trunk
+from topicloom.designers.backbone.trunk import Trunk, links_of
+from topicloom.designers.base import Links
 from topicloom.kernels.backbone.covers import attach, new_attached, new_bench, new_hosting
 from topicloom.model.interest import Ids
 
@@ -47,12 +49,35 @@ def hang_block(trunk: Trunk, leaves: Rows, block: int, blocks: int, ticks: npt.N
     return _hang(trunk, leaves, trunk.degree, share, most, blocks, ticks)
 
 
-def settle(
-    trunk: Trunk, unmet: Rows, links_of_leaf: npt.NDArray[np.int64], taken: npt.NDArray[np.int64], watch_ticks: Ids
-) -> Hung:
-    """Attach what the blocks could not; `taken` are the links that leaves have with each host by then."""
-    degree = trunk.degree + taken
-    return _hang(trunk, unmet, degree, trunk.max_degree - degree, trunk.max_degree - links_of_leaf, 1, watch_ticks)
+def joined(hung: Sequence[Hung]) -> Hung:
+    """Blocks one after the other."""
+    return Hung(*(np.concatenate(columns) for columns in zip(*hung, strict=True)))
+
+
+class Whole(NamedTuple):
+    """All links of a backbone, and how many subscriptions are not connected by what they were made for."""
+
+    links: Links
+    unmet: int
+
+
+def all_links(trunk: Trunk, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) -> Whole:
+    """Links of the trunk, of all blocks in their order, and of what is settled at the end."""
+    settled = _settle(trunk, hung, nodes, ticks)
+    parts = [trunk.links, *(links_of(part.leaf, part.host, part.gain) for part in (hung, settled))]
+    links = Links(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return Whole(links, trunk.unmet + len(settled.unmet_leaf))
+
+
+def _settle(trunk: Trunk, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) -> Hung:
+    """Attach what the blocks could not, with all the room that there is."""
+    degree = trunk.degree + np.bincount(hung.host, minlength=nodes)[trunk.hosts]
+    order = np.lexsort((hung.unmet_topic, hung.unmet_leaf))
+    leaves, first = np.unique(hung.unmet_leaf[order], return_index=True)
+    start = np.append(first, len(order)).astype(np.int64)
+    rows = Rows(leaves.astype(np.int32), start, hung.unmet_topic[order])
+    most = trunk.max_degree - np.bincount(hung.leaf, minlength=nodes)[rows.nodes]
+    return _hang(trunk, rows, degree, trunk.max_degree - degree, most, 1, ticks)
 
 
 def _share(room: npt.NDArray[np.int64], block: int, blocks: int) -> npt.NDArray[np.int64]:
@@ -69,7 +94,7 @@ def _hang(
     room: npt.NDArray[np.int64],
     most: npt.NDArray[np.int64],
     step: int,
-    ticks: npt.NDArray[np.integer],
+    ticks: npt.NDArray[np.int64],
 ) -> Hung:
     attached = new_attached(len(leaves.topics))
     links, unmet = attach(

@@ -26,12 +26,14 @@ from topicloom.model.interest import Ids, Interest
 
 CoreDesign = Callable[[Interest, Watch], Links]
 
-# Measured on the workloads of benchmarks/backbone.py: more of either costs time and saves no links.
-CORE_NODES = 300
+# Measured on the workloads of benchmarks/backbone.py: more hosts cost time and save few links.
 _HOST_SHARE = 5
 _MOST_HOSTS = 10_000
-# Room that there must be for leaves, as a multiple of what they would take if they took as many links as hosts do.
+# Room that there must be for leaves, as a multiple of what they would take: in every topic if hosts served no other,
+# and on the whole if leaves took as many links as hosts do.
 _SPARE = 1.25
+# Hosts of every topic where there is a limit, so that one without room is not the only one.
+_LEAST_HOSTS = 3
 
 
 @dataclass(frozen=True)
@@ -59,23 +61,31 @@ def by_size(sizes: Ids) -> Ids:
 
 
 def grow_trunk(
-    fleet: FleetRows, design_core: CoreDesign, core_size: int | None, max_degree: int | None, watch: Watch
+    fleet: FleetRows, design_core: CoreDesign, core_size: int, max_degree: int | None, watch: Watch
 ) -> Trunk:
     """Choose hosts and link them."""
     nodes = len(fleet.sizes)
+    core = min(core_size, nodes)
     limit = nodes if max_degree is None else min(max_degree, nodes)
-    kept = 0 if max_degree is None or limit < 3 else max(1, limit // 8)
+    kept = int(max_degree is not None and limit >= 3)
     order = by_size(fleet.sizes)
-    core = min(nodes, CORE_NODES if core_size is None else core_size)
     is_host = np.zeros(nodes, np.bool_)
     is_host[order[: max(core, min(nodes // _HOST_SHARE, _MOST_HOSTS))]] = True
-    is_host[fleet.largest()] = True
+    is_host[fleet.largest(_hosts_by_topic(fleet.subscribers, None if max_degree is None else limit))] = True
     growing = _Growing(fleet, limit, kept, watch)
     growing.begin(fleet.rows(order[is_host[order]]), core, design_core)
     while max_degree is not None and (more := growing.missing_hosts()):
         growing.add(fleet.rows(order[~is_host[order]][:more]))
         is_host[growing.hosts] = True
     return growing.trunk()
+
+
+def _hosts_by_topic(subscribers: npt.NDArray[np.int64], limit: int | None) -> npt.NDArray[np.int64]:
+    """How many hosts each topic needs: one, and with a limit enough for all its nodes; none where one node wants it."""
+    if limit is None:
+        return (subscribers > 1).astype(np.int64)
+    enough = np.ceil(_SPARE * subscribers / limit).astype(np.int64)
+    return np.where(subscribers > 1, np.maximum(enough, _LEAST_HOSTS), 0)
 
 
 class _Growing:
@@ -85,7 +95,7 @@ class _Growing:
         self._fleet, self._limit, self._kept, self._watch = fleet, limit, kept, watch
         none = np.empty(0, np.int32)
         self._rows = Rows(none, np.zeros(1, np.int64), none)
-        self._degree = np.empty(0, np.int64)
+        self._degree: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._links = [Links(none, none, none)]
         self._unmet = 0
         self._attached = self._attached_links = 0

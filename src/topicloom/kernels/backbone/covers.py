@@ -63,8 +63,8 @@ def new_hosting(
     degree: npt.NDArray[np.integer], room: npt.NDArray[np.integer], placed: npt.NDArray[np.bool_], kept: int = 0
 ) -> Hosting:
     """Hosts with links and room; those not placed are not taken until they are."""
-    masks = (_bits(placed & (room > least)) for least in (kept, 0))
-    return Hosting(degree.astype(np.int64), room.astype(np.int64), *masks, kept)
+    roomy, open_at_all = _bits(placed & (room > kept)), _bits(placed & (room > 0))
+    return Hosting(degree.astype(np.int64), room.astype(np.int64), roomy, open_at_all, kept)
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:

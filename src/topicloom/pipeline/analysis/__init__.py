@@ -9,6 +9,7 @@
   a graph.
 - `profile`: What an ingested interest looks like: sizes, popularity, what nodes share, and what designing would take.
 - `sample`: A part of an ingested interest, grown breadth-first from a few nodes: Partial 2016, section IX-B.
+- `topic_links`: The links of each topic on Spark, found by joining.
 - `shuffling`: A random order of names that everybody agrees on: whatever the partitions, the ids or the engine.
 - `summarize`: Message histories to rates: a log of (user, attributes, time) becomes what each user publishes in each
   channel.
