@@ -218,7 +218,7 @@ def test_everything_is_checked_before_files_are_read(refused: Any, tmp_path: Pat
 
 def test_negative_seed(refused: Any, subscriptions: Path, tmp_path: Path) -> None:
     line = refused("design", subscriptions, "--algorithm", "gm", "--seed", -1, "--out", tmp_path / "o.parquet")
-    assert line == "seed must be a whole number, 0 or more, not -1"
+    assert line == "--seed must be a whole number, 0 or more, not -1"
 
 
 def test_an_overlay_of_another_interest(cli: Cli, refused: Any, subscriptions: Path, tmp_path: Path) -> None:

@@ -152,5 +152,5 @@ def test_shares_of_joins_are_as_asked_for() -> None:
 
 
 def test_a_method_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(InputError, match="unknown method 'magic'; known are shadow, naive, rebuild"):
+    with pytest.raises(InputError, match="method must be shadow, naive or rebuild, not 'magic'"):
         run_churn({**WORKLOAD, "method": "magic", "seed": 1}, interest_of(1))
