@@ -116,7 +116,7 @@ def test_files_are_beside_the_spec_and_need_no_seed(cells: Any, tmp_path: Path) 
         (f'{WORKLOAD}[[designer]]\nname = "gpm"\n', "designer 1 (line 5): gpm needs max_degree or budget_ratio"),
         (
             f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = [3, 0]\n',
-            "designer 1 (line 5): max_degree of gpm must be 1 or more, not 0",
+            "designer 1 (line 5): max_degree of gpm must be a whole number, 1 or more, not 0",
         ),
         (
             f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = "3"\n',
