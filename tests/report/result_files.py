@@ -16,7 +16,7 @@ from topicloom.pipeline.analysis.common_topics import CommonTopics
 from topicloom.pipeline.analysis.designer_memory import designer_memory
 from topicloom.pipeline.analysis.distribution import Distribution
 from topicloom.pipeline.analysis.profile import Profile
-from topicloom.pipeline.grids.sweep_table import SCHEMA, write_results
+from topicloom.pipeline.sweeps.sweep_table import SCHEMA, write_results
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="432pt" height="288pt" viewBox="0 0 432 288">'

@@ -9,6 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from topicloom.pipeline.grids.cell import require_64_bits
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -119,6 +121,8 @@ def _sized(table: Mapping[str, Any], *, quick: bool) -> dict[str, Any]:
 def _cells(content: Mapping[str, Any], *, quick: bool) -> Iterator[Parameters]:
     """All combinations of a seed, a workload and what is tried on it."""
     seeds: list[int] = content["seed"]
+    for seed in seeds:
+        require_64_bits("seed", seed)
     workloads = [each for table in content["workload"] for each in _combinations(_sized(table, quick=quick))]
     tries = [each for table in content["try"] for each in _combinations(_sized(table, quick=quick))]
     for workload, tried, seed in product(workloads, tries, seeds):

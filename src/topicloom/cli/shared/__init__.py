@@ -2,6 +2,7 @@
 
 - `checked_paths`: Checks of files before any work, so that an hour's result is not lost to a misspelt folder.
 - `design_work`: Running a designer while a person watches.
+- `grid_work`: Running a grid on Spark while a person watches.
 - `options`: Options that several commands share.
 - `output`: What commands print: lines, tables, numbers, JSON.
 - `parameters`: From options to the parameters of designers.

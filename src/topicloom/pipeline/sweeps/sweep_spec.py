@@ -1,4 +1,4 @@
-"""What a sweep runs: reading its TOML file into cells.
+"""What a sweep runs: reading its TOML file into runs.
 
 The file names workloads and designers; a list of values means all of them, and several lists all combinations. See
 docs/pipeline.md for the format. Everything is checked here, before any work: an error names the table and its line.
@@ -17,7 +17,8 @@ from types import MappingProxyType
 from typing import Any
 
 from topicloom.designers import checked_parameters, find_designer
-from topicloom.model import InputError
+from topicloom.errors import InputError
+from topicloom.pipeline.grids.cell import require_64_bits
 from topicloom.workloads import synthetic
 
 if sys.version_info >= (3, 11):
@@ -25,13 +26,13 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-# Names and values; tuples, as cells are compared and sent to executors.
+# Names and values; tuples, as rows are compared.
 Values = tuple[tuple[str, str | int | float], ...]
 Numbers = tuple[tuple[str, int | float], ...]
 
 TOP_KEYS = ("workload", "designer", "seed", "diameters")
 
-# What a synthetic workload takes; the order is that of the columns of the results, and of the cells.
+# What a synthetic workload takes; the order is that of the columns of the results, and of the rows.
 SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
     {
         "nodes": int,
@@ -63,8 +64,8 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One run of a designer: its row in the results. The seed is None for designers that draw nothing."""
+class SweepRow:
+    """One run of a designer: a row of the results. The seed is None for designers that draw nothing."""
 
     workload: Workload
     designer: str
@@ -75,11 +76,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Spec:
-    """A sweep as its file describes it: the text, and the cells in its order."""
+    """A sweep as its file describes it: the text, and the rows of its results in order."""
 
     path: Path
     text: str
-    cells: tuple[Cell, ...]
+    rows: tuple[SweepRow, ...]
 
 
 def read_spec(path: Path) -> Spec:
@@ -98,17 +99,17 @@ def read_spec(path: Path) -> Spec:
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         raise InputError(f"{path}: is not TOML: {message[:1].lower()}{message[1:]}") from None
-    return Spec(path, text, tuple(_Reader(path, text).cells(content)))
+    return Spec(path, text, tuple(_Reader(path, text).rows(content)))
 
 
 class _Reader:
-    """Turns the tables of one file into cells, and knows where each of them is."""
+    """Turns the tables of one file into rows of results, and knows where each of them is."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._text = text
 
-    def cells(self, content: Mapping[str, Any]) -> Iterator[Cell]:
+    def rows(self, content: Mapping[str, Any]) -> Iterator[SweepRow]:
         with self._at():
             _require_known(content, TOP_KEYS)
             seeds = _values("seed", content.get("seed", 0), int)
@@ -119,15 +120,15 @@ class _Reader:
         designers = list(self._tables(content, "designer"))
         # One seed is one repetition: it draws the workload and feeds the designer, where these have none of their own.
         runs = {seed: list(self._runs(designers, seed)) for seed in seeds}
-        cells: dict[Cell, None] = {}
+        rows: dict[SweepRow, None] = {}
         for where, table in workloads:
             with self._at(where):
                 drawn = list(_workloads(table, seeds, self._path.parent))
             for seed, workload in drawn:
                 for designer, parameters, own in runs[seed]:
-                    # Equal cells, those of a seed that draws nothing, are one.
-                    cells[Cell(workload, designer, parameters, own, diameters)] = None
-        yield from cells
+                    # Equal ones, those of a seed that draws nothing, are one.
+                    rows[SweepRow(workload, designer, parameters, own, diameters)] = None
+        yield from rows
 
     def _tables(self, content: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         tables = content.get(kind, [])
@@ -221,6 +222,7 @@ def _values(key: str, value: Any, kind: type) -> list[Any]:
     for one in values:
         if isinstance(one, bool) or not isinstance(one, allowed):
             raise InputError(f"{key} is {_shown(one)}; give {_KIND_NAMES[kind]}, or a list of such")
+        require_64_bits(key, one)
         if key == "seed" and one < 0:
             raise InputError(f"seed is {one}; give a whole number, 0 or more")
     return values
