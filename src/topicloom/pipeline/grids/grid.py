@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,12 @@ def plan_grid(cells: Iterable[Cell], folder: Path) -> Grid:
     # The longest first, so that none is left over when the others are done. Sorting keeps the order of equals.
     pending = sorted((cell for cell in unique if kept(folder, cell) is None), key=lambda cell: -cell.cost)
     return Grid(folder, unique, tuple(pending))
+
+
+def combinations(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """All combinations of values by their names, where a list means all of its values."""
+    lists = [value if isinstance(value, list) else [value] for value in values.values()]
+    return (dict(zip(values, chosen, strict=True)) for chosen in product(*lists))
 
 
 def require_grid_folder(out: Path, writer: str) -> None:

@@ -21,7 +21,7 @@ from topicloom.pipeline.grids.grid import Grid, plan_grid, require_grid_folder
 from topicloom.pipeline.grids.grid_watch import GridWatch
 from topicloom.pipeline.grids.jobs import run_grid
 from topicloom.pipeline.sweeps.sweep_spec import Spec, Workload, read_spec
-from topicloom.pipeline.sweeps.sweep_table import RESULTS, SCHEMA, described, write_results
+from topicloom.pipeline.sweeps.sweep_table import RESULTS, SCHEMA, described, write_sweep_table
 from topicloom.workloads import synthetic
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def write_sweep(plan: PlannedSweep, errors: Mapping[Cell, str]) -> SweepResult:
     rows = zip(plan.cells, map(described, plan.spec.rows), strict=True)
     table = plan.grid.table(rows, errors, SCHEMA)
     path = plan.out / RESULTS
-    write_results(path, table, plan.spec.text)
+    write_sweep_table(path, table, plan.spec.text)
     failed = table.num_rows - table["error"].null_count
     return SweepResult(table.num_rows, len(plan.grid.pending), failed, path, table)
 

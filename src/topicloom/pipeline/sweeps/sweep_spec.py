@@ -2,6 +2,9 @@
 
 The file names workloads and designers; a list of values means all of them, and several lists all combinations. See
 docs/pipeline.md for the format. Everything is checked here, before any work: an error names the table and its line.
+
+By hand and not by pydantic: kinds and keys are some twenty lines here, which its models and the translation of its
+errors into ours would pass, and which values go together only designers and workloads know.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 from topicloom.designers import checked_parameters, find_designer
 from topicloom.errors import InputError
 from topicloom.pipeline.grids.cell import require_64_bits
+from topicloom.pipeline.grids.grid import combinations
 from topicloom.workloads import synthetic
 
 if sys.version_info >= (3, 11):
@@ -170,7 +173,7 @@ def _workloads(table: Mapping[str, Any], seeds: list[Any], folder: Path) -> Iter
     if "file" in table:
         _require_known(table, ("name", *_FILE_KINDS))
         lists = {key: _values(key, table[key], kind) for key, kind in _FILE_KINDS.items() if key in table}
-        for given in _combinations(lists):
+        for given in combinations(lists):
             file = given.pop("file")
             path = folder / file
             if not path.exists():
@@ -183,7 +186,7 @@ def _workloads(table: Mapping[str, Any], seeds: list[Any], folder: Path) -> Iter
         if key not in table:
             raise InputError(f"{key} is missing; a workload has nodes, topics and min_topics, or file")
     lists = {key: _values(key, table[key], kind) for key, kind in SYNTHETIC_KINDS.items() if key in table}
-    for given in _combinations(lists):
+    for given in combinations(lists):
         for seed in seeds:
             yield seed, Workload(name or "synthetic", synthetic=_checked_synthetic({"seed": seed, **given}))
 
@@ -207,7 +210,7 @@ def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Numbers
     lists = {key: _values(key, value, float) for key, value in table.items() if key not in ("name", "seed")}
     for name in names:
         designer = find_designer(name)
-        for given in _combinations(lists):
+        for given in combinations(lists):
             parameters = tuple(checked_parameters(designer, given).items())
             for own in seeds:
                 yield name, parameters, own if designer.random else None
@@ -226,11 +229,6 @@ def _values(key: str, value: Any, kind: type) -> list[Any]:
         if key == "seed" and one < 0:
             raise InputError(f"seed is {one}; give a whole number, 0 or more")
     return values
-
-
-def _combinations(lists: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    for values in product(*lists.values()):
-        yield dict(zip(lists, values, strict=True))
 
 
 def _require_known(table: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -70,13 +70,13 @@ def described(row: SweepRow) -> dict[str, Any]:
     }
 
 
-def write_results(path: Path, table: pa.Table, spec: str) -> None:
+def write_sweep_table(path: Path, table: pa.Table, spec: str) -> None:
     """Write the table as Parquet, with the text of the spec and our version in its metadata."""
     with replacing(path) as temporary:
         pyarrow.parquet.write_table(table.replace_schema_metadata({"version": __version__, "spec": spec}), temporary)
 
 
-def read_results(path: Path, measures: Sequence[str]) -> pa.Table:
+def read_sweep_table(path: Path, measures: Sequence[str]) -> pa.Table:
     """Results of sweeps from a file, or from the folder of one: `workload`, `designer`, their settings, these measures
     and `error`. A setting is null where it does not apply, a measure where there is an error."""
     file = path / RESULTS if path.is_dir() else path
