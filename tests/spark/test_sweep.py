@@ -235,8 +235,9 @@ def test_a_killed_sweep_goes_on(spark: SparkSession, spec: Path, tmp_path: Path)
     code = "import sys; from topicloom.cli.main import run; sys.exit(run())"
     arguments = ["sweep", str(spec), "--out", str(out), "--master", "local[1]", "--driver-memory", "512m"]
     with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while len(list(out.glob("cells/*.arrow"))) < 2 and time.monotonic() < deadline:
+            assert process.poll() is None
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
     kept = len(list(out.glob("cells/*.arrow")))
