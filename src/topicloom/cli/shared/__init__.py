@@ -3,6 +3,7 @@
 - `algorithm_options`: Options of commands made from the parameters that algorithms declare.
 - `checked_paths`: Checks of files before any work, so that an hour's result is not lost to a misspelt folder.
 - `design_work`: Designers at the command line: their options, and running one while a person watches.
+- `grid_work`: Running a grid on Spark while a person watches.
 - `options`: Options that several commands share.
 - `output`: What commands print: lines, tables, numbers, JSON.
 - `parameters`: How parameters are spelt as options.
