@@ -54,7 +54,7 @@ def run(
     if then and found is not migration.ALGORITHM:
         raise InputError(f"{found.name} does not take networks with other interests; migration does")
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
+        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}", "seed")
     checked = checked_parameters(found, parameters)
     network.require_capacity()
     warm_up(found, checked)
@@ -79,7 +79,7 @@ def checked_parameters(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[s
     for name in given:
         if name not in known:
             takes = ", ".join(known) or "none"
-            raise InputError(f"{algorithm.name} does not take the parameter '{name}'; it takes {takes}")
+            raise InputError(f"{algorithm.name} does not take {name}; it takes {takes}", name, *known)
     return {
         name: _value(algorithm, parameter, given[name]) if given.get(name) is not None else parameter.default
         for name, parameter in known.items()
@@ -90,7 +90,7 @@ def _value(algorithm: Algorithm, parameter: Parameter, value: Any) -> int | floa
     name = f"{parameter.name} of {algorithm.name}"
     if parameter.words:
         if value not in parameter.words:
-            raise InputError(f"{name} is '{value}'; known are {', '.join(parameter.words)}")
+            raise InputError(f"{name} is '{value}'; known are {', '.join(parameter.words)}", parameter.name)
         return str(value)
     if (
         isinstance(value, bool)
@@ -98,7 +98,7 @@ def _value(algorithm: Algorithm, parameter: Parameter, value: Any) -> int | floa
         or not parameter.minimum <= value <= parameter.maximum
     ):
         most = "" if parameter.maximum == float("inf") else f" to {parameter.maximum:g}"
-        raise InputError(f"{name} is {value}; give a number from {parameter.minimum:g}{most or ' up'}")
+        raise InputError(f"{name} is {value}; give a number from {parameter.minimum:g}{most or ' up'}", parameter.name)
     return float(value)
 
 

@@ -55,7 +55,7 @@ def run(interest: Interest, algorithm: str, *, seed: int = 0, watch: Watch | Non
     """Build an overlay as `design` does, and say how long the algorithm itself took."""
     designer = find_designer(algorithm)
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
+        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}", "seed")
     checked = checked_parameters(designer, parameters)
     watch = watch or Watch()
     if designer.budget is not None and "budget_ratio" in checked:
@@ -85,7 +85,7 @@ def checked_parameters(designer: Designer, given: Mapping[str, Number | None]) -
     for name in given:
         if name not in known:
             takes = ", ".join(known) or "none"
-            raise InputError(f"{designer.name} does not take the parameter '{name}'; it takes {takes}")
+            raise InputError(f"{designer.name} does not take {name}; it takes {takes}", name, *known)
     checked = {}
     for name, parameter in known.items():
         value = parameter.default if given.get(name) is None else given[name]
@@ -94,7 +94,7 @@ def checked_parameters(designer: Designer, given: Mapping[str, Number | None]) -
     budget = designer.budget
     if budget is not None and (budget in checked) == ("budget_ratio" in checked):
         both = "not both" if budget in checked else "none is given"
-        raise InputError(f"{designer.name} needs {budget} or budget_ratio; {both}")
+        raise InputError(f"{designer.name} needs {budget} or budget_ratio; {both}", budget, "budget_ratio")
     return checked
 
 
@@ -103,10 +103,10 @@ def _value(designer: Designer, parameter: Parameter, value: Number) -> Number:
     number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not number or (whole and value != int(value)):
         kind = "a whole number" if whole else "a number"
-        raise InputError(f"{parameter.name} of {designer.name} must be {kind}, not {value!r}")
+        raise InputError(f"{parameter.name} of {designer.name} must be {kind}, not {value!r}", parameter.name)
     if value < parameter.minimum or (value == parameter.minimum and parameter is _RATIO):
         least = "above 0" if parameter is _RATIO else f"{parameter.minimum} or more"
-        raise InputError(f"{parameter.name} of {designer.name} must be {least}, not {value}")
+        raise InputError(f"{parameter.name} of {designer.name} must be {least}, not {value}", parameter.name)
     return parameter.kind(value)
 
 

@@ -8,8 +8,9 @@ import typer
 
 from topicloom.cli.content import content_options
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.parameters import given, option_name
+from topicloom.cli.shared.parameters import given
 from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -21,6 +22,7 @@ DEFAULT_ALGORITHMS = "random,packing,clustering,steiner-mixing,migration"
 
 
 def command(
+    *,
     net: content_options.Net,
     algorithms: Annotated[
         str, typer.Option("--algorithms", "-a", metavar="NAMES", help="Names with commas between them.")
@@ -30,8 +32,7 @@ def command(
     seconds: content_options.Seconds = None,
     seed: options.Seed = 0,
     close: content_options.Close = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Cost of several algorithms side by side.
 
@@ -47,24 +48,24 @@ def command(
     taken = {name: {p.name for p in find_algorithm(name).parameters} for name in names}
     for name in parameters:
         if not any(name in own for own in taken.values()):
-            raise InputError(f"{option_name(name)} is of use to none of {', '.join(names)}; leave it out")
-    with Working(quiet=quiet) as working:
+            raise InputError(f"{name} is of use to none of {', '.join(names)}; leave it out", name)
+    with printing.working() as working:
         network = content_options.read(working, net, close=close)
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
         rows = []
         for name in names:
             own = {key: value for key, value in parameters.items() if key in taken[name]}
             rows.append(_measured(working, network, name, seed, own, random))
-    if json:
+    if printing.json:
         output.print_json(rows)
         return
     shown = [
         [
             row["algorithm"],
-            *(output.amount(row[name]) for name in ("total", "access", "core")),
-            "" if row["cost_reduction_ratio"] is None else output.degree(row["cost_reduction_ratio"]),
-            output.share(row["highest_load"]),
-            output.seconds(row["seconds"]),
+            *(numbers.amount(row[name]) for name in ("total", "access", "core")),
+            "" if row["cost_reduction_ratio"] is None else numbers.mean(row["cost_reduction_ratio"]),
+            numbers.share(row["highest_load"]),
+            numbers.seconds(row["seconds"]),
         ]
         for row in rows
     ]

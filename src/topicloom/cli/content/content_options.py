@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.shared.design_work import COMPILING
-from topicloom.cli.shared.parameters import option_name
 from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
@@ -63,16 +62,9 @@ def run_algorithm(
     """Compile, then run, each with its own line of progress."""
     from topicloom.content import find_algorithm, run
     from topicloom.content.run import checked_parameters, warm_up
-    from topicloom.errors import InputError
 
     found = find_algorithm(algorithm)
-    try:
-        checked = checked_parameters(found, parameters)
-    except InputError as error:
-        message = str(error)
-        for name in ("start", "decline", "seconds"):
-            message = message.replace(f"'{name}'", option_name(name)).replace(f"{name} of", f"{option_name(name)} of")
-        raise InputError(message) from None
+    checked = checked_parameters(found, parameters)
     working.do("loading kernels", lambda: warm_up(found, checked), if_slow=COMPILING)
     return working.do(algorithm, lambda: run(network, algorithm, seed=seed, then=then, **parameters))
 

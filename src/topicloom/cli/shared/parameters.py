@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 Number = int | float
 Parameters = dict[str, Number]
-
-# Parameters whose names differ from those of their options.
-_SPELT_OTHERWISE = re.compile(r"\b(max_edges|max_degree|budget_ratio|min_topics|max_topics|join_share|change_share)\b")
 
 
 def given(**options: Number | None) -> Parameters:
     """The options that were given."""
     return {name: value for name, value in options.items() if value is not None}
-
-
-@contextmanager
-def spelt_as_options() -> Iterator[None]:
-    """Errors about parameters name them as a person at the command line must: --max-edges, not max_edges."""
-    from topicloom.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        raise InputError(_SPELT_OTHERWISE.sub(lambda name: option_name(name[0]), str(error))) from None
 
 
 def option_name(parameter: str) -> str:
@@ -38,8 +22,7 @@ def checked(algorithm: str, parameters: Mapping[str, Number]) -> Parameters:
     """The parameters with defaults filled in; an error where the designer does not take them as they are."""
     from topicloom.designers import checked_parameters, find_designer
 
-    with spelt_as_options():
-        return checked_parameters(find_designer(algorithm), parameters)
+    return checked_parameters(find_designer(algorithm), parameters)
 
 
 def shared_out(algorithms: Sequence[str], parameters: Mapping[str, Number]) -> dict[str, Parameters]:
@@ -55,7 +38,7 @@ def shared_out(algorithms: Sequence[str], parameters: Mapping[str, Number]) -> d
             takes[algorithm].add("budget_ratio")
     for name in parameters:
         if not any(name in names for names in takes.values()):
-            raise InputError(f"{option_name(name)} is of use to none of {', '.join(algorithms)}; leave it out")
+            raise InputError(f"{name} is of use to none of {', '.join(algorithms)}; leave it out", name)
     shared = {
         algorithm: {name: value for name, value in parameters.items() if name in names}
         for algorithm, names in takes.items()
