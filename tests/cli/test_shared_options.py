@@ -23,10 +23,20 @@ def test_a_command_gets_the_objects_and_typer_sees_the_options() -> None:
         seen.update(locals())
 
     shown = with_shared_options(command)
-    names = ["path", "other", "k", "node_column", "topic_column", "master", "spark_conf", "driver_memory", "verbose"]
+    names = [
+        "subscriptions",
+        "other",
+        "k",
+        "node_column",
+        "topic_column",
+        "master",
+        "spark_conf",
+        "driver_memory",
+        "verbose",
+    ]
     assert list(shown.__signature__.parameters) == [*names, "json", "quiet"]  # type: ignore[attr-defined]
     values = dict.fromkeys([*names, "json", "quiet"])
-    shown(**values | {"path": Path("s.csv"), "k": 4, "quiet": True, "spark_conf": ["a.b=c=d", " e = f "]})
+    shown(**values | {"subscriptions": Path("s.csv"), "k": 4, "quiet": True, "spark_conf": ["a.b=c=d", " e = f "]})
     assert (seen["k"], seen["subs"].path, seen["printing"].quiet) == (4, Path("s.csv"), True)
     assert seen["spark"].options().conf == {"a.b": "c=d", "e": "f"}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topicloom.cli.shared import options, output
+from topicloom.cli.shared.algorithm_options import maintainer_options, taking
 from topicloom.cli.shared.spark_work import on_spark
 from topicloom.present import numbers
 
@@ -23,6 +24,7 @@ Example:
 """
 
 
+@taking(maintainer_options)
 def command(
     *,
     subs: options.InterestFile,
@@ -46,15 +48,11 @@ def command(
         ),
     ],
     once: Annotated[bool, typer.Option("--once", help="Process what is there and leave.")] = False,
-    method: options.MaintenanceMethod = "shadow",
-    backups: options.Backups = "primal-dual",
-    coverage: options.Coverage = 3,
-    rho: options.Rho = 3.0,
-    prune: options.Prune = False,
     recover: options.Recover = False,
     seed: options.Seed = 0,
     spark: options.Spark,
     printing: options.Printing,
+    **parameters: Any,
 ) -> None:
     """Mend an overlay as events come, on Spark.
 
@@ -65,7 +63,7 @@ def command(
     from topicloom.model import Overlay
     from topicloom.pipeline.stream import event_lines, follow
 
-    settings = Settings(method, backups, coverage, rho, prune, seed)
+    settings = Settings(**parameters, seed=seed)
     telling = _Telling(json=printing.json)
     with printing.working(spark) as working:
         interest = subs.read(working)

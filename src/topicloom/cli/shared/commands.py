@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from topicloom.cli.shared.parameters import option_name
 from topicloom.cli.shared.shared_options import with_shared_options
 from topicloom.errors import InputError
 
@@ -32,7 +34,8 @@ def new_app(**settings: Any) -> typer.Typer:
 def add_commands(app: typer.Typer, heading: str | None, modules: Mapping[str, ModuleType]) -> None:
     """Add commands by their names, each from its module: the function `command`, and `EXAMPLES` below its help."""
     for name, module in modules.items():
-        adding = app.command(name, cls=Command, epilog=module.EXAMPLES, rich_help_panel=heading)
+        kind = LateCommand if hasattr(module.command, "late_options") else Command
+        adding = app.command(name, cls=kind, epilog=module.EXAMPLES, rich_help_panel=heading)
         adding(with_shared_options(module.command))
 
 
@@ -48,9 +51,8 @@ class Command(TyperCommand):
 
     def _spelling(self, parameter: str) -> str:
         """What a person writes to give a parameter; its own name where the command has no option for it."""
-        flag = f"--{parameter.replace('_', '-')}"
         for each in self.params:
-            if each.name == parameter or flag in each.opts:
+            if each.name == parameter or option_name(parameter) in each.opts:
                 return str(each.opts[0] if isinstance(each, TyperOption) else each.metavar)
         return parameter
 
@@ -72,6 +74,18 @@ class Command(TyperCommand):
         last = list(sections)[-1] if sections else "Options"
         sections.setdefault(last, []).extend(filter(None, [help_option.get_help_record(ctx)]))
         _write_sections(formatter, sections)
+
+
+class LateCommand(Command):
+    """A command that gets its options of algorithms when it is parsed, as loading algorithms takes time."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: _Context = None, **extra: Any) -> _Context:
+        """Parse the arguments, with all options."""
+        assert self.callback is not None
+        function: Any = inspect.unwrap(self.callback)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(self.name, cls=Command, epilog=self.epilog)(with_shared_options(function, function.late_options()))
+        return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
 
 
 class Group(TyperGroup):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -19,8 +19,11 @@ class SharedOptions:
     """
 
 
-def with_shared_options(function: Callable[..., None]) -> Callable[..., None]:
-    """The function as typer shall see it: where it takes shared options, with all of them as parameters, last."""
+def with_shared_options(function: Callable[..., None], more: Sequence[inspect.Parameter] = ()) -> Callable[..., None]:
+    """The function as typer shall see it: where it takes shared options, with all of them as parameters, last.
+
+    `more` are those of its options that its signature does not tell; they stand before its seed.
+    """
     hints = get_type_hints(function, include_extras=True)
     own: list[inspect.Parameter] = []
     shared: list[inspect.Parameter] = []
@@ -31,7 +34,9 @@ def with_shared_options(function: Callable[..., None]) -> Callable[..., None]:
             groups[parameter.name] = kind
             for each in _parameters(kind):
                 (own if _is_argument(each.annotation) else shared).append(each)
-        else:
+        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            if parameter.name == "seed":
+                own.extend(more)
             own.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind))
 
     @functools.wraps(function)
