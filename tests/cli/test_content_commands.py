@@ -47,7 +47,7 @@ def test_help_names_the_algorithms(cli: Cli) -> None:
     for algorithm in ALGORITHMS.values():
         for parameter in algorithm.parameters:
             default = parameter.default if isinstance(parameter.default, str) else f"{parameter.default:g}"
-            assert re.search(rf"--{parameter.name} \S+ [^-]*for {algorithm.name} \({default}\)", text)
+            assert re.search(rf"--{parameter.name} (\w|<[^>]*>) [^-]*for {algorithm.name} \({default}\)", text)
 
 
 def test_content_generate(cli: Cli, tmp_path: Path) -> None:
