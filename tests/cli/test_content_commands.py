@@ -169,7 +169,7 @@ def test_exact_without_its_solver(cli: Cli, net: Path, tmp_path: Path, monkeypat
         (["assign", "NET", "-a", "best", "--out", "OUT"], "unknown algorithm 'best'; known are random, packing, "),
         (
             ["assign", "NET", "-a", "packing", "--start", "random", "--out", "OUT"],
-            "packing does not take the parameter '--start'; it takes none",
+            "packing does not take --start; it takes none",
         ),
         (
             ["assign", "NET", "-a", "migration", "--start", "exact", "--out", "OUT"],

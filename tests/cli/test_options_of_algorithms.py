@@ -21,6 +21,7 @@ from topicloom.algorithms.registry import TAKEN
 from topicloom.cli.content import assign
 from topicloom.cli.content import compare as content_compare
 from topicloom.cli.designs import compare, design
+from topicloom.cli.shared.shared_options import with_shared_options
 
 RUN = """
 import sys
@@ -42,7 +43,9 @@ reach = [1, 2]
 
 @pytest.mark.parametrize("command", [design, compare, assign, content_compare])
 def test_no_parameter_can_hide_an_option(command: object) -> None:
-    assert set(inspect.signature(command.command).parameters) <= TAKEN  # type: ignore[attr-defined]
+    function = command.command  # type: ignore[attr-defined]
+    for shown in (function, with_shared_options(function)):
+        assert set(inspect.signature(shown).parameters) - {"parameters"} <= TAKEN
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["measure", "--help"], ["content", "--help"]])

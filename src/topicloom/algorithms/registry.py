@@ -23,7 +23,7 @@ TAKEN = frozenset(
     {
         *("interest", "network", "algorithm", "algorithms", "seed", "watch", "then", "name"),
         *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "close"),
-        *("json", "quiet", "help"),
+        *("json", "quiet", "help", "subs", "printing"),
     }
 )
 
