@@ -175,7 +175,7 @@ def test_a_failing_cell_is_a_row(spark: SparkSession, spec: Path, tmp_path: Path
     assert kept(plan.grid.folder, wrong) is None, "it is to run again"
     assert (result.cells, result.failed) == (4, 1)
     row, *rows = result.table.to_pylist()
-    assert row["error"] == "max_degree of gpm must be 1 or more, not 0"
+    assert row["error"] == "max_degree of gpm must be a whole number, 1 or more, not 0"
     assert (row["seconds"], row["support"], row["designer"]) == (None, None, plan.spec.rows[0].designer)
     assert [row["error"] for row in rows] == [None] * 3
 

@@ -10,8 +10,7 @@ import typer
 
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.grid_work import run_and_write
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import spark_options
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -40,16 +39,13 @@ _SHOWN_ERRORS = 5
 
 
 def command(
+    *,
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="TOML file that says what to run.", show_default=False)],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to; new, or one that a sweep wrote.")
     ],
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Run a grid of workloads, algorithms and seeds on Spark.
 
@@ -60,37 +56,36 @@ def command(
     from topicloom.pipeline.sweeps.designer_sweep import plan_sweep, run_sweep, write_sweep
     from topicloom.pipeline.sweeps.sweep_spec import read_spec
 
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     read = read_spec(spec)
-    with Working(quiet=quiet or verbose) as working:
+    with printing.working(spark) as working:
         plan = working.do("looking for finished cells", lambda: plan_sweep(read, out))
         result = run_and_write(
             working,
-            settings,
+            spark,
             "sweep",
             plan.grid,
-            lambda spark, watch, _: run_sweep(spark, plan, watch),
+            lambda session, watch, _: run_sweep(session, plan, watch),
             ("writing results", lambda errors: write_sweep(plan, errors)),
         )
     facts = {"cells": result.cells, "ran": result.ran, "failed": result.failed, "out": str(result.results)}
-    if json:
+    if printing.json:
         output.print_json(facts)
         return
     _print(facts, [row for row in result.table.to_pylist() if row["error"] is not None])
+    printing.written(result.results)
 
 
 def _print(facts: dict[str, Any], failed: Sequence[dict[str, Any]]) -> None:
     kept = facts["cells"] - facts["ran"]
     output.print_facts(
         [
-            ("cells", output.count(facts["cells"])),
-            ("run now", output.count(facts["ran"])),
-            ("done before", output.count(kept)),
-            ("failed", output.count(facts["failed"])),
+            ("cells", numbers.count(facts["cells"])),
+            ("run now", numbers.count(facts["ran"])),
+            ("done before", numbers.count(kept)),
+            ("failed", numbers.count(facts["failed"])),
         ]
     )
     for row in failed[:_SHOWN_ERRORS]:
         output.say(output.one_line(f"failed: {row['designer']} on {row['workload']}: {row['error']}"))
     if len(failed) > _SHOWN_ERRORS:
-        output.say(f"and {output.count(len(failed) - _SHOWN_ERRORS)} more; see the column error")
-    output.say(f"written to {output.one_line(facts['out'])}")
+        output.say(f"and {numbers.count(len(failed) - _SHOWN_ERRORS)} more; see the column error")

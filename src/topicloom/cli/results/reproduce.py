@@ -10,8 +10,7 @@ import typer
 
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.grid_work import run_and_write
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import spark_options
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.experiments.figure import Figure
@@ -28,6 +27,7 @@ LIST = "list"
 
 
 def command(
+    *,
     names: Annotated[
         list[str],
         typer.Argument(
@@ -56,12 +56,8 @@ def command(
             show_default=False,
         ),
     ] = None,
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Make the papers' figures again and check their claims.
 
@@ -76,22 +72,21 @@ def command(
     from topicloom.present.figures import require_matplotlib
 
     if names[0] == LIST:
-        _list(find_figures(names[1:] or [EVERYTHING], quick=quick), json=json)
+        _list(find_figures(names[1:] or [EVERYTHING], quick=quick), json=printing.json)
         return
     if out is None:
         raise InputError("missing option '--out'; give a folder to write to")
     require_matplotlib()
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     require_folder(out, quick=quick)
     figures, left_out = _possible(find_figures(names, quick=quick), names, data)
-    with Working(quiet=quiet or verbose) as working:
+    with printing.working(spark) as working:
         plan = working.do("looking for finished runs", lambda: plan_figures(figures, out, Graphs(data, out)))
         made, errors = run_and_write(
             working,
-            settings,
+            spark,
             "reproduce",
             plan.grid,
-            lambda spark, watch, tell: run_figures(spark, plan, watch, tell),
+            lambda session, watch, tell: run_figures(session, plan, watch, tell),
             (
                 "drawing and checking claims",
                 lambda errors: (write_reproduction(plan, errors, quick=quick), sorted(set(errors.values()))),
@@ -107,10 +102,11 @@ def command(
         "left_out": left_out,
         "out": str(out),
     }
-    if json:
+    if printing.json:
         output.print_json(facts)
     else:
         _print(facts)
+        printing.written(f"{out}; `topicloom report` makes a page of it")
 
 
 def _list(figures: Sequence[Figure], *, json: bool) -> None:
@@ -118,8 +114,8 @@ def _list(figures: Sequence[Figure], *, json: bool) -> None:
         output.print_json([_described(figure) for figure in figures])
         return
     width = max(len(figure.id) for figure in figures)
-    rows = [
-        [f"{figure.id:{width}}  {figure.title}", output.count(len(figure.cells)), output.count(len(figure.claims))]
+    rows: list[list[output.Cell]] = [
+        [f"{figure.id:{width}}  {figure.title}", numbers.count(len(figure.cells)), numbers.count(len(figure.claims))]
         for figure in figures
     ]
     output.print_table((f"{'id':{width}}  what it shows", "runs", "claims"), rows)
@@ -171,9 +167,9 @@ def _print(facts: dict[str, Any]) -> None:
     holds = [each.holds for each in verdicts]
     output.print_facts(
         [
-            ("figures and tables", output.count(len(facts["figures"]))),
-            ("runs", output.count(facts["runs"])),
-            ("run now", output.count(facts["ran"])),
+            ("figures and tables", numbers.count(len(facts["figures"]))),
+            ("runs", numbers.count(facts["runs"])),
+            ("run now", numbers.count(facts["ran"])),
             ("claims that hold", f"{holds.count(True):,} of {len(holds):,}"),
         ]
     )
@@ -181,4 +177,3 @@ def _print(facts: dict[str, Any]) -> None:
         output.say(output.one_line(f"a run failed: {error}"))
     if facts["left_out"]:
         output.say(f"left out, as they need social graphs (--data): {', '.join(facts['left_out'])}")
-    output.say(f"written to {output.one_line(facts['out'])}; `topicloom report` makes a page of it")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from topicloom.cli.shared.options import Spark
 from topicloom.cli.shared.progress import Working
 from topicloom.cli.shared.spark_work import SparkSession, on_spark
 
 if TYPE_CHECKING:
-    from topicloom.pipeline import SparkOptions
     from topicloom.pipeline.grids.cell import Cell
     from topicloom.pipeline.grids.grid import Grid
     from topicloom.pipeline.grids.grid_watch import GridWatch
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def run_and_write(
     working: Working,
-    settings: SparkOptions,
+    spark: Spark,
     command: str,
     grid: Grid,
     run: Callable[[SparkSession, GridWatch, Callable[[str], None]], dict[Cell, str]],
@@ -36,8 +36,8 @@ def run_and_write(
     watch, doing, errors = GridWatch(), [things], dict["Cell", str]()
     try:
         if grid.pending:
-            with on_spark(working, settings, f"topicloom {command}") as spark:
-                errors = spark.do(
+            with on_spark(working, spark, f"topicloom {command}") as work:
+                errors = work.do(
                     lambda: doing[-1],
                     lambda session: run(session, watch, doing.append),
                     watch=watch,

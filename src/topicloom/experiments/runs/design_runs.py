@@ -19,6 +19,5 @@ def run_design(parameters: Mapping[str, Any], interest: Interest | None) -> pa.T
     """
     assert interest is not None
     designer = DESIGNERS[parameters["designer"]]
-    takes = [*(parameter.name for parameter in designer.parameters), *(["budget_ratio"] if designer.budget else [])]
-    given = {name: parameters[name] for name in takes if name in parameters}
+    given = designer.own(parameters)
     return design_row(interest, designer.name, given, parameters["seed"], diameters=parameters.get("diameters", False))
