@@ -30,8 +30,7 @@ from pathlib import Path
 import pyarrow.parquet
 import topicloom
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.ingesting import ingest
-from topicloom.pipeline import SparkOptions, spark_session
+from topicloom.pipeline import SparkOptions, ingest, spark_session
 from topicloom.pipeline.analysis.evaluate import evaluate
 from topicloom.pipeline.analysis.profile import profile
 from topicloom.pipeline.analysis.sample import sample
