@@ -70,7 +70,7 @@ except InputError as error:
 def test_the_pipeline_on_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
     ended = run_python(ON_A_CLUSTER, str(tmp_path))
     assert ended.stderr == ""
-    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (--verbose shows more)\n"
+    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (verbose shows more)\n"
     assert ended.returncode == 0
 
 

@@ -24,12 +24,11 @@ def with_shared_options(function: Callable[..., None], more: Sequence[inspect.Pa
 
     `more` are those of its options that its signature does not tell; they stand before its seed.
     """
-    hints = get_type_hints(function, include_extras=True)
     own: list[inspect.Parameter] = []
     shared: list[inspect.Parameter] = []
     groups: dict[str, type[SharedOptions]] = {}
-    for parameter in inspect.signature(function).parameters.values():
-        kind = hints[parameter.name]
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        kind = parameter.annotation
         if isinstance(kind, type) and issubclass(kind, SharedOptions):
             groups[parameter.name] = kind
             for each in _parameters(kind):
@@ -37,7 +36,7 @@ def with_shared_options(function: Callable[..., None], more: Sequence[inspect.Pa
         elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             if parameter.name == "seed":
                 own.extend(more)
-            own.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind))
+            own.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(function)
     def command(**given: Any) -> None:

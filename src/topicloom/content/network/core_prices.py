@@ -21,7 +21,7 @@ def require_metric(prices: Floats, names: Sequence[str], where: str) -> None:
         raise InputError(
             f"the price from '{names[i]}' to '{names[k]}' is {prices[i, k]:g}, "
             f"and {prices[i, j] + prices[j, k]:g} through '{names[j]}'; "
-            "prices must obey the triangle inequality, or be made to with close",
+            "prices must obey the triangle inequality, or be closed with close",
             "close",
             file=where,
         )
