@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from topicloom.cli.shared.options import Spark
 from topicloom.cli.shared.progress import Working
 from topicloom.cli.shared.spark_work import SparkSession, on_spark
 
 if TYPE_CHECKING:
-    from topicloom.cli.shared.options import Spark
     from topicloom.pipeline.grids.cell import Cell
     from topicloom.pipeline.grids.grid import Grid
     from topicloom.pipeline.grids.grid_watch import GridWatch

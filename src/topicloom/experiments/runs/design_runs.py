@@ -19,5 +19,5 @@ def run_design(parameters: Mapping[str, Any], interest: Interest | None) -> pa.T
     """
     assert interest is not None
     designer = DESIGNERS[parameters["designer"]]
-    given, diameters = designer.own(parameters), parameters.get("diameters", False)
-    return design_row(interest, designer.name, given, parameters["seed"], diameters=diameters)
+    given = designer.own(parameters)
+    return design_row(interest, designer.name, given, parameters["seed"], diameters=parameters.get("diameters", False))
