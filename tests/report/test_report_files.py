@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 from pages import write_results, write_trace
 from result_files import write_profile, write_topics
+from topicloom.report.runs.trace_results import TRACE, TRACE_COLUMNS
 
 from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design
@@ -16,7 +17,6 @@ from topicloom.churn.trace import SCHEMA
 from topicloom.report import find_files, read_results
 from topicloom.report.overlays.fleet_results import OVERLAY, SUBSCRIPTIONS
 from topicloom.report.overlays.topics_section import TOPICS
-from topicloom.report.runs.trace_results import TRACE, TRACE_COLUMNS
 
 PAIRS = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -163,7 +164,7 @@ def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch
 
 def _facts(plan: Plan, made: Sequence[Made], errors: dict[Cell, str], left_out: list[str]) -> dict[str, Any]:
     return {
-        "figures": [each.entry for each in made],
+        "figures": [asdict(each.figure) for each in made],
         "claims": [verdict.to_dict() for each in made for verdict in each.verdicts],
         "ran": len(plan.pending),
         "errors": sorted(set(errors.values())),

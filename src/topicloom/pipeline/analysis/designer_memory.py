@@ -14,6 +14,7 @@ from topicloom.designers import DESIGNERS
 from topicloom.designers.base import Number
 from topicloom.designers.greedy.merging import most_links
 from topicloom.designers.run import checked_parameters
+from topicloom.files.json_files import Count
 from topicloom.model.interest import Interest
 from topicloom.pipeline.analysis.distribution import Distribution
 
@@ -24,7 +25,7 @@ class DesignerMemory:
 
     designer: str
     parameters: Mapping[str, Number]
-    bytes: int
+    bytes: Count
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from topicloom.churn.trace import SCHEMA, read_trace
 from topicloom.model.events import CHANGE, JOIN, LEAVE
 from topicloom.present.figures import (
     COLOURS,
@@ -25,15 +27,16 @@ from topicloom.present.figures import (
 from topicloom.present.html import Cell
 from topicloom.present.numbers import count, mean, milliseconds, percent
 from topicloom.report.page.curves import Binned, binned
-from topicloom.report.page.kind import Kind
+from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, beside, figure, paragraph, table, tiles
-from topicloom.report.runs.trace_results import TRACE, Trace, read_traces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Column = npt.NDArray[np.float64]
+
+TRACE = Form("trace", columns=tuple(SCHEMA.names))
 
 # How many refused events are named.
 _REFUSED_ROWS = 20
@@ -47,6 +50,19 @@ _MEANS: dict[str, tuple[str, Any]] = {
     "seconds": ("time, mean", milliseconds),
     "upkeep_seconds": ("upkeep, mean", milliseconds),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What events did to an overlay, one a row."""
+
+    name: str
+    table: pa.Table
+
+
+def read_traces(reading: Reading) -> list[Trace]:
+    """Read all traces."""
+    return [Trace(name, table) for name, table in reading.named(TRACE, read_trace)]
 
 
 def trace_section(trace: Trace) -> Section:
