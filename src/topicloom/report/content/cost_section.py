@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from topicloom.content.cost_summary import BrokerCost, CostSummary
 from topicloom.present.html import Cell
@@ -67,7 +68,7 @@ def costs_section(costs: Costs) -> Section:
     return Section(f"Costs: {len(costs.plans)} plans", (paragraph(about), _compared(costs), bars), inside)
 
 
-def _compared(costs: Costs) -> str:
+def _compared(costs: Costs) -> Markup:
     rows: list[list[Cell]] = [
         [
             plan.name,
@@ -85,7 +86,7 @@ def _compared(costs: Costs) -> str:
     return table("All plans", [*headers, "core on one tree", "core with relays"], rows)
 
 
-def _plan(plan: NamedCost) -> tuple[str, ...]:
+def _plan(plan: NamedCost) -> tuple[Markup, ...]:
     cost = plan.cost
     about = (
         f"What the plan of {plan.name} costs: access is the links of users, core the trees between brokers. "
@@ -107,7 +108,7 @@ def _plan(plan: NamedCost) -> tuple[str, ...]:
     return paragraph(about), tiles(facts), beside([_load(plan), _cost(plan)]), _brokers(plan)
 
 
-def _load(plan: NamedCost) -> str:
+def _load(plan: NamedCost) -> Markup:
     load, capacity = _column(plan.cost, "load"), _column(plan.cost, "capacity")
     drawn = ranked_figure(
         [each.broker for each in plan.cost.by_broker],
@@ -125,7 +126,7 @@ def _load(plan: NamedCost) -> str:
     return figure(drawn, f"cost {plan.name} load", "Load of brokers", note)
 
 
-def _cost(plan: NamedCost) -> str:
+def _cost(plan: NamedCost) -> Markup:
     drawn = ranked_figure(
         [each.broker for each in plan.cost.by_broker],
         {"access": _column(plan.cost, "access"), "core": _column(plan.cost, "core")},
@@ -136,7 +137,7 @@ def _cost(plan: NamedCost) -> str:
     return figure(drawn, f"cost {plan.name} brokers", "Cost by broker", f"Core is {share} of the whole.")
 
 
-def _brokers(plan: NamedCost) -> str:
+def _brokers(plan: NamedCost) -> Markup:
     rows: list[list[Cell]] = [
         [
             each.broker,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
 from topicloom.content.network.channels_by_user import Floats, Ids
 from topicloom.content.network.network_folder import NetworkOutline
@@ -60,7 +61,7 @@ def _paid(known: NetworkOutline, brokers: Ids) -> Floats:
     return paid
 
 
-def _assigned(network: ShownNetwork, name: str) -> tuple[str, ...]:
+def _assigned(network: ShownNetwork, name: str) -> tuple[Markup, ...]:
     brokers, origin, _ = network.assignments[name]
     made = f"made by {made_by(origin)}." if origin else "which does not say who made it."
     figures = f"assignment {network.name} {name}"
@@ -71,14 +72,14 @@ def _assigned(network: ShownNetwork, name: str) -> tuple[str, ...]:
     )
 
 
-def _users(known: NetworkOutline, brokers: Ids, name: str) -> str:
+def _users(known: NetworkOutline, brokers: Ids, name: str) -> Markup:
     users = np.bincount(brokers, minlength=len(known.broker_names)).astype(np.float64)
     drawn = ranked_figure(known.broker_names, {"users": users}, things="broker", unit="users")
     note = f"On average {users.mean():,.1f} users. Users differ in traffic, so this is not yet their load."
     return figure(drawn, f"{name} users", "Users of brokers", note)
 
 
-def _prices(known: NetworkOutline, brokers: Ids, name: str) -> str:
+def _prices(known: NetworkOutline, brokers: Ids, name: str) -> Markup:
     paid, least = (np.sort(prices)[::-1] for prices in (_paid(known, brokers), known.access.min(axis=1)))
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.4)

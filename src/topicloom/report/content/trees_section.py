@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
 from topicloom.content.core_trees import TREE_COLUMNS, read_trees
 from topicloom.present.html import Cell
@@ -80,7 +81,7 @@ def trees_section(trees: Trees) -> Section:
     return Section(f"Core trees: {trees.name}", tuple(blocks))
 
 
-def _figure(trees: Trees) -> str:
+def _figure(trees: Trees) -> Markup:
     links = trees.links.select(["one", "other"]).to_pylist()
     drawn = ranked_figure(
         [f"{link['one']} – {link['other']}" for link in links],
@@ -91,7 +92,7 @@ def _figure(trees: Trees) -> str:
     return figure(drawn, f"trees {trees.name}", "Cost of links", "What crosses a link, times its price.")
 
 
-def _links(links: pa.Table) -> str:
+def _links(links: pa.Table) -> Markup:
     rows: list[list[Cell]] = [
         [row["one"], row["other"], count(row["trees"]), amount(row["rate"]), amount(row["cost"])]
         for row in links.slice(0, _ROWS).to_pylist()

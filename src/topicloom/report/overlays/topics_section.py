@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from topicloom.metrics import TopicMeasures
 from topicloom.metrics.by_topic import TOPIC_COLUMNS
@@ -58,7 +59,7 @@ def topics_section(topics: Topics) -> Section:
     )
 
 
-def _support(measures: TopicMeasures, name: str) -> str:
+def _support(measures: TopicMeasures, name: str) -> Markup:
     at, support = thinned(np.sort(measures.support))
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.4)
@@ -70,7 +71,7 @@ def _support(measures: TopicMeasures, name: str) -> str:
     return figure(drawn, f"{name} support", "Support of topics", f"{full} of the topics are connected.")
 
 
-def _components(measures: TopicMeasures, name: str) -> str:
+def _components(measures: TopicMeasures, name: str) -> Markup:
     drawn, how = sizes_figure(measures.components, size="components of a topic", things="topics", colour=COLOURS[0])
     note = f"The pieces that a topic is in; one is best.{how}"
     return figure(drawn, f"{name} components", "Components of topics", note)

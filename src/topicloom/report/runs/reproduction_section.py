@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from markupsafe import Markup
+
 from topicloom.experiments.reproduction_index import REPRODUCTION, PaperFigure, read_claims, read_figures
 from topicloom.experiments.verdict import Verdict
 from topicloom.present.html import Cell, Sentence
@@ -86,7 +88,7 @@ def reproduction_section(reproduction: Reproduction) -> Section:
         (
             paragraph(about),
             tiles(facts),
-            table("All claims", ["paper", "where", *_CLAIM[:-1]], rows, note=note) if rows else "",
+            table("All claims", ["paper", "where", *_CLAIM[:-1]], rows, note=note) if rows else Markup(),
         ),
         tuple(_paper(reproduction, paper) for paper in reproduction.papers),
     )
@@ -104,7 +106,7 @@ def _paper(reproduction: Reproduction, paper: str) -> Section:
     return Section(paper, (*blocks, _claims(others, "Claims about figures that are not here")))
 
 
-def _figure(figure: PaperFigure, svg: bytes, claims: Iterable[Verdict]) -> str:
+def _figure(figure: PaperFigure, svg: bytes, claims: Iterable[Verdict]) -> Markup:
     runs = f"{figure.runs:,} runs, {figure.repetitions:,} for each setting"
     failed = f"; {figure.failed:,} failed" if figure.failed else ""
     place = f"{figure.place[:1].upper()}{figure.place[1:]}"
@@ -112,10 +114,10 @@ def _figure(figure: PaperFigure, svg: bytes, claims: Iterable[Verdict]) -> str:
     return heading(f"{place}: {figure.title}") + drawn + _claims(claims, "")
 
 
-def _claims(claims: Iterable[Verdict], title: str) -> str:
+def _claims(claims: Iterable[Verdict], title: str) -> Markup:
     rows = list(map(_row, claims))
     if not rows:
-        return ""
+        return Markup()
     # A column without a word in it would only take room from the others.
     columns = len(_CLAIM) if any(row[-1] for row in rows) else len(_CLAIM) - 1
     return table(title, _CLAIM[:columns], [row[:columns] for row in rows])

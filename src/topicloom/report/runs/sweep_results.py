@@ -31,7 +31,7 @@ _BUDGETS = ("max_edges", "max_degree")
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweptCell:
     """Runs of a designer on a workload with different seeds: how many there were, and the mean of each measure."""
 
     workload: tuple[Any, ...]
@@ -41,21 +41,21 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
-    """Cells of a grid. `varying` names what differs between workloads, in the order of `Cell.workload`."""
+class ShownSweep:
+    """Cells of a grid. `varying` names what differs between workloads, in the order of `SweptCell.workload`."""
 
     name: str
     varying: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[SweptCell, ...]
     errors: tuple[tuple[str, str], ...]
 
 
-def read_sweeps(reading: Reading) -> list[Sweep]:
+def read_sweeps(reading: Reading) -> list[ShownSweep]:
     """Read all results of sweeps."""
-    return [Sweep(name, *read) for name, read in reading.named(SWEEP, _sweep)]
+    return [ShownSweep(name, *read) for name, read in reading.named(SWEEP, _sweep)]
 
 
-def _sweep(path: Path) -> tuple[tuple[str, ...], tuple[Cell, ...], tuple[tuple[str, str], ...]]:
+def _sweep(path: Path) -> tuple[tuple[str, ...], tuple[SweptCell, ...], tuple[tuple[str, str], ...]]:
     file = path / RESULTS if path.is_dir() else path
     present = column_names(file)
     settings = [name for name in present if name.startswith((_WORKLOAD, _PARAMETER)) and name != f"{_WORKLOAD}seed"]
@@ -72,7 +72,9 @@ def _sweep(path: Path) -> tuple[tuple[str, ...], tuple[Cell, ...], tuple[tuple[s
     for at, row in enumerate(done.to_pylist()):
         groups.setdefault((tuple(row[name] for name in varying), _designer(row)), []).append(at)
     cells = tuple(
-        Cell(key[0], key[1], len(at), {name: sum(values[i] for i in at) / len(at) for name, values in measured.items()})
+        SweptCell(
+            key[0], key[1], len(at), {name: sum(values[i] for i in at) / len(at) for name, values in measured.items()}
+        )
         for key, at in groups.items()
     )
     errors = tuple((_designer(row), str(row["error"])) for row in rows if row["error"] is not None)

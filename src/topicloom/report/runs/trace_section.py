@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
 from topicloom.churn.trace import SCHEMA, read_trace
 from topicloom.model.events import CHANGE, JOIN, LEAVE
@@ -79,7 +80,7 @@ def trace_section(trace: Trace) -> Section:
     return Section(f"Churn: {trace.name}", tuple(blocks))
 
 
-def _tiles(applied: pa.Table) -> str:
+def _tiles(applied: pa.Table) -> Markup:
     last = applied.slice(applied.num_rows - 1).to_pylist()[0]
     changed = pc.add(applied["links_added"], applied["links_removed"])
     return tiles(
@@ -96,7 +97,7 @@ def _tiles(applied: pa.Table) -> str:
     )
 
 
-def _means(applied: pa.Table) -> str:
+def _means(applied: pa.Table) -> Markup:
     rows: list[list[Cell]] = []
     for kind in (JOIN, LEAVE, CHANGE):
         events = applied.filter(pc.equal(applied["kind"], kind))
@@ -144,7 +145,7 @@ _PLOTS = (
 )
 
 
-def _figures(applied: pa.Table, name: str) -> list[str]:
+def _figures(applied: pa.Table, name: str) -> list[Markup]:
     columns = {field: _column(applied, field) for plot in _PLOTS for field in plot.columns}
     events = _column(applied, "event")
     grouped = _GROUPED if len(binned(events, events).at) < len(events) else ""
@@ -195,7 +196,7 @@ def _draw(axes: Axes, groups: Binned, order: int, *, dots: bool) -> None:
     axes.fill_between(groups.at, groups.low, groups.high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _refused(events: pa.Table) -> str:
+def _refused(events: pa.Table) -> Markup:
     rows: list[list[Cell]] = [
         [count(row["event"]), row["kind"], row["node"], row["error"]]
         for row in events.slice(0, _REFUSED_ROWS).to_pylist()
