@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.files.ingest_folder import TABLES
 from topicloom.metrics import Measures, TopicMeasures, summarise, support_curve, topic_measures
 from topicloom.model import InputError, Interest, Overlay
 from topicloom.model.overlay import read_fingerprint
 from topicloom.report.page.kind import Form, Reading, unused
 
 # The names of the two columns are the reader's choice.
-SUBSCRIPTIONS = Form("subscriptions", columns=("node", "topic"), parts=("nodes", "topics", "subscriptions"))
+SUBSCRIPTIONS = Form("subscriptions", columns=("node", "topic"), parts=TABLES)
 OVERLAY = Form("overlay", columns=("source", "target"))
 
 
