@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from markupsafe import Markup
 
@@ -13,7 +15,6 @@ from topicloom.present.html import Cell
 from topicloom.present.numbers import Number, count, percent
 from topicloom.report.overlays.fleet_results import Design, ShownFleet
 from topicloom.report.overlays.worst_topics import topic_diameters, worst_topics
-from topicloom.report.page.carriers import carriers
 from topicloom.report.page.curves import first_reaching, thinned
 from topicloom.report.page.section import Section, beside, figure, paragraph, table, tiles
 from topicloom.report.page.size_counts import sizes_figure
@@ -84,6 +85,32 @@ def _picture(design: Design, name: str) -> Markup:
     else:
         note = "Who is linked with whom, nodes with most links first: hubs are stripes along the edges."
     return figure(overlay_figure(design.overlay), f"{name} picture", "The overlay", note)
+
+
+class Carrier(NamedTuple):
+    """A node with many links; `streams` are the topics that it shares with its neighbours, summed over its links."""
+
+    node: int
+    links: int
+    topics: int
+    streams: int
+
+
+def carriers(overlay: Overlay, most: int) -> list[Carrier]:
+    """The nodes with most links, of equals those that want more topics first; nodes without links are none."""
+    interest, degrees = overlay.interest, overlay.degrees
+    topics_per_node = np.diff(interest.node_start)
+    first = np.lexsort((-topics_per_node, -degrees))[:most]
+    found = []
+    for node in first[degrees[first] > 0].tolist():
+        wanted = np.zeros(interest.topic_count, bool)
+        wanted[interest.topics_of(node)] = True
+        linked = np.zeros(interest.node_count, bool)
+        linked[overlay.target[overlay.source == node]] = True
+        linked[overlay.source[overlay.target == node]] = True
+        shared = np.repeat(linked, topics_per_node) & wanted[interest.node_topics]
+        found.append(Carrier(node, int(degrees[node]), int(topics_per_node[node]), int(np.count_nonzero(shared))))
+    return found
 
 
 def _carriers(overlay: Overlay) -> Markup:

@@ -3,7 +3,6 @@
 - `profile_section`: The section of a profile, from the folder that `topicloom profile` wrote.
 - `reproduction_section`: The section of a reproduction: the papers' figures from our own runs, and whether their
   claims hold.
-- `svg_files`: Pictures from SVG files.
 - `sweep_pictures`: Pictures of a sweep: each measure of the designers against what varies between workloads.
 - `sweep_results`: Results of sweeps from files: runs that differ in nothing but their seeds, put together.
 - `sweep_section`: The section of a sweep: designers on many workloads.

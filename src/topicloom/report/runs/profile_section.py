@@ -13,11 +13,11 @@ from topicloom.pipeline.analysis.profile_folder import (
     ProfileFigures,
     read_figures_of,
 )
+from topicloom.present.figures import read_svg
 from topicloom.present.html import Cell
 from topicloom.present.numbers import Number, amount, count, mean, percent
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, beside, paragraph, picture, table, tiles
-from topicloom.report.runs.svg_files import read_svg
 
 PROFILED = Form("profile", parts=(MANIFEST, PROFILE))
 

@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from topicloom.experiments.reproduction_index import REPRODUCTION, PaperFigure, read_claims, read_figures
 from topicloom.experiments.verdict import Verdict
+from topicloom.present.figures import read_svg
 from topicloom.present.html import Cell, Sentence
 from topicloom.present.numbers import claimed, count, measured
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, heading, paragraph, picture, table, tiles
-from topicloom.report.runs.svg_files import read_svg
 
 REPRODUCED = Form("reproduction", parts=(REPRODUCTION,))
 
