@@ -60,10 +60,9 @@ class CostSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {name: value for name, value in asdict(self).items() if value is not None or name in _ALWAYS}
-
-
-_ALWAYS = ("cost_reduction_ratio",)
+        asked_for = {"core_on_one_tree": self.core_on_one_tree, "core_with_relays": self.core_with_relays}
+        left_out = [name for name, cost in asked_for.items() if cost is None]
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
 
 def reduction_ratio(priced: Cost, random: Cost | None) -> float | None:

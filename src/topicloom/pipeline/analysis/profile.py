@@ -19,7 +19,7 @@ from topicloom.pipeline.analysis.common_topics import CommonTopics, common_topic
 from topicloom.pipeline.analysis.designer_memory import DesignerMemory, designer_memory
 from topicloom.pipeline.analysis.distribution import Distribution
 from topicloom.pipeline.analysis.distribution_plots import ccdf_figure
-from topicloom.pipeline.analysis.profile_folder import CCDF, COMMON_TOPICS, ProfileFigures, write_figures_of
+from topicloom.pipeline.analysis.profile_folder import CCDF, COMMON_TOPICS, ProfileFigures, write_profile_figures
 from topicloom.pipeline.analysis.shuffling import require_seed
 from topicloom.pipeline.ingesting.ingested import Ingested
 from topicloom.present.figures import write_figure
@@ -130,7 +130,7 @@ class Profile:
                 pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
             write_figure(self.plot(), folder / CCDF)
             write_figure(self.plot_common_topics(), folder / COMMON_TOPICS)
-            write_figures_of(folder, self.figures)
+            write_profile_figures(folder, self.figures)
 
 
 def profile(

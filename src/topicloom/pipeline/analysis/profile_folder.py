@@ -56,13 +56,13 @@ class ProfileManifest:
     version: str
 
 
-def write_figures_of(folder: Path, figures: ProfileFigures) -> None:
+def write_profile_figures(folder: Path, figures: ProfileFigures) -> None:
     """Write the figures of a profile, and the manifest, into its folder."""
     manifest = ProfileManifest("topicloom profile", figures.fingerprint, __version__)
     for name, content in ((PROFILE, figures), (MANIFEST, manifest)):
         (folder / name).write_text(json.dumps(asdict(content), indent=1) + "\n", encoding="utf-8")
 
 
-def read_figures_of(folder: Path) -> tuple[ProfileManifest, ProfileFigures]:
+def read_profile_figures(folder: Path) -> tuple[ProfileManifest, ProfileFigures]:
     """The manifest and the figures of the folder of a profile."""
     return read_json(folder / MANIFEST, ProfileManifest), read_json(folder / PROFILE, ProfileFigures)

@@ -11,7 +11,7 @@ from topicloom.pipeline.analysis.profile_folder import (
     COMMON_TOPICS,
     PROFILE,
     ProfileFigures,
-    read_figures_of,
+    read_profile_figures,
 )
 from topicloom.present.figures import read_svg
 from topicloom.present.html import Cell
@@ -42,7 +42,7 @@ def read_profiles(reading: Reading) -> list[ShownProfile]:
 
 
 def _profile(folder: Path) -> ShownProfile:
-    manifest, figures = read_figures_of(folder)
+    manifest, figures = read_profile_figures(folder)
     return ShownProfile(folder.name, manifest.version, figures, read_svg(folder, CCDF), read_svg(folder, COMMON_TOPICS))
 
 
