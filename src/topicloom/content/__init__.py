@@ -14,16 +14,16 @@ from topicloom.content.cost_summary import CostSummary, cost_summary
 from topicloom.content.network.network import Network, Traffic
 from topicloom.content.network.network_folder import read_network
 from topicloom.content.registry import ALGORITHMS, find_algorithm
-from topicloom.content.run import Run, assign, run
+from topicloom.content.run import AssignmentRun, assign, run, run_prepared
 
 __all__ = [
     "ALGORITHMS",
     "Assignment",
+    "AssignmentRun",
     "Cost",
     "CostSummary",
     "Network",
     "Origin",
-    "Run",
     "Traffic",
     "assign",
     "core_trees",
@@ -34,4 +34,5 @@ __all__ = [
     "read_network",
     "relayed_core",
     "run",
+    "run_prepared",
 ]

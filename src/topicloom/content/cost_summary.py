@@ -1,4 +1,4 @@
-"""What an assignment costs in figures: what `topicloom content cost --json` prints, and pages show."""
+"""What an assignment costs in figures: what `topicloom content cost` prints as JSON, and pages show."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ def require_folder(folder: Path, *, quick: bool) -> None:
         raise InputError(f"{folder}: holds other files; give a new folder, or one that a reproduction wrote")
     for before in (_read(folder / REPRODUCTION, read_figures), _read(folder / CLAIMS, read_claims)):
         if before is not None and before.quick != quick:
-            kind, other = ("a quick", "without") if before.quick else ("a full", "with")
-            raise InputError(f"{folder}: holds {kind} reproduction; give another folder for one {other} --quick")
+            kind, other = ("a quick", "a full one") if before.quick else ("a full", "one with quick")
+            raise InputError(f"holds {kind} reproduction; give another folder for {other}", "quick", file=folder)
 
 
 def write_reproduction(plan: Plan, errors: Mapping[Cell, str], *, quick: bool) -> list[Made]:

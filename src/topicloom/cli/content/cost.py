@@ -9,7 +9,7 @@ import typer
 
 from topicloom.cli.content import content_options
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.content import CostSummary
@@ -26,6 +26,7 @@ _SHOWN_BROKERS = 10
 
 
 def command(
+    *,
     net: content_options.Net,
     assignment: Annotated[
         Path,
@@ -47,8 +48,7 @@ def command(
     ] = None,
     seed: options.Seed = 0,
     close: content_options.Close = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Say what an assignment costs.
 
@@ -61,7 +61,7 @@ def command(
     checked_paths.require_readable(assignment)
     if trees is not None:
         checked_paths.require_writable(trees, assignment)
-    with Working(quiet=quiet) as working:
+    with printing.working() as working:
         network = content_options.read(working, net, close=close)
         assigned = working.do(f"reading {assignment.name}", lambda: Assignment.read(assignment, network))
         priced = working.do("adding up costs", lambda: cost(assigned))
@@ -72,12 +72,12 @@ def command(
             links = working.do("listing trees", lambda: core_trees(assigned))
             write_trees(links, trees)
     summary = cost_summary(assigned, priced, random, one_tree=one_tree, relays=relays)
-    if json:
+    if printing.json:
         output.print_json(summary.to_dict())
         return
     _print(summary)
     if trees is not None:
-        output.say(f"trees written to {output.one_line(str(trees))}")
+        printing.written(trees, "trees")
 
 
 def _print(summary: CostSummary) -> None:
@@ -89,12 +89,12 @@ def _print(summary: CostSummary) -> None:
         "core_with_relays": "core with relays",
     }
     costs = ((text, getattr(summary, name)) for name, text in names.items())
-    lines = [(text, output.amount(value)) for text, value in costs if value is not None]
+    lines = [(text, numbers.amount(value)) for text, value in costs if value is not None]
     if summary.cost_reduction_ratio is not None:
-        lines.append(("random / this", output.degree(summary.cost_reduction_ratio)))
+        lines.append(("random / this", numbers.mean(summary.cost_reduction_ratio)))
     lines += [
-        ("unwanted share", output.share(summary.unwanted_share)),
-        ("overloaded brokers", output.count(summary.overloaded_brokers)),
+        ("unwanted share", numbers.share(summary.unwanted_share)),
+        ("overloaded brokers", numbers.count(summary.overloaded_brokers)),
     ]
     output.print_facts(lines)
     rows = summary.by_broker
@@ -105,11 +105,12 @@ def _print(summary: CostSummary) -> None:
         [
             [
                 output.one_line(row.broker),
-                output.count(row.users),
-                *map(output.amount, (row.load, row.capacity, row.access, row.core)),
+                numbers.count(row.users),
+                *map(numbers.amount, (row.load, row.capacity, row.access, row.core)),
             ]
             for row in dearest
         ],
     )
     if len(rows) > len(dearest):
-        output.say(f"and {output.count(len(rows) - len(dearest))} brokers that cost less; --json lists all")
+        others = numbers.count_of(len(rows) - len(dearest), "cheaper broker")
+        output.say(f"and {others}; --json lists all")

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from topicloom.content.cost_summary import BrokerCost, CostSummary
 from topicloom.present.html import Cell
-from topicloom.present.numbers import amount, count, mean, percent
+from topicloom.present.numbers import amount, count, count_of, mean, percent
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.ranked import Column, ranked_figure
 from topicloom.report.page.section import Section, beside, figure, paragraph, table, tiles
@@ -51,8 +51,8 @@ def costs_section(costs: Costs) -> Section:
         return Section(f"Cost: {costs.name}", _plan(costs.plans[0]))
     first = costs.plans[0].cost
     about = (
-        f"What {len(costs.plans)} plans cost: {first.users:,} users, {len(first.by_broker):,} brokers, "
-        f"{first.channels:,} channels."
+        f"What {len(costs.plans)} plans cost: {count_of(first.users, 'user')}, "
+        f"{count_of(len(first.by_broker), 'broker')}, {count_of(first.channels, 'channel')}."
     )
     drawn = ranked_figure(
         [plan.name for plan in costs.plans],

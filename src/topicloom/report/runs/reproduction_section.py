@@ -13,7 +13,7 @@ from topicloom.experiments.reproduction_index import REPRODUCTION, PaperFigure, 
 from topicloom.experiments.verdict import Verdict
 from topicloom.present.figures import read_svg
 from topicloom.present.html import Cell, Sentence
-from topicloom.present.numbers import claimed, count, measured
+from topicloom.present.numbers import claimed, count, count_of, measured
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, heading, paragraph, picture, table, tiles
 
@@ -107,7 +107,7 @@ def _paper(reproduction: Reproduction, paper: str) -> Section:
 
 
 def _figure(figure: PaperFigure, svg: bytes, claims: Iterable[Verdict]) -> Markup:
-    runs = f"{figure.runs:,} runs, {figure.repetitions:,} for each setting"
+    runs = f"{count_of(figure.runs, 'run')}, {figure.repetitions:,} for each setting"
     failed = f"; {figure.failed:,} failed" if figure.failed else ""
     place = f"{figure.place[:1].upper()}{figure.place[1:]}"
     drawn = picture(svg, place, f"{figure.about} From {runs}{failed}.")
@@ -147,8 +147,8 @@ def _facts(reproduction: Reproduction) -> dict[str, object]:
 
 
 def _line(reproduction: Reproduction) -> str:
-    figures, claims = len(reproduction.figures), len(reproduction.claims)
-    return f"reproduction {reproduction.name}: {figures} figures, {reproduction.holding[True]} of {claims} claims hold"
+    figures, claims = count_of(len(reproduction.figures), "figure"), count_of(len(reproduction.claims), "claim")
+    return f"reproduction {reproduction.name}: {figures}, {reproduction.holding[True]} of {claims} hold"
 
 
 KIND = Kind(
