@@ -225,7 +225,7 @@ def test_times_are_in_milliseconds(tmp_path: Path) -> None:
 
 def test_figures_escape_what_they_say() -> None:
     drawn = figure(Figure(), "name", '"><b>', "<i>")
-    assert 'aria-label="&quot;&gt;&lt;b&gt;. &lt;i&gt;"' in drawn
+    assert 'aria-label="&#34;&gt;&lt;b&gt;. &lt;i&gt;"' in drawn
     assert "<b>" not in drawn
     assert "<i>" not in drawn
 
