@@ -30,7 +30,7 @@ from pathlib import Path
 import pyarrow.parquet
 import topicloom
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.ingesting import ingest
+from topicloom.pipeline.ingesting.ingest import ingest
 from topicloom.pipeline import SparkOptions, spark_session
 from topicloom.pipeline.analysis.evaluate import evaluate
 from topicloom.pipeline.analysis.profile import profile
