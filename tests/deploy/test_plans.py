@@ -18,9 +18,8 @@ from topicloom import InputError, Interest, Overlay, design
 from topicloom.deploy import Fleet, Plan, make_plan, read_plan, write_plan
 from topicloom.deploy.linting.lint import connect, lint
 from topicloom.deploy.planning.broker_names import identifier
-from topicloom.deploy.targets import render
 from topicloom.deploy.targets.mosquitto_conf import read_brokers
-from topicloom.deploy.targets.render import PICTURE, configurations, file_name
+from topicloom.deploy.targets.render import PICTURE, configurations, file_name, render
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
