@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from machine import NOT_HERE, set_up
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_SPARK_COMMANDS = tuple(
+    f"tests/cli/test_{name}.py" for name in ("spark_commands", "content_spark_commands", "reproduce_command")
+)
+
 # The same examples in every run, and no clock: the first example of a kernel may include its compilation.
 settings.register_profile("topicloom", derandomize=True, deadline=None, database=None, max_examples=100)
 settings.load_profile("topicloom")
 
 
-# First, as pytest-xdist reads the groups that this gives.
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         set_up(item)
+
+
+class _OneForSpark(LoadFileScheduling):
+    """Files go to workers one by one, except that all tests of Spark go to one: a Java takes long to get warm."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "spark" if file.startswith("tests/spark/") or file in _SPARK_COMMANDS else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _OneForSpark:
+    return _OneForSpark(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -42,16 +42,11 @@ _SPARK = {"spark", "on_one_session"}
 
 
 def set_up(item: pytest.Item) -> None:
-    """Mark a test by its fixtures, skip it where something is missing, and say beside which others it runs.
-
-    Tests that share a session of Spark go to one worker, as a Java takes long to get warm; the others go file by file.
-    """
-    shares_spark = not _SPARK.isdisjoint(getattr(item, "fixturenames", ()))
-    if shares_spark:
+    """Mark a test by its fixtures, and skip it where something is missing."""
+    if not _SPARK.isdisjoint(getattr(item, "fixturenames", ())):
         item.add_marker("spark")
     needed = [mark.args[0] for mark in item.iter_markers("broker")]
     needed += [name for name in ("spark", "browser") if item.get_closest_marker(name)]
     for tested, program, found in map(_PARTS.__getitem__, needed):
         if found is None:
             item.add_marker(pytest.mark.skip(reason=f"{NOT_HERE}{tested} (no {program})"))
-    item.add_marker(pytest.mark.xdist_group("spark" if shares_spark else item.nodeid.split("::")[0]))
