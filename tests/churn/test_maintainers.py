@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -329,7 +330,7 @@ class TestSettings:
 
 
 class TestConnected:
-    ADVICE = "give one that does, such as `topicloom design --algorithm low-oda` makes"
+    ADVICE = "give one that does, such as the designer low-oda makes"
 
     @every
     def test_an_overlay_in_pieces_is_refused(self, settings: Settings) -> None:
@@ -356,7 +357,7 @@ class TestConnected:
             if broken:
                 others = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
                 expected = f"the overlay does not connect all nodes of topic '{broken[0]}'{others}; {self.ADVICE}"
-                assert refusal(lambda overlay=overlay: maintainer(overlay)) == expected, f"{seed=}"
+                assert refusal(partial(maintainer, overlay)) == expected, f"{seed=}"
             else:
                 assert maintainer(overlay).link_count == len(links), f"{seed=}"
 

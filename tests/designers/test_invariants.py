@@ -26,15 +26,17 @@ COMPLETE = {"gm", "minmax-oda", "low-oda", "cd-oda", "cd-oda-1", "cd-oda-2", "ri
 RANDOM = {"spidercast", "spidercast-m", "random-a", "random-m"}
 HEEDLESS = {"random-a", "random-m"}  # may link nodes that share no topic
 
+BUDGETS: tuple[float, ...] = (1, 2, 5)
 SETTINGS: dict[str, list[Parameters]] = {
     "low-oda": [{}, {"k": 1}, {"k": 1.5}, {"k": 100}],
     "gm-fold": [{}, {"folds": 1}, {"folds": 3}],
     "backbone": [{}, {"core_size": 1}, {"core_size": 1, "core": "low-oda"}],
     "spidercast": [{}, {"greedy": 1}, {"greedy": 1, "random": 2}],
-} | {
-    name: [{designer.budget: budget} for budget in (1, 2, 5)] + [{"budget_ratio": 0.5}]
-    for name, designer in DESIGNERS.items()
-    if designer.budget is not None
+    **{
+        name: [*({designer.budget: budget} for budget in BUDGETS), {"budget_ratio": 0.5}]
+        for name, designer in DESIGNERS.items()
+        if designer.budget is not None
+    },
 }
 
 designers = pytest.mark.parametrize("name", DESIGNERS)
@@ -53,7 +55,8 @@ def links_of(overlay: Overlay) -> list[Link]:
 def fold_sizes(interest: Interest, links: list[Link], folds: int) -> list[int]:
     """Where the folds of gm-fold end: a fold is over when no link that is left contributes to it any more."""
     left = set(combinations(range(interest.node_count), 2))
-    sizes, queue = [], list(links)
+    sizes: list[int] = []
+    queue = list(links)
     for _ in range(folds):
         components, size = Components(interest), 0
         while queue and any(components.contribution(link) for link in left - set(links[: sum(sizes) + size])):
@@ -248,7 +251,7 @@ class TestRefusals:
     @designers
     def test_unknown_parameter_lists_the_known(self, name: str) -> None:
         known = [p.name for p in DESIGNERS[name].parameters] + ["budget_ratio"] * (DESIGNERS[name].budget is not None)
-        expected = f"{name} does not take the parameter 'colour'; it takes {', '.join(known) or 'none'}"
+        expected = f"{name} does not take colour; it takes {', '.join(known) or 'none'}"
         with pytest.raises(InputError) as caught:
             design(random_interest(0, "dense"), name, colour=3)
         assert str(caught.value) == expected

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from topicloom.model import InputError
 from topicloom.pipeline import SparkOptions, spark_session
 from topicloom.pipeline.spark.jvm import require_reachable, start_jvm
-from topicloom.pipeline.spark.settings import configuration, parse_settings
+from topicloom.pipeline.spark.settings import configuration
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -30,12 +30,11 @@ from pathlib import Path
 import pyarrow.parquet
 import topicloom
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.ingesting import ingest
-from topicloom.pipeline import SparkOptions, spark_session
+from topicloom.pipeline import SparkOptions, ingest, spark_session
 from topicloom.pipeline.analysis.evaluate import evaluate
 from topicloom.pipeline.analysis.profile import profile
 from topicloom.pipeline.analysis.sample import sample
-from topicloom.pipeline.grids.sweep import sweep
+from topicloom.pipeline.sweeps.designer_sweep import sweep
 
 def broken(batches):
     raise KeyError("broken on purpose")
@@ -68,10 +67,11 @@ except InputError as error:
 """
 
 
+@pytest.mark.spark
 def test_the_pipeline_on_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
     ended = run_python(ON_A_CLUSTER, str(tmp_path))
     assert ended.stderr == ""
-    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (--verbose shows more)\n"
+    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (verbose shows more)\n"
     assert ended.returncode == 0
 
 
@@ -114,12 +114,6 @@ def test_what_is_given_wins_over_ours_and_spark_defaults_too(bare: Path) -> None
     assert settings["spark.driver.memory"] == "5g"
 
 
-def test_settings_from_texts() -> None:
-    assert parse_settings(["a.b=c=d", " e = f "]) == {"a.b": "c=d", "e": "f"}
-    with pytest.raises(InputError, match="KEY=VALUE"):
-        parse_settings(["oops"])
-
-
 def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with (
@@ -145,6 +139,7 @@ def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         start_jvm({"spark.master": "local[1]"}, log)
 
 
+@pytest.mark.spark
 def test_a_master_that_makes_no_sense(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match="Master must"):
         start_jvm({"spark.master": "nonsense"}, log)
@@ -175,6 +170,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.spark
 def test_a_master_that_does_not_answer() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -23,8 +23,8 @@ TAKEN = frozenset(
     {
         *("interest", "network", "algorithm", "algorithms", "seed", "watch", "then", "name"),
         *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "close"),
-        *("spark", "master", "spark_conf", "driver_memory", "verbose"),
-        *("json", "quiet", "help"),
+        *("on_spark", "spark", "master", "spark_conf", "driver_memory", "verbose"),
+        *("json", "quiet", "help", "subs", "printing"),
     }
 )
 
