@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import brokers, churn, content, designs, evaluate, ingest, measures, real_data
+from benchmarks import backbone, brokers, churn, content, designs, evaluate, ingest, measures, real_data
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "measures", "real-data", "ingest", "evaluate", "churn", "brokers", "content")
+PARTS = ("designs", "backbone", "measures", "real-data", "ingest", "evaluate", "churn", "brokers", "content")
 
 
 def main() -> None:
@@ -33,6 +33,7 @@ def main() -> None:
     console = Console(width=150)
     parts = {
         "designs": lambda: designs.report(console, sizes, designers),
+        "backbone": lambda: backbone.report(console),
         "measures": lambda: measures.report(console, (max(sizes),)),
         "real-data": lambda: real_data.report(console),
         "ingest": lambda: ingest.report(console, rows),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def links_by_topic(subscriptions: DataFrame, source: Ids, target: Ids, sizes: Ids) -> DataFrame:
     """Links by topic: `topic_id`, `link` (its number), `one`, `other`; `sizes` are the topics of each node."""
     fewer = np.where(sizes[source] <= sizes[target], source, target)
-    links = pa.table({"link": np.arange(len(source)), "one": fewer, "other": source + target - fewer})
+    links = pa.table({"link": np.arange(len(source)), "one": fewer, "other": np.where(fewer == source, target, source)})
     spark = subscriptions.sparkSession
     of_one = subscriptions.selectExpr("node_id as one", "topic_id")
     of_other = subscriptions.selectExpr("node_id as other", "topic_id")
