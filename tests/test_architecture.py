@@ -145,10 +145,6 @@ def test_a_module_name_stands_for_one_thing() -> None:
         seen[file.stem] = file
 
 
-# Classes that still share a name, until each of these rooms has its own words.
-SHARED_CLASSES = {"Cell", "Outcome", "Plan"}
-
-
 def test_a_class_name_stands_for_one_thing() -> None:
     """Private classes are their module's own business."""
     seen: dict[str, Path] = {}
@@ -158,7 +154,7 @@ def test_a_class_name_stands_for_one_thing() -> None:
                 continue
             name = statement.name
             shared = seen.get(name, file)
-            assert name in SHARED_CLASSES or shared == file, f"{file} and {shared} both have a class {name}"
+            assert shared == file, f"{file} and {shared} both have a class {name}"
             seen[name] = file
 
 
