@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from plans import plan_of, plan_over
 
-from mosquitto_here import needs_mosquitto
 from topicloom import InputError, Interest, synthetic
 from topicloom.deploy import Plan
 from topicloom.deploy.proof import live, processes
 from topicloom.deploy.proof.delivery_tally import DeliveryTally
 from topicloom.deploy.proof.live import LiveStopped, LiveWatch, Proof, accepting_first, prove
 
-pytestmark = needs_mosquitto
+pytestmark = pytest.mark.broker("mosquitto")
 
 
 def fleet() -> Interest:
