@@ -14,7 +14,7 @@ import pytest
 from pages import Reader, page_of
 from result_files import cost_facts, write_assignment, write_cost, write_network, write_topics, write_trees
 
-from topicloom import InputError
+from topicloom import InputError, __version__
 from topicloom.content import assign, read_network
 from topicloom.report import find_files, read_results
 from topicloom.workloads.content_networks import content_network
@@ -84,7 +84,7 @@ def test_reads_what_is_generated_and_assigned(tmp_path: Path) -> None:
     assert (read.prices == network.access).all()
     assert (read.capacity == network.capacity).all()
     (assigned,) = read.assignments
-    assert (assigned.name, assigned.made_by) == ("a.parquet", "packing (topicloom 0.1.0)")
+    assert (assigned.name, assigned.made_by) == ("a.parquet", f"packing (topicloom {__version__})")
     assert (assigned.brokers == assignment.brokers).all()
 
 
