@@ -114,7 +114,7 @@ def test_interests_and_overlays_in_notebooks() -> None:
 
 
 def test_names_are_cut_and_escaped() -> None:
-    assert name_html("a<b>&\"'") == "a&lt;b&gt;&amp;&quot;&#x27;"
+    assert name_html("a<b>&\"'") == "a&lt;b&gt;&amp;&#34;&#39;"
     assert shortened("x" * 120) == "x" * 120
     assert shortened("x" * 121) == "x" * 119 + "…"
     assert name_html("x" * 121) == f'<span title="{"x" * 121}">{"x" * 119}…</span>'

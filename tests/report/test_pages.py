@@ -21,6 +21,8 @@ from topicloom.present.numbers import percent
 from topicloom.report import KINDS, Results, find_files, page_html, read_results
 from topicloom.report.page.section import figure
 
+pytestmark = pytest.mark.slow
+
 FIGURES_OF_FLEET, FIGURES_OF_COMPARISON, FIGURES_OF_DESIGN, FIGURES_OF_TRACE = 2, 3, 4, 6
 
 
@@ -230,7 +232,7 @@ def test_times_are_in_milliseconds(tmp_path: Path) -> None:
 
 def test_figures_escape_what_they_say() -> None:
     drawn = figure(Figure(), "name", '"><b>', "<i>")
-    assert 'aria-label="&quot;&gt;&lt;b&gt;. &lt;i&gt;"' in drawn
+    assert 'aria-label="&#34;&gt;&lt;b&gt;. &lt;i&gt;"' in drawn
     assert "<b>" not in drawn
     assert "<i>" not in drawn
 
