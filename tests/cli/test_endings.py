@@ -36,6 +36,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing(large: Path, tmp_path: Path) -> None:
     out = tmp_path / "overlay.parquet"
     out.write_text("older")
@@ -124,6 +125,7 @@ def on_terminal(arguments: list[str]) -> tuple[str, str]:
     return printed.decode(), shown.decode()
 
 
+@pytest.mark.slow
 def test_progress_is_for_terminals(subscriptions: Path, tmp_path: Path) -> None:
     design = ["design", str(subscriptions), "--algorithm", "gm", "--out", str(tmp_path / "o.parquet"), "--json"]
     printed, shown = on_terminal(design)
