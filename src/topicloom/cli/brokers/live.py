@@ -152,7 +152,7 @@ def _print(proof: Proof) -> None:
                 ("seconds until mended", output.seconds(mending.seconds)),
                 ("links added", output.count(len(mending.added))),
                 ("links removed", output.count(len(mending.removed))),
-                ("brokers started anew", output.count(len(mending.reloaded))),
+                ("brokers restarted", output.count(len(mending.reloaded))),
                 *_rows(mending.counts),
             ]
         )
@@ -168,5 +168,5 @@ def _rows(counts: Counts) -> list[tuple[str, str]]:
         ("unwanted", output.count(counts.unwanted)),
         ("relayed", output.count(counts.relayed)),
         ("latency in ms, median", output.degree(latency.get("median", 0.0))),
-        ("latency in ms, 99 of 100", output.degree(latency.get("p99", 0.0))),
+        ("latency in ms, p99", output.degree(latency.get("p99", 0.0))),
     ]

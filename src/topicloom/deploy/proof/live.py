@@ -1,7 +1,7 @@
 """The live proof: a plan's fleet as real brokers on one machine, and messages that are counted.
 
 Brokers run on loopback ports, without TLS and passwords; the bridges are those that `render` writes, but for their
-addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a new configuration is started anew.
+addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a new configuration is restarted.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class LiveWatch:
 
 @dataclass(frozen=True)
 class Mending:
-    """How the fleet went on without a broker: what changed, who was started anew, and how long it took."""
+    """How the fleet went on without a broker: what changed, who was restarted, and how long it took."""
 
     broker: str
     added: tuple[Pair, ...]

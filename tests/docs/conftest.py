@@ -1,0 +1,26 @@
+"""An empty folder for whoever follows a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Reader
+
+from topicloom.pipeline import SparkOptions, spark_session
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Reader:
+    """Somebody who begins a page, with nothing but a link to the checkout's tools."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return Reader(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def on_one_session() -> Iterator[None]:
+    """One Spark session for all pages; starting one takes seconds."""
+    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests"):
+        yield

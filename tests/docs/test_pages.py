@@ -1,0 +1,79 @@
+"""What README and docs show is what comes out: every page is followed from top to bottom in an empty folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from running import Reader, without_measurements
+from shown import LANGUAGES, PAGES, Command, blocks, commands
+
+from topicloom.cli.main import app
+
+ON_SPARK = {
+    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce"),
+    *("content summarize", "content sweep"),
+}
+
+
+def shown_commands(page: Path) -> list[Command]:
+    return [command for block in blocks(page) if block.language == "console" for command in commands(block)]
+
+
+def needs_spark(page: Path) -> bool:
+    run = [command for block in blocks(page) if block.language == "console" and not block.not_run for command in commands(block)]
+    return any(command.of_ours in ON_SPARK for command in run)
+
+
+def name(page: Path) -> str:
+    return page.stem
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not needs_spark(page)], ids=name)
+def test_a_page_shows_what_comes_out(page: Path, reader: Reader) -> None:
+    reader.follow(page)
+    if reader.left_out:
+        pytest.skip(f"all but {'; '.join(reader.left_out)}")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if needs_spark(page)], ids=name)
+@pytest.mark.usefixtures("on_one_session")
+def test_a_page_on_spark_shows_what_comes_out(page: Path, reader: Reader) -> None:
+    reader.follow(page)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_blocks_say_what_they_are(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES, f"{block.where}: language {block.language!r}, not one of {sorted(LANGUAGES)}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_commands_have_the_options_shown(page: Path) -> None:
+    group = typer.main.get_command(app)
+    for command in shown_commands(page):
+        if command.of_ours is not None and not command.of_ours.startswith("-"):
+            found = group
+            for word in command.of_ours.split():
+                found = found.commands[word]
+            known = {option for parameter in found.params for option in parameter.opts} | {"--help"}
+            given = {word.partition("=")[0] for word in command.line.split() if word.startswith("--")}
+            assert given <= known, f"{command.where}: {command.of_ours} does not take {sorted(given - known)}"
+
+
+def test_measured_numbers_are_set_aside_and_no_others() -> None:
+    table = "\n".join(
+        (
+            "algorithm  links  seconds",
+            "─────────────────────────",
+            "gm             7    0.123",
+            "",
+            "seconds  3.2",
+            "links    5",
+        )
+    )
+    hidden = without_measurements(table)
+    assert "gm             7    #" in hidden
+    assert "seconds  #" in hidden
+    assert "links    5" in hidden
