@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from shown import ROOT, Block, Command, blocks, commands
 
 from topicloom.cli.main import run
 
+STATUS = "echo $?"
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NUMBER = re.compile(r"\d[\d,.]*")
 # Lines, and columns of tables, that hold measured times and memory.
@@ -47,25 +49,26 @@ class Reader:
 
     def _do(self, block: Block) -> None:
         if block.language == "console":
-            status = 0
-            for command in commands(block):
-                status = self._command(command, status)
-            assert status == 0 or "topicloom: " in block.content, f"{block.where}: ended with status {status}"
+            self._commands(commands(block))
         elif block.language == "python" and block.file is None:
             exec(compile(block.content, block.where, "exec"), self.names)
         elif block.language == "pycon":
             self._doctest(block)
 
-    def _command(self, command: Command, status: int) -> int:
-        if command.line == "echo $?":
-            assert command.prints == f"{status}\n", f"{command.where}: status {status}"
-            return 0
-        if command.of_ours == "live" and MISSING is not None:
-            self.left_out.append(f"{command.where}: {MISSING}")
-            return 0
-        status, printed = (_in_bash if command.of_ours is None else self._in_process)(command.line)
-        compare(command, printed)
-        return status
+    def _commands(self, shown: list[Command]) -> None:
+        """Run them; one that fails says so in a line of its own, or `echo $?` after it does."""
+        statuses = [0]
+        for command, following in zip_longest(shown, shown[1:]):
+            if command.line == STATUS:
+                assert command.prints == f"{statuses[-1]}\n", f"{command.where}: status {statuses[-1]}"
+            elif command.of_ours == "live" and MISSING is not None:
+                self.left_out.append(f"{command.where}: {MISSING}")
+            else:
+                status, printed = (_in_bash if command.of_ours is None else self._in_process)(command.line)
+                compare(command, printed)
+                told = "topicloom: " in command.prints or (following is not None and following.line == STATUS)
+                assert status == 0 or told, f"{command.where}: $ {command.line}\nended with status {status}"
+                statuses.append(status)
 
     def _in_process(self, line: str) -> tuple[int, str]:
         words = shlex.split(line, comments=True)

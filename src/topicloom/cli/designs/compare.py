@@ -44,9 +44,9 @@ def command(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure several algorithms side by side.
+    """Measure several designers side by side.
 
-    Builds an overlay with each and writes nothing. Each algorithm gets those of the given options that it takes.
+    Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes.
     """
     from topicloom.model import Interest
 
@@ -97,7 +97,7 @@ def _measured(
 
 def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
     columns: list[tuple[str, str, Callable[[Any], str]]] = [
-        ("algorithm", "algorithm", str),
+        ("designer", "algorithm", str),
         ("links", "edges", output.count),
         ("avg\ndegree", "average_degree", output.degree),
         ("max\ndegree", "max_degree", output.count),
