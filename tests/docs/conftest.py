@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import Reader
@@ -20,7 +21,15 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 @pytest.fixture(scope="module")
-def on_one_session() -> Iterator[None]:
+def session() -> Iterator[Any]:
     """One Spark session for all pages; starting one takes seconds."""
-    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests"):
-        yield
+    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests") as spark:
+        yield spark
+
+
+@pytest.fixture
+def reader_on_spark(session: Any, reader: Reader) -> Reader:
+    """Somebody who begins a page that needs Spark; Java began in another folder and must come along."""
+    hadoop = session._jvm.org.apache.hadoop.fs
+    hadoop.FileSystem.get(session._jsc.hadoopConfiguration()).setWorkingDirectory(hadoop.Path(str(Path.cwd())))
+    return reader

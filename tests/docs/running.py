@@ -6,15 +6,15 @@ import doctest
 import re
 import shlex
 import subprocess
-from collections.abc import Callable
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mosquitto_here import MISSING
 from shown import ROOT, Block, Command, blocks, commands
 
+from mosquitto_here import MISSING
 from topicloom.cli.main import run
 
 STATUS = "echo $?"
@@ -118,11 +118,11 @@ def without_measurements(text: str) -> str:
         elif not line.strip():
             columns = set()
         elif columns:
-            lines[i] = NUMBER.sub(_hidden_if(lambda number: number.end() in columns), line)
+            lines[i] = NUMBER.sub(partial(_hidden, columns), line)
         elif MEASURED.search(line):
             lines[i] = NUMBER.sub("#", line)
     return "\n".join([*lines, ""])
 
 
-def _hidden_if(measured: Callable[[re.Match[str]], bool]) -> Callable[[re.Match[str]], str]:
-    return lambda number: "#" if measured(number) else number[0]
+def _hidden(columns: set[int], number: re.Match[str]) -> str:
+    return "#" if number.end() in columns else number[0]

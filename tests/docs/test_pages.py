@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import typer
 from running import Reader, without_measurements
-from shown import LANGUAGES, PAGES, Command, blocks, commands
+from shown import LANGUAGES, PAGES, ROOT, Command, blocks, commands
 
 from topicloom.cli.main import app
 
@@ -22,7 +25,12 @@ def shown_commands(page: Path) -> list[Command]:
 
 
 def needs_spark(page: Path) -> bool:
-    run = [command for block in blocks(page) if block.language == "console" and not block.not_run for command in commands(block)]
+    run = [
+        command
+        for block in blocks(page)
+        if block.language == "console" and not block.not_run
+        for command in commands(block)
+    ]
     return any(command.of_ours in ON_SPARK for command in run)
 
 
@@ -38,15 +46,16 @@ def test_a_page_shows_what_comes_out(page: Path, reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if needs_spark(page)], ids=name)
-@pytest.mark.usefixtures("on_one_session")
-def test_a_page_on_spark_shows_what_comes_out(page: Path, reader: Reader) -> None:
-    reader.follow(page)
+def test_a_page_on_spark_shows_what_comes_out(page: Path, reader_on_spark: Reader) -> None:
+    reader_on_spark.follow(page)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_blocks_say_what_they_are(page: Path) -> None:
     for block in blocks(page):
-        assert block.language in LANGUAGES, f"{block.where}: language {block.language!r}, not one of {sorted(LANGUAGES)}"
+        assert block.language in LANGUAGES, (
+            f"{block.where}: language {block.language!r}, not one of {sorted(LANGUAGES)}"
+        )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -60,6 +69,16 @@ def test_commands_have_the_options_shown(page: Path) -> None:
             known = {option for parameter in found.params for option in parameter.opts} | {"--help"}
             given = {word.partition("=")[0] for word in command.line.split() if word.startswith("--")}
             assert given <= known, f"{command.where}: {command.of_ours} does not take {sorted(given - known)}"
+
+
+def test_the_site_has_no_broken_links(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs needs Python 3.11 or newer")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "python.html").read_text(encoding="utf-8").count("<h3") > 40
 
 
 def test_measured_numbers_are_set_aside_and_no_others() -> None:

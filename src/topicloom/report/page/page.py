@@ -23,7 +23,9 @@ def page_html(results: Results, *, title: str = "Topicloom report") -> str:
         *(kind.section(result) for kind in KINDS for result in getattr(results, kind.name)),
         *([_aside(results.aside)] if results.aside else []),
     ]
-    style, script = (files("topicloom.report.page").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style, script = (
+        files("topicloom.report.page").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js")
+    )
     # Nothing is fetched and no other script runs, even if a name got through that should have been escaped.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
