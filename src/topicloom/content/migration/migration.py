@@ -1,17 +1,16 @@
 """Migration: the Content paper, sections IV-C and V, the distributed algorithm.
 
 Rule: brokers take turns. In its turn a broker looks at its users, those with most traffic first, and asks each to
-    move to
-the broker that lowers the whole cost most, among those with room. It knows its own users and what the others announced:
-the sums by channel and the load of each. A round is one turn of every broker; rounds go on until one brings no move.
+move to the broker that lowers the whole cost most, among those with room. It knows its own users and what the others
+announced: the sums by channel and the load of each. A round is one turn of every broker; rounds go on until one brings
+no move.
 
 Guarantee: the cost falls with every accepted move, as only the broker whose turn it is moves users and all
 announcements have arrived before it decides. A broker over its capacity, after interests have changed, moves users
 whatever that costs until it fits; those moves are counted apart.
 
-Cost: each look at a user takes brokers x its channels, and brokers^2 x the tree for each channel that its broker
-    wants for
-this user alone.
+Cost: each look at a user takes brokers x its channels, and brokers^2 x the tree for each channel that its broker wants
+for this user alone.
 """
 
 from __future__ import annotations
