@@ -96,9 +96,13 @@ def prove(
     kill: str | None = None,
     watch: LiveWatch | None = None,
 ) -> Proof:
-    """Run a plan's brokers, publish `messages` in all (at least one from every subscriber of every topic), count.
+    """Run a plan's brokers on this machine, publish numbered messages and count what arrives.
 
-    `kill` names a broker to stop afterwards; the overlay is then mended, and delivery proven again.
+    Args:
+        plan: for Mosquitto; its addresses, TLS and passwords are left aside.
+        messages: how many in all; at least one from every subscriber of every topic.
+        kill: a broker to stop afterwards; the overlay is then mended, and delivery proven again.
+        watch: sees how far it is, and can stop it.
     """
     if plan.target != "mosquitto":
         raise InputError(f"the plan is for {plan.target}; only plans for mosquitto can be run live")
