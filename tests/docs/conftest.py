@@ -20,16 +20,16 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return Reader(capsys, monkeypatch)
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
     """One Spark session for all pages; starting one takes seconds."""
-    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests") as spark:
-        yield spark
+    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests") as session:
+        yield session
 
 
 @pytest.fixture
-def reader_on_spark(session: Any, reader: Reader) -> Reader:
+def reader_on_spark(spark: Any, reader: Reader) -> Reader:
     """Somebody who begins a page that needs Spark; Java began in another folder and must come along."""
-    hadoop = session._jvm.org.apache.hadoop.fs
-    hadoop.FileSystem.get(session._jsc.hadoopConfiguration()).setWorkingDirectory(hadoop.Path(str(Path.cwd())))
+    hadoop = spark._jvm.org.apache.hadoop.fs
+    hadoop.FileSystem.get(spark._jsc.hadoopConfiguration()).setWorkingDirectory(hadoop.Path(str(Path.cwd())))
     return reader

@@ -20,32 +20,45 @@ ON_SPARK = {
 }
 
 
-def shown_commands(page: Path) -> list[Command]:
-    return [command for block in blocks(page) if block.language == "console" for command in commands(block)]
+def shown_commands(page: Path, *, run: bool = False) -> list[Command]:
+    """The commands of a page; with `run` only those that are run."""
+    console = [block for block in blocks(page) if block.language == "console" and not (run and block.not_run)]
+    return [command for block in console for command in commands(block)]
 
 
 def needs_spark(page: Path) -> bool:
-    run = [
-        command
-        for block in blocks(page)
-        if block.language == "console" and not block.not_run
-        for command in commands(block)
-    ]
-    return any(command.of_ours in ON_SPARK for command in run)
+    return any(command.of_ours in ON_SPARK for command in shown_commands(page, run=True))
+
+
+def shows_something(page: Path) -> bool:
+    return any(block.language in ("console", "python", "pycon") and not block.not_run for block in blocks(page))
+
+
+def marks(page: Path) -> list[pytest.MarkDecorator]:
+    live = any(command.of_ours == "live" for command in shown_commands(page, run=True))
+    return [pytest.mark.broker("mosquitto")] if live else []
 
 
 def name(page: Path) -> str:
     return page.stem
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if not needs_spark(page)], ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=marks(page), id=page.stem)
+        for page in PAGES
+        if shows_something(page) and not needs_spark(page)
+    ],
+)
 def test_a_page_shows_what_comes_out(page: Path, reader: Reader) -> None:
     reader.follow(page)
     if reader.left_out:
         pytest.skip(f"all but {'; '.join(reader.left_out)}")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if needs_spark(page)], ids=name)
+@pytest.mark.spark
+@pytest.mark.parametrize("page", list(filter(needs_spark, PAGES)), ids=name)
 def test_a_page_on_spark_shows_what_comes_out(page: Path, reader_on_spark: Reader) -> None:
     reader_on_spark.follow(page)
 
