@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from running import Reader
-
-from topicloom.pipeline import SparkOptions, spark_session
 
 
 @pytest.fixture
@@ -18,13 +15,6 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
     return Reader(capsys, monkeypatch)
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """One Spark session for all pages; starting one takes seconds."""
-    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests") as session:
-        yield session
 
 
 @pytest.fixture

@@ -30,12 +30,11 @@ from pathlib import Path
 import pyarrow.parquet
 import topicloom
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.ingesting import ingest
-from topicloom.pipeline import SparkOptions, spark_session
+from topicloom.pipeline import SparkOptions, ingest, spark_session
 from topicloom.pipeline.analysis.evaluate import evaluate
 from topicloom.pipeline.analysis.profile import profile
 from topicloom.pipeline.analysis.sample import sample
-from topicloom.pipeline.grids.sweep import sweep
+from topicloom.pipeline.sweeps.designer_sweep import sweep
 
 def broken(batches):
     raise KeyError("broken on purpose")
@@ -68,6 +67,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.spark
 def test_the_pipeline_on_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
     ended = run_python(ON_A_CLUSTER, str(tmp_path))
     assert ended.stderr == ""
@@ -139,6 +139,7 @@ def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         start_jvm({"spark.master": "local[1]"}, log)
 
 
+@pytest.mark.spark
 def test_a_master_that_makes_no_sense(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match="Master must"):
         start_jvm({"spark.master": "nonsense"}, log)
@@ -169,6 +170,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.spark
 def test_a_master_that_does_not_answer() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
