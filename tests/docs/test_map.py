@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from shown import ROOT
@@ -59,7 +60,7 @@ def test_floors_are_those_that_are_guarded() -> None:
 
 
 def test_every_algorithm_is_in_its_table() -> None:
-    functions = {
+    functions: dict[str, dict[str, Any]] = {
         "Designers": {name: designer.build for name, designer in DESIGNERS.items()},
         "Assignment of users to brokers": {name: algorithm.assign for name, algorithm in ALGORITHMS.items()},
     }
