@@ -149,11 +149,6 @@ def test_what_is_piped_has_no_width(capsys: pytest.CaptureFixture[str], monkeypa
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
-@pytest.mark.parametrize(("number", "text"), [(1.0, "1"), (0.99999, "0.9999"), (0.0, "0.0000"), (0.5, "0.5000")])
-def test_only_full_support_reads_as_one(number: float, text: str) -> None:
-    assert output.share(number) == text
-
-
 @pytest.mark.parametrize(
     ("text", "line"), [("a\nb\r\t", "a\\nb\\r\\t"), ("🧵 ä'", "🧵 ä'"), ("\udcff", "\\udcff"), ("\x1b[0m", "\\x1b[0m")]
 )
