@@ -99,6 +99,12 @@ def test_importing_topicloom_is_light() -> None:
     assert ended.stdout.strip() == "[]"
 
 
+def test_packages_are_there_after_importing_topicloom() -> None:
+    for package in ("churn", "content", "deploy", "pipeline"):
+        code = f"import sys, topicloom; topicloom.{package}; assert 'pyspark' not in sys.modules"
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_public_names_exist_and_are_documented() -> None:
     assert sorted(topicloom.__all__) == sorted(set(topicloom.__all__))
     for name in topicloom.__all__:
