@@ -15,6 +15,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `present`: how results look: numbers, HTML, pictures.
 - `model`: interests and overlays.
 - `kernels`: compiled loops on plain arrays.
+- `algorithms`: what all algorithms have in common: parameters, registries, watching, timing.
 - `metrics`: how good an overlay is.
 - `designers`: the algorithms that build overlays, and their registry.
 - `churn`: overlays that are mended while nodes come and go.

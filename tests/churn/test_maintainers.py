@@ -299,21 +299,22 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ({"method": "shadows"}, "unknown method 'shadows'; known are shadow, naive, rebuild"),
-            ({"method": ""}, "unknown method ''; known are shadow, naive, rebuild"),
-            ({"backups": "primal"}, "unknown backups 'primal'; known are primal-dual, greedy"),
+            ({"method": "shadows"}, "method must be shadow, naive or rebuild, not 'shadows'"),
+            ({"method": ""}, "method must be shadow, naive or rebuild, not ''"),
+            ({"backups": "primal"}, "backups must be primal-dual or greedy, not 'primal'"),
             ({"coverage": 0}, "coverage must be a whole number, 1 or more, not 0"),
             ({"coverage": -1}, "coverage must be a whole number, 1 or more, not -1"),
-            ({"coverage": 1.0}, "coverage must be a whole number, 1 or more, not 1.0"),
+            ({"coverage": 1.5}, "coverage must be a whole number, 1 or more, not 1.5"),
             ({"coverage": True}, "coverage must be a whole number, 1 or more, not True"),
             ({"rho": 0.99}, "rho must be a number, 1 or more, not 0.99"),
             ({"rho": float("nan")}, "rho must be a number, 1 or more, not nan"),
             ({"rho": float("inf")}, "rho must be a number, 1 or more, not inf"),
             ({"rho": "3"}, "rho must be a number, 1 or more, not '3'"),
-            ({"seed": -1}, "seed must be a whole number from 0 to 2^64 - 1, not -1"),
-            ({"seed": 2**64}, f"seed must be a whole number from 0 to 2^64 - 1, not {2**64}"),
-            ({"seed": 1.5}, "seed must be a whole number from 0 to 2^64 - 1, not 1.5"),
-            ({"seed": False}, "seed must be a whole number from 0 to 2^64 - 1, not False"),
+            ({"prune": 1}, "prune must be True or False, not 1"),
+            *(
+                ({"seed": seed}, f"seed must be a whole number from 0 to {2**64 - 1}, not {seed}")
+                for seed in (-1, 2**64, 1.5, False)
+            ),
         ],
     )
     def test_refusals(self, given: dict[str, Any], message: str) -> None:

@@ -173,9 +173,7 @@ def test_budgets_must_be_positive(
 ) -> None:
     out = tmp_path / "o.parquet"
     line = refused("design", subscriptions, "--algorithm", algorithm, option, value, "--out", out)
-    assert line.startswith(
-        f"{option.removeprefix('--') if option in ('--folds', '--k') else option} of {algorithm} must be"
-    )
+    assert line.startswith(f"{option} of {algorithm} must be")
     assert f"not {value}" in line
     refused("compare", subscriptions, "--algorithms", f"gm,{algorithm}", option, value)
 

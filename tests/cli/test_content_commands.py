@@ -169,15 +169,15 @@ def test_exact_without_its_solver(cli: Cli, net: Path, tmp_path: Path, monkeypat
         (["assign", "NET", "-a", "best", "--out", "OUT"], "unknown algorithm 'best'; known are random, packing, "),
         (
             ["assign", "NET", "-a", "packing", "--start", "random", "--out", "OUT"],
-            "packing does not take the parameter --start",
+            "packing does not take the parameter '--start'; it takes none",
         ),
         (
             ["assign", "NET", "-a", "migration", "--start", "exact", "--out", "OUT"],
-            "--start of migration is 'exact'; known are packing, random, clustering, steiner-mixing",
+            "--start: Input should be 'packing', 'random', 'clustering' or 'steiner-mixing'",
         ),
         (
             ["assign", "NET", "-a", "migration", "--decline", "3", "--out", "OUT"],
-            "--decline of migration is 3.0; give a number",
+            "--decline of migration must be a number from 0 to 1, not 3.0",
         ),
         (
             ["assign", "NET", "-a", "random", "--seed", "-1", "--out", "OUT"],

@@ -184,9 +184,9 @@ def test_exact_refuses_large_networks() -> None:
         (
             "migration",
             {"start": "exact"},
-            "start of migration is 'exact'; known are packing, random, clustering, steiner-mixing",
+            "start of migration must be packing, random, clustering or steiner-mixing, not 'exact'",
         ),
-        ("migration", {"decline": 2}, "decline of migration is 2; give a number from 0 to 1"),
+        ("migration", {"decline": 2}, "decline of migration must be a number from 0 to 1, not 2"),
         ("random", {"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
     ],
 )

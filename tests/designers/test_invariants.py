@@ -14,7 +14,8 @@ import pytest
 from reference.greedy import Components, Link
 from reference.interests import SHAPES, random_interest, topics_by_node
 from topicloom import __version__, design, measure
-from topicloom.designers import DESIGNERS, DesignStopped, Run, Watch
+from topicloom.algorithms import Prepared
+from topicloom.designers import DESIGNERS, Designer, DesignRun, Stopped, Watch
 from topicloom.model import InputError, Interest, Overlay
 
 Parameters = dict[str, float]
@@ -130,13 +131,13 @@ def test_budgets_are_respected(name: str, shape: str) -> None:
 def test_the_whole_of_a_budget_ratio_is_found_once_for_an_interest(monkeypatch: pytest.MonkeyPatch) -> None:
     # The package has a function of that name, too.
     running = import_module("topicloom.designers.run")
-    interest, original, names = random_interest(1, "mixed"), running.run, []
+    interest, original, names = random_interest(1, "mixed"), running.run_prepared, []
 
-    def noted(interest: Interest, algorithm: str, **others: Any) -> Run:
-        names.append(algorithm)
-        return original(interest, algorithm, **others)
+    def noted(prepared: Prepared[Designer], *others: Any) -> DesignRun:
+        names.append(prepared.name)
+        return original(prepared, *others)
 
-    monkeypatch.setattr(running, "run", noted)
+    monkeypatch.setattr(running, "run_prepared", noted)
     for name in ("gpa", "gpm", "random-m"):
         design(interest, name, budget_ratio=0.5)
     assert names.count("minmax-oda") == 1
@@ -254,25 +255,25 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("name", "parameters", "message"),
         [
-            ("gpa", {"max_edges": 0}, "max_edges of gpa must be 1 or more, not 0"),
-            ("gpa", {"max_edges": -3}, "max_edges of gpa must be 1 or more, not -3"),
-            ("gpm", {"max_degree": 0}, "max_degree of gpm must be 1 or more, not 0"),
-            ("gpm", {"max_degree": 2.5}, "max_degree of gpm must be a whole number, not 2.5"),
-            ("random-m", {"max_degree": "2"}, "max_degree of random-m must be a whole number, not '2'"),
-            ("random-a", {"max_edges": True}, "max_edges of random-a must be a whole number, not True"),
-            ("gpa", {"budget_ratio": 0}, "budget_ratio of gpa must be above 0, not 0"),
-            ("gpa", {"budget_ratio": -0.1}, "budget_ratio of gpa must be above 0, not -0.1"),
-            ("gpa", {"budget_ratio": math.nan}, "budget_ratio of gpa must be a number, not nan"),
+            ("gpa", {"max_edges": 0}, "max_edges of gpa must be a whole number, 1 or more, not 0"),
+            ("gpa", {"max_edges": -3}, "max_edges of gpa must be a whole number, 1 or more, not -3"),
+            ("gpm", {"max_degree": 0}, "max_degree of gpm must be a whole number, 1 or more, not 0"),
+            ("gpm", {"max_degree": 2.5}, "max_degree of gpm must be a whole number, 1 or more, not 2.5"),
+            ("random-m", {"max_degree": "2"}, "max_degree of random-m must be a whole number, 1 or more, not '2'"),
+            ("random-a", {"max_edges": True}, "max_edges of random-a must be a whole number, 1 or more, not True"),
+            ("gpa", {"budget_ratio": 0}, "budget_ratio of gpa must be a number above 0, not 0"),
+            ("gpa", {"budget_ratio": -0.1}, "budget_ratio of gpa must be a number above 0, not -0.1"),
+            ("gpa", {"budget_ratio": math.nan}, "budget_ratio of gpa must be a number above 0, not nan"),
             ("gpa", {}, "gpa needs max_edges or budget_ratio; none is given"),
             ("gpm", {"max_degree": 2, "budget_ratio": 0.5}, "gpm needs max_degree or budget_ratio; not both"),
-            ("low-oda", {"k": 0.5}, "k of low-oda must be 1 or more, not 0.5"),
-            ("low-oda", {"k": math.nan}, "k of low-oda must be a number, not nan"),
-            ("gm-fold", {"folds": 0}, "folds of gm-fold must be 1 or more, not 0"),
+            ("low-oda", {"k": 0.5}, "k of low-oda must be a number, 1 or more, not 0.5"),
+            ("low-oda", {"k": math.nan}, "k of low-oda must be a number, 1 or more, not nan"),
+            ("gm-fold", {"folds": 0}, "folds of gm-fold must be a whole number, 1 or more, not 0"),
             ("gm", {"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
             ("gm", {"seed": 1.5}, "seed must be a whole number, 0 or more, not 1.5"),
-            ("gpa", {"max_edges": math.inf}, "max_edges of gpa must be a whole number, not inf"),
-            ("gpa", {"budget_ratio": math.inf}, "budget_ratio of gpa must be a number, not inf"),
-            ("spidercast", {"greedy": -1}, "greedy of spidercast must be 0 or more, not -1"),
+            ("gpa", {"max_edges": math.inf}, "max_edges of gpa must be a whole number, 1 or more, not inf"),
+            ("gpa", {"budget_ratio": math.inf}, "budget_ratio of gpa must be a number above 0, not inf"),
+            ("spidercast", {"greedy": -1}, "greedy of spidercast must be a whole number, 0 or more, not -1"),
         ],
     )
     def test_values(self, name: str, parameters: dict[str, float], message: str) -> None:
@@ -295,7 +296,7 @@ class TestRefusals:
     def test_a_stopped_design_gives_no_overlay(self) -> None:
         watch = Watch()
         watch.stop()
-        with pytest.raises(DesignStopped):
+        with pytest.raises(Stopped):
             design(random_interest(0, "dense"), "gm", watch=watch)
 
     def test_too_little_memory_is_said_before_the_work(self, monkeypatch: pytest.MonkeyPatch) -> None:

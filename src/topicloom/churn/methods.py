@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
+from topicloom.algorithms import SEED, Parameter
 from topicloom.churn.connectedness import require_connected
 from topicloom.churn.live_overlay import LiveOverlay
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.churn.pruning import Pruner
 from topicloom.churn.rebuild import RebuildMaintainer
-from topicloom.designers import find_designer
-from topicloom.designers.run import warm_up as warm_up_designer
-from topicloom.errors import InputError
 from topicloom.kernels.living import shadow_sets
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -23,41 +21,43 @@ METHODS = ("shadow", "naive", "rebuild")
 BACKUPS = {"primal-dual": shadow_sets.PRIMAL_DUAL, "greedy": shadow_sets.GREEDY}
 
 
+PARAMETERS = (
+    Parameter(
+        "method",
+        str,
+        "how to mend: among few nodes kept ready, among all, or by designing everything anew with low-oda",
+        "shadow",
+        choices=METHODS,
+    ),
+    Parameter(
+        "backups", str, "how shadow chooses the nodes that it keeps ready", "primal-dual", choices=tuple(BACKUPS)
+    ),
+    Parameter("coverage", int, "how often the backups of a node cover each of its topics, for shadow", 3),
+    Parameter("rho", float, "how much more a link must contribute to be worth a higher degree", 3.0),
+    Parameter("prune", bool, "drop links that no topic needs any more, oldest first; not for rebuild", False),
+)
+# The generator of backups is a number of 64 bits.
+_KNOWN = {parameter.name: parameter for parameter in (*PARAMETERS, replace(SEED, maximum=2**64 - 1))}
+
+
+def _default(name: str) -> Any:
+    return _KNOWN[name].default
+
+
 @dataclass(frozen=True)
 class Settings:
-    """How an overlay is to be maintained.
+    """How an overlay is to be maintained; `PARAMETERS` says what each of them means."""
 
-    Args:
-        method: `shadow`, `naive` or `rebuild`.
-        backups: how `shadow` chooses them, `primal-dual` or `greedy`.
-        coverage: how often the backups of a node cover each of its topics, for `shadow`.
-        rho: how much more a link must contribute to be worth a higher degree.
-        prune: whether links that no topic needs any more are dropped; `rebuild` has none.
-        seed: of the topics that `primal-dual` draws.
-    """
-
-    method: str = "shadow"
-    backups: str = "primal-dual"
-    coverage: int = 3
-    rho: float = 3.0
-    prune: bool = False
-    seed: int = 0
+    method: str = _default("method")
+    backups: str = _default("backups")
+    coverage: int = _default("coverage")
+    rho: float = _default("rho")
+    prune: bool = _default("prune")
+    seed: int = _default("seed")
 
     def __post_init__(self) -> None:
-        for name, value, known in (("method", self.method, METHODS), ("backups", self.backups, tuple(BACKUPS))):
-            if value not in known:
-                raise InputError(f"unknown {name} '{value}'; known are {', '.join(known)}")
-        if isinstance(self.coverage, bool) or not isinstance(self.coverage, int) or self.coverage < 1:
-            raise InputError(f"coverage must be a whole number, 1 or more, not {self.coverage!r}")
-        if (
-            isinstance(self.rho, bool)
-            or not isinstance(self.rho, int | float)
-            or not math.isfinite(self.rho)
-            or self.rho < 1
-        ):
-            raise InputError(f"rho must be a number, 1 or more, not {self.rho!r}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
-            raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, not {self.seed!r}")
+        for name, parameter in _KNOWN.items():
+            object.__setattr__(self, name, parameter.checked(getattr(self, name)))
 
 
 def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer:
@@ -65,8 +65,7 @@ def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer
     settings = settings or Settings()
     require_connected(overlay)
     if settings.method == "rebuild":
-        warm_up_designer(find_designer("low-oda"), overlay.interest, {"k": float(settings.rho)})
-        return RebuildMaintainer(overlay, float(settings.rho))
+        return RebuildMaintainer(overlay, settings.rho)
     made = mending(LiveOverlay(overlay, settings.seed), settings)
     made.build_backups()
     return made
@@ -85,7 +84,7 @@ def _made(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
         settings.method,
         kind=BACKUPS[settings.backups] if shadow else shadow_sets.NAIVE,
         coverage=settings.coverage if shadow else 0,
-        rho=float(settings.rho),
+        rho=settings.rho,
         seed=settings.seed,
         pruner=Pruner() if settings.prune else None,
     )

@@ -5,14 +5,14 @@ Degrees are as low as `low-oda` makes them; but every event costs a whole design
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, Maintainer
-from topicloom.designers import design
+from topicloom.designers import DESIGNERS, run_prepared
+from topicloom.designers.run import warm_up
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 
@@ -24,6 +24,8 @@ class RebuildMaintainer(Maintainer):
 
     def __init__(self, overlay: Overlay, rho: float) -> None:
         self._rho = rho
+        self._low_oda = DESIGNERS.prepare("low-oda", 0, {"k": rho})
+        warm_up(self._low_oda, overlay.interest)
         self._overlay = overlay
         self.build_seconds = 0.0
         interest = overlay.interest
@@ -49,9 +51,8 @@ class RebuildMaintainer(Maintainer):
     def _rebuilt(self) -> Change:
         pairs = [(node, topic) for node, topics in self._topics.items() for topic in topics]
         interest = Interest.from_pairs(pairs)
-        began = time.thread_time()
-        self._overlay = design(interest, "low-oda", k=self._rho)
-        self.build_seconds = time.thread_time() - began
+        made = run_prepared(self._low_oda, interest)
+        self._overlay, self.build_seconds = made.overlay, made.processor_seconds
         before, self._links = self._links, _links(self._overlay)
         return Change(
             tuple(link for link in self._links if link not in before),

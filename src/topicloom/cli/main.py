@@ -21,6 +21,8 @@ from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
 from topicloom.cli.designs import compare, design, designers, generate, measure
 from topicloom.cli.results import report, reproduce
 from topicloom.cli.shared import output, progress
+from topicloom.cli.shared.algorithm_options import LateOptions
+from topicloom.cli.shared.parameters import option_name
 
 PROGRAM = "topicloom"
 
@@ -67,11 +69,11 @@ def topicloom(
 
 app.command("generate", epilog=generate.EXAMPLES)(generate.command)
 app.command("designers", epilog=designers.EXAMPLES)(designers.command)
-app.command("design", epilog=design.EXAMPLES)(design.command)
+app.command("design", cls=LateOptions, epilog=design.EXAMPLES)(design.command)
 app.command("measure", epilog=measure.EXAMPLES)(measure.command)
-app.command("compare", epilog=compare.EXAMPLES)(compare.command)
+app.command("compare", cls=LateOptions, epilog=compare.EXAMPLES)(compare.command)
 app.command("churn", epilog=churn.EXAMPLES)(churn.command)
-app.command("maintain", epilog=maintain.EXAMPLES)(maintain.command)
+app.command("maintain", cls=LateOptions, epilog=maintain.EXAMPLES)(maintain.command)
 app.command("plan", epilog=plan.EXAMPLES)(plan.command)
 app.command("render", epilog=render.EXAMPLES)(render.command)
 app.command("diff", epilog=diff.EXAMPLES)(diff.command)
@@ -84,7 +86,7 @@ app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
 app.command("sample", epilog=sample.EXAMPLES)(sample.command)
 app.command("profile", epilog=profile.EXAMPLES)(profile.command)
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.command)
-app.command("stream", epilog=stream.EXAMPLES)(stream.command)
+app.command("stream", cls=LateOptions, epilog=stream.EXAMPLES)(stream.command)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)
 app.add_typer(content.app, name="content")
 
@@ -103,7 +105,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
         if not isinstance(error, InputError):
             raise
-        return _refuse(str(error), WRONG_INPUT)
+        return _refuse(error.spelt(option_name), WRONG_INPUT)
     except KeyboardInterrupt as stop:
         status = _refuse(str(stop) or "stopped; nothing was written", STOPPED)
         if progress.is_busy():

@@ -11,15 +11,15 @@ from topicloom.content.cost import Cost, core_trees, cost, one_tree_core, relaye
 from topicloom.content.network.network import Network, Traffic
 from topicloom.content.network.network_folder import read_network
 from topicloom.content.registry import ALGORITHMS, find_algorithm
-from topicloom.content.run import Run, assign, run
+from topicloom.content.run import AssignmentRun, assign, run, run_prepared
 
 __all__ = [
     "ALGORITHMS",
     "Assignment",
+    "AssignmentRun",
     "Cost",
     "Network",
     "Origin",
-    "Run",
     "Traffic",
     "assign",
     "core_trees",
@@ -29,4 +29,5 @@ __all__ = [
     "read_network",
     "relayed_core",
     "run",
+    "run_prepared",
 ]

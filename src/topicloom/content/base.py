@@ -1,4 +1,4 @@
-"""What an assignment algorithm is: a name, its section of the paper, its parameters, and the function that assigns."""
+"""What an assigner is: an algorithm with the function that gives users to brokers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topicloom.algorithms import Algorithm
 from topicloom.content.network.channels_by_user import Ids, summed
 from topicloom.content.network.network import Network
 from topicloom.errors import InputError
@@ -21,28 +22,11 @@ class Placed:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """What an algorithm takes besides a network: a number in a range, or one of some words."""
+@dataclass(frozen=True, kw_only=True)
+class Assigner(Algorithm):
+    """An algorithm that gives users to brokers."""
 
-    name: str
-    default: int | float | str
-    meaning: str
-    minimum: float = 0
-    maximum: float = float("inf")
-    words: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """A way to give users to brokers."""
-
-    name: str
-    paper: str
-    rule: str
     assign: Callable[[Network, Mapping[str, Any], np.random.Generator], Placed]
-    parameters: tuple[Parameter, ...] = ()
-    random: bool = False
 
 
 def in_some_order(network: Network, place: Callable[[Ids], Ids]) -> Ids:

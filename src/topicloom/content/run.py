@@ -1,105 +1,79 @@
-"""Running an algorithm: parameters checked, kernels compiled, time taken."""
+"""Running an assigner: kernels compiled, time taken."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from topicloom.algorithms import Prepared, Run, Value, timed
 from topicloom.content.assignment import Assignment, Origin
-from topicloom.content.base import Algorithm, Parameter
+from topicloom.content.base import Assigner
 from topicloom.content.cost import cost
 from topicloom.content.migration import migration
 from topicloom.content.network.channels_by_user import rows_of
 from topicloom.content.network.network import Network
-from topicloom.content.registry import find_algorithm
+from topicloom.content.registry import ALGORITHMS
 from topicloom.errors import InputError
 
 
-@dataclass(frozen=True)
-class Run:
-    """An assignment, the seconds that its algorithm took, and what else it said; no compiling, no files.
-
-    `processor_seconds` are those in which it was at work and not kept waiting by others on the machine.
-    """
+@dataclass(frozen=True, kw_only=True)
+class AssignmentRun(Run):
+    """An assignment, the seconds that its algorithm took, and what else it said."""
 
     assignment: Assignment
-    seconds: float
-    processor_seconds: float
     facts: Mapping[str, Any]
 
 
-def assign(network: Network, algorithm: str, *, seed: int = 0, **parameters: int | float | str) -> Assignment:
+def assign(network: Network, algorithm: str, *, seed: int = 0, **parameters: Value | None) -> Assignment:
     """Give each user of a network to a broker.
 
     `algorithm` is a name of `ALGORITHMS`; `parameters` are those it takes. `seed` matters to random ones alone.
     """
-    return run(network, algorithm, seed=seed, then=(), **parameters).assignment
+    return run_prepared(ALGORITHMS.prepare(algorithm, seed, parameters), network).assignment
 
 
 def run(
-    network: Network, algorithm: str, *, seed: int = 0, then: Sequence[Network] = (), **parameters: int | float | str
-) -> Run:
+    network: Network, algorithm: str, *, seed: int = 0, then: Sequence[Network] = (), **parameters: Value | None
+) -> AssignmentRun:
     """Assign as `assign` does, and say how long the algorithm itself took.
 
     `then` is for migration: the same network with other interests, to which users change once nothing improves. The
     assignment is that of the last one.
     """
-    found = find_algorithm(algorithm)
+    return run_prepared(ALGORITHMS.prepare(algorithm, seed, parameters), network, then)
+
+
+def run_prepared(prepared: Prepared[Assigner], network: Network, then: Sequence[Network] = ()) -> AssignmentRun:
+    """Assign with an algorithm whose parameters are checked already: `ALGORITHMS.prepare` gives one."""
+    found, parameters = prepared.algorithm, prepared.parameters
     if then and found is not migration.ALGORITHM:
         raise InputError(f"{found.name} does not take networks with other interests; migration does")
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
-    checked = checked_parameters(found, parameters)
     network.require_capacity()
-    warm_up(found, checked)
-    began, at_work = time.perf_counter(), time.thread_time()
-    rng = np.random.default_rng(seed)
-    placed = migration.migrate([network, *then], checked, rng) if then else found.assign(network, checked, rng)
-    seconds, processor_seconds = time.perf_counter() - began, time.thread_time() - at_work
-    origin = Origin(found.name, MappingProxyType(checked), int(seed) if found.random else None)
-    return Run(Assignment([network, *then][-1], placed.brokers, origin), seconds, processor_seconds, placed.facts)
+    warm_up(prepared)
+    rng = prepared.generator()
+    placed, time = timed(
+        lambda: migration.migrate([network, *then], parameters, rng) if then else found.assign(network, parameters, rng)
+    )
+    origin = Origin(found.name, MappingProxyType(dict(parameters)), prepared.seed_used)
+    assignment = Assignment([network, *then][-1], placed.brokers, origin)
+    return AssignmentRun(assignment=assignment, facts=placed.facts, **vars(time))
 
 
-def warm_up(algorithm: Algorithm, parameters: Mapping[str, Any]) -> None:
-    """Compile what an algorithm needs, by running it on a tiny network."""
+def warm_up(prepared: Prepared[Assigner]) -> None:
+    """Compile what an algorithm needs, by running it on a tiny network; once in a process."""
+    _compile(prepared.algorithm, tuple(prepared.parameters.items()))
+
+
+@lru_cache(maxsize=64)
+def _compile(algorithm: Assigner, parameters: tuple[tuple[str, Value], ...]) -> None:
     tiny = _tiny()
-    placed = algorithm.assign(tiny, parameters, np.random.default_rng(0))
+    placed = algorithm.assign(tiny, dict(parameters), np.random.default_rng(0))
     cost(Assignment(tiny, placed.brokers))
-
-
-def checked_parameters(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, int | float | str]:
-    """Parameters with defaults filled in; names and values that the algorithm does not take are errors."""
-    known = {parameter.name: parameter for parameter in algorithm.parameters}
-    for name in given:
-        if name not in known:
-            takes = ", ".join(known) or "none"
-            raise InputError(f"{algorithm.name} does not take the parameter '{name}'; it takes {takes}")
-    return {
-        name: _value(algorithm, parameter, given[name]) if given.get(name) is not None else parameter.default
-        for name, parameter in known.items()
-    }
-
-
-def _value(algorithm: Algorithm, parameter: Parameter, value: Any) -> int | float | str:
-    name = f"{parameter.name} of {algorithm.name}"
-    if parameter.words:
-        if value not in parameter.words:
-            raise InputError(f"{name} is '{value}'; known are {', '.join(parameter.words)}")
-        return str(value)
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not parameter.minimum <= value <= parameter.maximum
-    ):
-        most = "" if parameter.maximum == float("inf") else f" to {parameter.maximum:g}"
-        raise InputError(f"{name} is {value}; give a number from {parameter.minimum:g}{most or ' up'}")
-    return float(value)
 
 
 def _tiny() -> Network:

@@ -3,24 +3,28 @@
 - `greedy`: `gm`, `minmax-oda`, `low-oda`, `gpa`, `gpm`, `gm-fold`.
 - `stars`: `cd-oda`, `cd-oda-1`, `cd-oda-2`.
 - `baselines`: `ring-per-topic`, `spidercast`, `spidercast-m`, `random-a`, `random-m`.
-- `registry`: all designers by name. `run`: checks, memory, compiling and time around a designer's own function.
+- `registry`: all designers by name. `run`: budget, memory, compiling and time around a designer's own function.
 - `base`: what a designer is. `memory`: refusing what would not fit.
 """
 
-from topicloom.designers.base import Designer, DesignStopped, Links, Parameter, Watch
+from topicloom.algorithms import Parameter, Stopped, Watch
+from topicloom.designers.base import Designer, Links
+from topicloom.designers.baselines.measured_links import measured
 from topicloom.designers.registry import DESIGNERS, find_designer
-from topicloom.designers.run import Run, checked_parameters, design, run
+from topicloom.designers.run import DesignRun, checked_parameters, design, run, run_prepared
 
 __all__ = [
     "DESIGNERS",
-    "DesignStopped",
+    "DesignRun",
     "Designer",
     "Links",
     "Parameter",
-    "Run",
+    "Stopped",
     "Watch",
     "checked_parameters",
     "design",
     "find_designer",
+    "measured",
     "run",
+    "run_prepared",
 ]

@@ -1,17 +1,24 @@
-"""What a designer is: a name, its paper, its parameters, and the function that builds links."""
+"""What a designer is: an algorithm with the function that builds links, and what is known of it beforehand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from topicloom.algorithms import Algorithm, Parameter, Watch
+from topicloom.errors import InputError
 from topicloom.model.interest import Ids, Interest
 
-Number = int | float
+__all__ = ["BUDGET_RATIO", "MAX_DEGREE", "MAX_EDGES", "Designer", "Links", "Parameter", "Watch"]
+
+MAX_EDGES = Parameter("max_edges", int, "the most links")
+MAX_DEGREE = Parameter("max_degree", int, "the most links of a node")
+BUDGET_RATIO = Parameter(
+    "budget_ratio", float, "the budget as a share of what minmax-oda needs", minimum=0, exclusive=True, optional=True
+)
 
 
 class Links(NamedTuple):
@@ -22,56 +29,12 @@ class Links(NamedTuple):
     contribution: Ids
 
 
-class Watch:
-    """The line between a running kernel and whoever waits for it.
-
-    The kernel counts what it has done in `ticks[0]` and stops early once `ticks[1]` is not zero.
-    """
-
-    def __init__(self) -> None:
-        self.ticks: npt.NDArray[np.int64] = np.zeros(2, np.int64)
-
-    @property
-    def done(self) -> int:
-        """How much is done so far: components merged, or links placed."""
-        return int(self.ticks[0])
-
-    def stop(self) -> None:
-        """Ask the kernel to stop at its next look."""
-        self.ticks[1] = 1
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the kernel was asked to stop."""
-        return bool(self.ticks[1])
-
-
-class DesignStopped(Exception):  # noqa: N818  it is no error
-    """The watch asked a designer to stop, so there is no overlay."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A number that a designer takes; required where it has no default."""
-
-    name: str
-    kind: type[int] | type[float]
-    meaning: str
-    default: Number | None = None
-    minimum: Number = 1
-
-
-@dataclass(frozen=True)
-class Designer:
+@dataclass(frozen=True, kw_only=True)
+class Designer(Algorithm):
     """An algorithm that builds an overlay from an interest."""
 
-    name: str
-    paper: str
-    rule: str
     guarantee: str
     build: Callable[[Interest, Mapping[str, Any], np.random.Generator, Watch], Links]
-    parameters: tuple[Parameter, ...] = ()
-    random: bool = False
     # Bytes that building would take at most, for an interest and checked parameters.
     memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
     # What `Watch.done` comes to if all topics end up connected; None where nobody knows beforehand.
@@ -79,8 +42,22 @@ class Designer:
 
     @property
     def budget(self) -> str | None:
-        """Which budget it takes, `max_edges` or `max_degree`, if any; `budget_ratio` may stand for it."""
-        for parameter in self.parameters:
-            if parameter.name in ("max_edges", "max_degree"):
-                return parameter.name
-        return None
+        """Which budget it needs, `max_edges` or `max_degree`, if any; `budget_ratio` may stand for it."""
+        budgets = (MAX_EDGES.name, MAX_DEGREE.name)
+        return next((p.name for p in self.parameters if p.name in budgets and p.required), None)
+
+    @property
+    def accepts(self) -> tuple[Parameter, ...]:
+        """All that may be given: its parameters, and a ratio in place of a budget."""
+        if self.budget is None:
+            return self.parameters
+        return (*(replace(p, optional=True) if p.name == self.budget else p for p in self.parameters), BUDGET_RATIO)
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters with defaults filled in; a budget must be given in one way."""
+        checked = super().checked(given)
+        budget, ratio = self.budget, BUDGET_RATIO.name
+        if budget is not None and (budget in checked) == (ratio in checked):
+            both = "not both" if budget in checked else "none is given"
+            raise InputError(f"{self.name} needs {budget} or {ratio}; {both}", budget, ratio)
+        return checked

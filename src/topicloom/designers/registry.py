@@ -1,15 +1,15 @@
-"""All designers by name: the one place that Python, the command line, experiments and benchmarks choose from."""
+"""All designers by name: the one place that Python, the command line, experiments and benchmarks choose from.
+
+Other packages add theirs as entry points of the group `topicloom.designers`: see docs/extending.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
+from topicloom.algorithms import Registry
 from topicloom.designers.base import Designer
 from topicloom.designers.baselines import random_a, random_m, ring_per_topic, spidercast, spidercast_m
 from topicloom.designers.greedy import gm, gm_fold, gpa, gpm, low_oda, minmax_oda
 from topicloom.designers.stars import cd_oda, cd_oda_1, cd_oda_2
-from topicloom.errors import InputError
 
 _MODULES = (
     gm,
@@ -28,11 +28,11 @@ _MODULES = (
     gm_fold,
 )
 
-DESIGNERS: Mapping[str, Designer] = MappingProxyType({module.DESIGNER.name: module.DESIGNER for module in _MODULES})
+DESIGNERS: Registry[Designer] = Registry(
+    Designer, (module.DESIGNER for module in _MODULES), group="topicloom.designers"
+)
 
 
 def find_designer(name: str) -> Designer:
     """The designer of that name; an unknown name is an error that lists the known ones."""
-    if name not in DESIGNERS:
-        raise InputError(f"unknown algorithm '{name}'; known are {', '.join(DESIGNERS)}")
-    return DESIGNERS[name]
+    return DESIGNERS.find(name)

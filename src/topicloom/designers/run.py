@@ -1,23 +1,22 @@
-"""Running a designer: parameters checked, memory foreseen, kernels compiled, time taken."""
+"""Running a designer: a budget found, memory foreseen, kernels compiled, time taken."""
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral, Real
+from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from topicloom.algorithms import Prepared, Run, Stopped, Value, Watch, timed
 from topicloom.designers import memory
-from topicloom.designers.base import Designer, DesignStopped, Number, Parameter, Watch
+from topicloom.designers.base import BUDGET_RATIO, Designer
 from topicloom.designers.greedy.merging import prefers_bitsets
-from topicloom.designers.registry import find_designer
-from topicloom.errors import InputError
+from topicloom.designers.registry import DESIGNERS
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 
@@ -28,89 +27,72 @@ _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
 # What minmax-oda needs for interests that are still in use, as several designers may get a share of it.
 _COMPLETE: WeakKeyDictionary[Interest, dict[str, int]] = WeakKeyDictionary()
 
-_RATIO = Parameter("budget_ratio", float, "the budget as a share of what minmax-oda needs", minimum=0)
 
-
-@dataclass(frozen=True)
-class Run:
-    """An overlay, and the seconds that its designer took: no compiling, no files."""
+@dataclass(frozen=True, kw_only=True)
+class DesignRun(Run):
+    """An overlay, and the seconds that its designer took."""
 
     overlay: Overlay
-    seconds: float
 
 
 def design(
-    interest: Interest, algorithm: str, *, seed: int = 0, watch: Watch | None = None, **parameters: Number
+    interest: Interest, algorithm: str, *, seed: int = 0, watch: Watch | None = None, **parameters: Value | None
 ) -> Overlay:
     """Build an overlay.
 
     `algorithm` is a name of `DESIGNERS`; `parameters` are those it takes. A budget may be given as `budget_ratio`
     instead of `max_edges` or `max_degree`: that share of what `minmax-oda` needs. `seed` matters to random
-    designers alone. `watch` lets another thread see how far it is, or stop it, which raises `DesignStopped` here.
+    designers alone. `watch` lets another thread see how far it is, or stop it, which raises `Stopped` here.
     """
     return run(interest, algorithm, seed=seed, watch=watch, **parameters).overlay
 
 
-def run(interest: Interest, algorithm: str, *, seed: int = 0, watch: Watch | None = None, **parameters: Number) -> Run:
+def run(
+    interest: Interest, algorithm: str, *, seed: int = 0, watch: Watch | None = None, **parameters: Value | None
+) -> DesignRun:
     """Build an overlay as `design` does, and say how long the algorithm itself took."""
-    designer = find_designer(algorithm)
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
-    checked = checked_parameters(designer, parameters)
+    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch)
+
+
+def run_prepared(prepared: Prepared[Designer], interest: Interest, watch: Watch | None = None) -> DesignRun:
+    """Build an overlay with a designer whose parameters are checked already: `DESIGNERS.prepare` gives one."""
+    designer, parameters = prepared.algorithm, dict(prepared.parameters)
     watch = watch or Watch()
-    if designer.budget is not None and "budget_ratio" in checked:
-        checked[designer.budget] = _budget(designer.budget, interest, checked["budget_ratio"], watch)
-    memory.require(designer.name, designer.memory(interest, checked))
-    warm_up(designer, interest, checked)
-    began = time.perf_counter()
-    links = designer.build(interest, checked, np.random.default_rng(seed), watch)
-    seconds = time.perf_counter() - began
+    if designer.budget is not None and BUDGET_RATIO.name in parameters:
+        parameters[designer.budget] = _budget(designer.budget, interest, parameters[BUDGET_RATIO.name], watch)
+    memory.require(designer.name, designer.memory(interest, parameters))
+    warm_up(prepared, interest)
+    links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch))
     if watch.stopped:
-        raise DesignStopped(f"{designer.name} was asked to stop")
-    provenance = Provenance(designer.name, MappingProxyType(checked), int(seed) if designer.random else None)
-    return Run(Overlay(interest, links.source, links.target, links.contribution, provenance), seconds)
+        raise Stopped(f"{designer.name} was asked to stop")
+    provenance = Provenance(designer.name, MappingProxyType(parameters), prepared.seed_used)
+    overlay = Overlay(interest, links.source, links.target, links.contribution, provenance)
+    return DesignRun(overlay=overlay, **vars(time))
 
 
-def warm_up(designer: Designer, interest: Interest, parameters: Mapping[str, Number]) -> None:
-    """Compile what a designer needs for an interest like this one, by running it on a tiny one."""
-    tiny = Interest.from_pairs(_TINY_SHARED if prefers_bitsets(interest) else _TINY_SPARSE)
-    designer.build(tiny, parameters, np.random.default_rng(0), Watch())
-
-
-def checked_parameters(designer: Designer, given: Mapping[str, Number | None]) -> dict[str, Number]:
-    """Parameters with defaults filled in; names and values that the designer does not take are errors."""
-    known = {parameter.name: parameter for parameter in designer.parameters}
+def warm_up(prepared: Prepared[Designer], interest: Interest) -> None:
+    """Compile what a design of an interest like this one needs, by designing a tiny one; once in a process."""
+    designer, parameters = prepared.algorithm, dict(prepared.parameters)
+    if parameters.pop(BUDGET_RATIO.name, None) is not None:
+        warm_up(DESIGNERS.prepare("minmax-oda", 0, {}), interest)
     if designer.budget is not None:
-        known[_RATIO.name] = _RATIO
-    for name in given:
-        if name not in known:
-            takes = ", ".join(known) or "none"
-            raise InputError(f"{designer.name} does not take the parameter '{name}'; it takes {takes}")
-    checked = {}
-    for name, parameter in known.items():
-        value = parameter.default if given.get(name) is None else given[name]
-        if value is not None:
-            checked[name] = _value(designer, parameter, value)
-    budget = designer.budget
-    if budget is not None and (budget in checked) == ("budget_ratio" in checked):
-        both = "not both" if budget in checked else "none is given"
-        raise InputError(f"{designer.name} needs {budget} or budget_ratio; {both}")
-    return checked
+        # May not be known yet, and does not matter to the compiler.
+        parameters[designer.budget] = 1
+    _compile(designer, tuple(parameters.items()), prefers_bitsets(interest))
 
 
-def _value(designer: Designer, parameter: Parameter, value: Number) -> Number:
-    whole = parameter.kind is int
-    number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not number or (whole and value != int(value)):
-        kind = "a whole number" if whole else "a number"
-        raise InputError(f"{parameter.name} of {designer.name} must be {kind}, not {value!r}")
-    if value < parameter.minimum or (value == parameter.minimum and parameter is _RATIO):
-        least = "above 0" if parameter is _RATIO else f"{parameter.minimum} or more"
-        raise InputError(f"{parameter.name} of {designer.name} must be {least}, not {value}")
-    return parameter.kind(value)
+@lru_cache(maxsize=256)
+def _compile(designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool) -> None:
+    tiny = Interest.from_pairs(_TINY_SHARED if bitsets else _TINY_SPARSE)
+    designer.build(tiny, dict(parameters), np.random.default_rng(0), Watch())
 
 
-def _budget(budget: str, interest: Interest, ratio: Number, watch: Watch) -> int:
+def checked_parameters(designer: Designer, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with defaults filled in; names and values that the designer does not take are errors."""
+    return designer.checked(given)
+
+
+def _budget(budget: str, interest: Interest, ratio: Value, watch: Watch) -> int:
     """What a budget ratio comes to: a share of the links, or of the highest degree, of the minmax-oda overlay."""
     if interest not in _COMPLETE:
         overlay = run(interest, "minmax-oda", watch=watch).overlay

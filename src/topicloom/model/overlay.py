@@ -40,7 +40,7 @@ class Provenance:
     """Where an overlay comes from: the designer, its parameters, its seed and the version that ran it."""
 
     designer: str
-    parameters: Mapping[str, int | float] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Mapping[str, int | float | bool | str] = field(default_factory=lambda: MappingProxyType({}))
     seed: int | None = None
     version: str = __version__
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
+from topicloom.cli.shared.algorithm_options import maintainer_options, taking
 from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ Example:
 """
 
 
+@taking(maintainer_options)
 def command(
     subscriptions: options.Subscriptions,
     overlay: options.OverlayFile,
@@ -42,11 +44,6 @@ def command(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY2", help="Parquet file to write the links to.")],
-    method: options.MaintenanceMethod = "shadow",
-    backups: options.Backups = "primal-dual",
-    coverage: options.Coverage = 3,
-    rho: options.Rho = 3.0,
-    prune: options.Prune = False,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -82,6 +79,7 @@ def command(
     topic_column: options.TopicColumn = "topic",
     json: options.Json = False,
     quiet: options.Quiet = False,
+    **parameters: Any,
 ) -> None:
     """Mend an overlay while nodes come, go and change topics.
 
@@ -93,7 +91,7 @@ def command(
     from topicloom.model import Interest, Overlay
     from topicloom.model.events import read_events
 
-    settings = Settings(method, backups, coverage, rho, prune, seed)
+    settings = Settings(**parameters, seed=seed)
     inputs = (subscriptions, overlay, events)
     for file in (out, out_subs, trace):
         if file is not None:
@@ -113,7 +111,7 @@ def command(
         result = working.do("writing", lambda: _written(living_state, out, out_subs))
     if trace is not None:
         write_trace(run.rows, trace)
-    facts = {"method": method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
+    facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
     if json:
         output.print_json(facts)
     else:

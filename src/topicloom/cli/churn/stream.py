@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topicloom.cli.shared import options, output
+from topicloom.cli.shared.algorithm_options import maintainer_options, taking
 from topicloom.cli.shared.progress import Working
 from topicloom.cli.shared.spark_work import on_spark, spark_options
 
@@ -23,6 +24,7 @@ Example:
 """
 
 
+@taking(maintainer_options)
 def command(
     subscriptions: options.Subscriptions,
     overlay: options.OverlayFile,
@@ -45,11 +47,6 @@ def command(
         ),
     ],
     once: Annotated[bool, typer.Option("--once", help="Process what is there and leave.")] = False,
-    method: options.MaintenanceMethod = "shadow",
-    backups: options.Backups = "primal-dual",
-    coverage: options.Coverage = 3,
-    rho: options.Rho = 3.0,
-    prune: options.Prune = False,
     recover: options.Recover = False,
     seed: options.Seed = 0,
     node_column: options.NodeColumn = "node",
@@ -60,6 +57,7 @@ def command(
     verbose: options.Verbose = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    **parameters: Any,
 ) -> None:
     """Mend an overlay as events come, on Spark.
 
@@ -70,7 +68,7 @@ def command(
     from topicloom.model import Interest, Overlay
     from topicloom.pipeline.stream import event_lines, follow
 
-    settings = Settings(method, backups, coverage, rho, prune, seed)
+    settings = Settings(**parameters, seed=seed)
     spark_settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     telling = _Telling(json=json)
     with Working(quiet=quiet or verbose) as working:

@@ -9,7 +9,7 @@ import typer
 
 from topicloom.cli.content import content_options
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.parameters import given
+from topicloom.cli.shared.algorithm_options import given, taking
 from topicloom.cli.shared.progress import Working
 
 EXAMPLES = """\b
@@ -20,6 +20,7 @@ Example:
 """
 
 
+@taking(content_options.assigner_options)
 def command(
     net: content_options.Net,
     algorithm: Annotated[
@@ -32,9 +33,6 @@ def command(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="ASSIGNMENT", help="Parquet file to write.")],
-    start: content_options.Start = None,
-    decline: content_options.Decline = None,
-    seconds: content_options.Seconds = None,
     then: Annotated[
         list[Path] | None,
         typer.Option(
@@ -48,21 +46,19 @@ def command(
     close: content_options.Close = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    **parameters: Any,
 ) -> None:
     """Give each user to a broker.
 
     Seconds are those of the algorithm itself, without reading, compiling or writing.
     """
-    from topicloom.content import cost, find_algorithm
+    from topicloom.content import ALGORITHMS, cost
 
-    find_algorithm(algorithm)
-    parameters: dict[str, Any] = given(decline=decline, seconds=seconds)
-    if start is not None:
-        parameters["start"] = start
+    prepared = ALGORITHMS.prepare(algorithm, seed, given(parameters))
     checked_paths.require_writable(out)
     with Working(quiet=quiet) as working:
         networks = [content_options.read(working, folder, close=close) for folder in (net, *(then or ()))]
-        result = content_options.run_algorithm(working, networks[0], algorithm, seed, parameters, networks[1:])
+        result = content_options.run_algorithm(working, prepared, networks[0], networks[1:])
         network = networks[-1]
         priced = working.do("adding up costs", lambda: cost(result.assignment))
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topicloom.cli.content import content_options
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.parameters import given, option_name
+from topicloom.cli.shared.algorithm_options import prepared_each, taking
 from topicloom.cli.shared.progress import Working
+
+if TYPE_CHECKING:
+    from topicloom.algorithms import Prepared
+    from topicloom.content import Cost, Network
+    from topicloom.content.base import Assigner
 
 EXAMPLES = """\b
 Example:
@@ -20,41 +25,29 @@ Example:
 DEFAULT_ALGORITHMS = "random,packing,clustering,steiner-mixing,migration"
 
 
+@taking(content_options.assigner_options)
 def command(
     net: content_options.Net,
     algorithms: Annotated[
         str, typer.Option("--algorithms", "-a", metavar="NAMES", help="Names with commas between them.")
     ] = DEFAULT_ALGORITHMS,
-    start: content_options.Start = None,
-    decline: content_options.Decline = None,
-    seconds: content_options.Seconds = None,
     seed: options.Seed = 0,
     close: content_options.Close = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    **parameters: Any,
 ) -> None:
     """Cost of several algorithms side by side.
 
     Writes nothing. Each algorithm gets those of the given options that it takes.
     """
-    from topicloom.content import find_algorithm
-    from topicloom.errors import InputError
+    from topicloom.content import ALGORITHMS
 
-    names = list(dict.fromkeys(name.strip() for name in algorithms.split(",")))
-    parameters: dict[str, Any] = given(decline=decline, seconds=seconds)
-    if start is not None:
-        parameters["start"] = start
-    taken = {name: {p.name for p in find_algorithm(name).parameters} for name in names}
-    for name in parameters:
-        if not any(name in own for own in taken.values()):
-            raise InputError(f"{option_name(name)} is of use to none of {', '.join(names)}; leave it out")
+    each = prepared_each(ALGORITHMS, algorithms, seed, parameters)
     with Working(quiet=quiet) as working:
         network = content_options.read(working, net, close=close)
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
-        rows = []
-        for name in names:
-            own = {key: value for key, value in parameters.items() if key in taken[name]}
-            rows.append(_measured(working, network, name, seed, own, random))
+        rows = [_measured(working, prepared, network, random) for prepared in each]
     if json:
         output.print_json(rows)
         return
@@ -71,17 +64,15 @@ def command(
     output.print_table(["algorithm", "total", "access", "core", "random\n/ this", "highest\nload", "seconds"], shown)
 
 
-def _measured(
-    working: Working, network: Any, name: str, seed: int, parameters: dict[str, Any], random: Any
-) -> dict[str, Any]:
+def _measured(working: Working, prepared: Prepared[Assigner], network: Network, random: Cost | None) -> dict[str, Any]:
     from topicloom.content import cost
 
-    result = content_options.run_algorithm(working, network, name, seed, parameters)
+    result = content_options.run_algorithm(working, prepared, network)
     origin = result.assignment.origin
     assert origin is not None
     priced = working.do("adding up costs", lambda: cost(result.assignment))
     return {
-        "algorithm": name,
+        "algorithm": prepared.name,
         "parameters": dict(origin.parameters),
         "seed": origin.seed,
         **content_options.cost_facts(priced, random),

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from topicloom.cli.shared.algorithm_options import Options, shared_options
 from topicloom.cli.shared.design_work import COMPILING
-from topicloom.cli.shared.parameters import option_name
 from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
-    from topicloom.content import Assignment, Cost, Network, Run
+    from topicloom.algorithms import Prepared
+    from topicloom.content import Assignment, AssignmentRun, Cost, Network
+    from topicloom.content.base import Assigner
 
 Net = Annotated[
     Path,
@@ -24,25 +26,13 @@ Net = Annotated[
 Close = Annotated[
     bool, typer.Option("--close", help="Replace core prices by those of the cheapest paths, so that they are a metric.")
 ]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="NAME",
-        help="The assignment to begin with, for migration (packing).",
-        show_default=False,
-    ),
-]
-Decline = Annotated[
-    float | None,
-    typer.Option(
-        "--decline", metavar="X", help="Share of users that decline to move, for migration (0).", show_default=False
-    ),
-]
-Seconds = Annotated[
-    float | None,
-    typer.Option("--seconds", metavar="X", help="How long to search, for exact (600).", show_default=False),
-]
+
+
+def assigner_options() -> Options:
+    """An option for each parameter of an assigner."""
+    from topicloom.content import ALGORITHMS
+
+    return shared_options(ALGORITHMS.values())
 
 
 def read(working: Working, net: Path, *, close: bool) -> Network:
@@ -53,28 +43,14 @@ def read(working: Working, net: Path, *, close: bool) -> Network:
 
 
 def run_algorithm(
-    working: Working,
-    network: Network,
-    algorithm: str,
-    seed: int,
-    parameters: dict[str, Any],
-    then: Sequence[Network] = (),
-) -> Run:
+    working: Working, prepared: Prepared[Assigner], network: Network, then: Sequence[Network] = ()
+) -> AssignmentRun:
     """Compile, then run, each with its own line of progress."""
-    from topicloom.content import find_algorithm, run
-    from topicloom.content.run import checked_parameters, warm_up
-    from topicloom.errors import InputError
+    from topicloom.content import run_prepared
+    from topicloom.content.run import warm_up
 
-    found = find_algorithm(algorithm)
-    try:
-        checked = checked_parameters(found, parameters)
-    except InputError as error:
-        message = str(error)
-        for name in ("start", "decline", "seconds"):
-            message = message.replace(f"'{name}'", option_name(name)).replace(f"{name} of", f"{option_name(name)} of")
-        raise InputError(message) from None
-    working.do("loading kernels", lambda: warm_up(found, checked), if_slow=COMPILING)
-    return working.do(algorithm, lambda: run(network, algorithm, seed=seed, then=then, **parameters))
+    working.do("loading kernels", lambda: warm_up(prepared), if_slow=COMPILING)
+    return working.do(prepared.name, lambda: run_prepared(prepared, network, then))
 
 
 def cost_facts(priced: Cost, random: Cost | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import typer
 
 from topicloom.cli.content import assign, compare, cost, generate, summarize, sweep
 from topicloom.cli.shared import output
+from topicloom.cli.shared.algorithm_options import LateOptions
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -34,8 +35,8 @@ def content(context: typer.Context) -> None:
 
 
 app.command("generate", epilog=generate.EXAMPLES)(generate.command)
-app.command("assign", epilog=assign.EXAMPLES)(assign.command)
+app.command("assign", cls=LateOptions, epilog=assign.EXAMPLES)(assign.command)
 app.command("cost", epilog=cost.EXAMPLES)(cost.command)
-app.command("compare", epilog=compare.EXAMPLES)(compare.command)
+app.command("compare", cls=LateOptions, epilog=compare.EXAMPLES)(compare.command)
 app.command("summarize", epilog=summarize.EXAMPLES)(summarize.command)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)

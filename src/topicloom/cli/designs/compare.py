@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.design_work import run_designer
-from topicloom.cli.shared.parameters import Parameters, given, shared_out
+from topicloom.cli.shared.algorithm_options import prepared_each, taking
+from topicloom.cli.shared.design_work import designer_options, run_designer
 from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
+    from topicloom.algorithms import Prepared
+    from topicloom.designers import Designer
     from topicloom.model import Interest
 
 EXAMPLES = """\b
@@ -24,70 +26,50 @@ Example:
 DEFAULT_ALGORITHMS = "gm,minmax-oda,low-oda,cd-oda-2,ring-per-topic"
 
 
+@taking(designer_options)
 def command(
     subscriptions: options.Subscriptions,
     algorithms: Annotated[
         str,
         typer.Option("--algorithms", "-a", metavar="NAMES", help="Names of designers, with commas between them."),
     ] = DEFAULT_ALGORITHMS,
-    max_edges: options.MaxEdges = None,
-    max_degree: options.MaxDegree = None,
-    budget_ratio: options.BudgetRatio = None,
-    k: options.K = None,
-    folds: options.Folds = None,
-    greedy: options.Greedy = None,
-    random: options.Random = None,
     seed: options.Seed = 0,
     no_diameters: options.NoDiameters = False,
     node_column: options.NodeColumn = "node",
     topic_column: options.TopicColumn = "topic",
     json: options.Json = False,
     quiet: options.Quiet = False,
+    **parameters: Any,
 ) -> None:
     """Measure several algorithms side by side.
 
     Builds an overlay with each and writes nothing. Each algorithm gets those of the given options that it takes.
     """
+    from topicloom.designers import DESIGNERS
     from topicloom.model import Interest
 
-    parameters = shared_out(
-        list(dict.fromkeys(name.strip() for name in algorithms.split(","))),
-        given(
-            max_edges=max_edges,
-            max_degree=max_degree,
-            budget_ratio=budget_ratio,
-            k=k,
-            folds=folds,
-            greedy=greedy,
-            random=random,
-        ),
-    )
+    each = prepared_each(DESIGNERS, algorithms, seed, parameters)
     with Working(quiet=quiet) as working:
         interest = working.do(
             f"reading {subscriptions.name}",
             lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
         )
-        rows = [
-            _measured(working, interest, algorithm, seed, own, diameters=not no_diameters)
-            for algorithm, own in parameters.items()
-        ]
+        rows = [_measured(working, prepared, interest, diameters=not no_diameters) for prepared in each]
     if json:
         output.print_json(rows)
     else:
         _print(rows, diameters=not no_diameters)
 
 
-def _measured(
-    working: Working, interest: Interest, algorithm: str, seed: int, parameters: Parameters, *, diameters: bool
-) -> dict[str, Any]:
+def _measured(working: Working, prepared: Prepared[Designer], interest: Interest, *, diameters: bool) -> dict[str, Any]:
     from topicloom.metrics import measure
 
-    result = run_designer(working, interest, algorithm, seed, parameters)
+    result = run_designer(working, prepared, interest)
     provenance = result.overlay.provenance
     assert provenance is not None
-    measures = working.do(f"measuring {algorithm}", lambda: measure(interest, result.overlay, diameters=diameters))
+    measures = working.do(f"measuring {prepared.name}", lambda: measure(interest, result.overlay, diameters=diameters))
     return {
-        "algorithm": algorithm,
+        "algorithm": prepared.name,
         "parameters": dict(provenance.parameters),
         "seed": provenance.seed,
         **measures.to_dict(),

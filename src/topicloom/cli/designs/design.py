@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.design_work import run_designer
-from topicloom.cli.shared.parameters import checked, given
+from topicloom.cli.shared.algorithm_options import given, taking
+from topicloom.cli.shared.design_work import designer_options, run_designer
 from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
@@ -25,48 +25,35 @@ Example:
 """
 
 
+@taking(designer_options)
 def command(
     subscriptions: options.Subscriptions,
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="One of those that `topicloom designers` lists.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY", help="Parquet file to write the links to.")],
-    max_edges: options.MaxEdges = None,
-    max_degree: options.MaxDegree = None,
-    budget_ratio: options.BudgetRatio = None,
-    k: options.K = None,
-    folds: options.Folds = None,
-    greedy: options.Greedy = None,
-    random: options.Random = None,
     seed: options.Seed = 0,
     node_column: options.NodeColumn = "node",
     topic_column: options.TopicColumn = "topic",
     json: options.Json = False,
     quiet: options.Quiet = False,
+    **parameters: Any,
 ) -> None:
     """Build an overlay: links that connect every topic.
 
     Links join nodes that want the same topic, until each topic is connected or the budget is spent.
     """
+    from topicloom.designers import DESIGNERS
     from topicloom.model import Interest
 
-    parameters = given(
-        max_edges=max_edges,
-        max_degree=max_degree,
-        budget_ratio=budget_ratio,
-        k=k,
-        folds=folds,
-        greedy=greedy,
-        random=random,
-    )
-    checked(algorithm, parameters)
+    prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
     checked_paths.require_writable(out, subscriptions)
     with Working(quiet=quiet) as working:
         interest = working.do(
             f"reading {subscriptions.name}",
             lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
         )
-        result = run_designer(working, interest, algorithm, seed, parameters)
+        result = run_designer(working, prepared, interest)
         facts = working.do("measuring", lambda: _facts(result.overlay))
     result.overlay.write(out)
     facts |= {"seconds": result.seconds, "out": str(out)}
@@ -77,7 +64,7 @@ def command(
 
 
 def _facts(overlay: Overlay) -> dict[str, Any]:
-    from topicloom.designers.baselines.measured_links import measured
+    from topicloom.designers import measured
 
     interest, degrees = overlay.interest, overlay.degrees
     # Contributions as if added to one overlay: those of gm-fold count within their folds.

@@ -32,7 +32,9 @@ def command(json: options.Json = False) -> None:
 
 
 def _option(parameter: Parameter) -> str:
-    default = "required" if parameter.default is None else f"{parameter.default} unless given"
+    default = "required" if parameter.required else "may be left out"
+    if parameter.default is not None:
+        default = f"{parameter.default} unless given"
     return f"{option_name(parameter.name)}: {parameter.meaning} ({default})"
 
 

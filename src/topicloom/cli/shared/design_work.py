@@ -1,45 +1,38 @@
-"""Running a designer while a person watches."""
+"""Designers at the command line: their options, and running one while a person watches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from topicloom.cli.shared.parameters import Number, checked
+from topicloom.cli.shared.algorithm_options import Options, shared_options
 from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
-    from topicloom.designers import Run
+    from topicloom.algorithms import Prepared
+    from topicloom.designers import Designer, DesignRun
     from topicloom.model import Interest
 
 COMPILING = "compiling kernels, once after an install or update"
 
 
-def run_designer(
-    working: Working, interest: Interest, algorithm: str, seed: int, parameters: Mapping[str, Number]
-) -> Run:
+def designer_options() -> Options:
+    """An option for each parameter of a designer."""
+    from topicloom.designers import DESIGNERS
+
+    return shared_options(DESIGNERS.values())
+
+
+def run_designer(working: Working, prepared: Prepared[Designer], interest: Interest) -> DesignRun:
     """Compile, then run, each with its own line of progress."""
-    from topicloom.designers import Watch, find_designer, run
-
-    working.do("loading kernels", lambda: _warm_up(interest, algorithm, parameters), if_slow=COMPILING)
-    total = find_designer(algorithm).total
-    watch = Watch()
-    return working.do(
-        algorithm,
-        lambda: run(interest, algorithm, seed=seed, watch=watch, **parameters),
-        watch=watch,
-        total=None if total is None else total(interest, checked(algorithm, parameters)),
-    )
-
-
-def _warm_up(interest: Interest, algorithm: str, parameters: Mapping[str, Number]) -> None:
-    from topicloom.designers import find_designer
+    from topicloom.designers import Watch, run_prepared
     from topicloom.designers.run import warm_up
 
-    designer = find_designer(algorithm)
-    values = checked(algorithm, parameters)
-    if designer.budget is not None and "budget_ratio" in values:
-        # The budget is not known yet, and does not matter to the compiler. It will be a share of what this needs:
-        values[designer.budget] = 1
-        warm_up(find_designer("minmax-oda"), interest, {})
-    warm_up(designer, interest, values)
+    working.do("loading kernels", lambda: warm_up(prepared, interest), if_slow=COMPILING)
+    total = prepared.algorithm.total
+    watch = Watch()
+    return working.do(
+        prepared.name,
+        lambda: run_prepared(prepared, interest, watch),
+        watch=watch,
+        total=None if total is None else total(interest, prepared.parameters),
+    )

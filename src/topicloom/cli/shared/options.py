@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -73,84 +73,6 @@ DriverMemory = Annotated[
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show what Spark and Java say, instead of progress.")]
 
-MaxEdges = Annotated[
-    int | None,
-    typer.Option("--max-edges", metavar="N", help="Budget: the most links, for gpa, random-a.", show_default=False),
-]
-MaxDegree = Annotated[
-    int | None,
-    typer.Option(
-        "--max-degree",
-        metavar="N",
-        help="Budget: the most links of a node, for gpm, spidercast-m, random-m.",
-        show_default=False,
-    ),
-]
-BudgetRatio = Annotated[
-    float | None,
-    typer.Option(
-        "--budget-ratio",
-        metavar="X",
-        help="Instead of either budget: that share of what minmax-oda needs.",
-        show_default=False,
-    ),
-]
-K = Annotated[
-    float | None,
-    typer.Option(
-        "--k",
-        metavar="X",
-        help="How much more a link must contribute to be worth a higher degree, for low-oda (3).",
-        show_default=False,
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option("--folds", metavar="N", help="How many times to run, for gm-fold (2).", show_default=False),
-]
-Greedy = Annotated[
-    int | None,
-    typer.Option(
-        "--greedy",
-        metavar="N",
-        help="How often links chosen by gain cover each topic of a node, for spidercast, spidercast-m (3).",
-        show_default=False,
-    ),
-]
-Random = Annotated[
-    int | None,
-    typer.Option(
-        "--random",
-        metavar="N",
-        help="How many times more random links cover it, for spidercast, spidercast-m (1).",
-        show_default=False,
-    ),
-]
-
-MaintenanceMethod = Annotated[
-    Literal["shadow", "naive", "rebuild"],
-    typer.Option(
-        "--method",
-        help="How to mend: among few nodes kept ready, among all, or by designing everything anew with low-oda.",
-    ),
-]
-Backups = Annotated[
-    Literal["primal-dual", "greedy"],
-    typer.Option("--backups", help="How shadow chooses the nodes that it keeps ready."),
-]
-Coverage = Annotated[
-    int,
-    typer.Option(
-        "--coverage", metavar="N", help="How often the backups of a node cover each of its topics, for shadow."
-    ),
-]
-Rho = Annotated[
-    float,
-    typer.Option("--rho", metavar="X", help="How much more a link must contribute to be worth a higher degree."),
-]
-Prune = Annotated[
-    bool, typer.Option("--prune", help="Drop links that no topic needs any more, oldest first; not for rebuild.")
-]
 Recover = Annotated[
     bool,
     typer.Option(

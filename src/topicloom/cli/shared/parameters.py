@@ -1,21 +1,13 @@
-"""From options to the parameters of designers."""
+"""How parameters are spelt as options."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-
-Number = int | float
-Parameters = dict[str, Number]
 
 # Parameters whose names differ from those of their options.
 _SPELT_OTHERWISE = re.compile(r"\b(max_edges|max_degree|budget_ratio|min_topics|max_topics|join_share|change_share)\b")
-
-
-def given(**options: Number | None) -> Parameters:
-    """The options that were given."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 @contextmanager
@@ -32,34 +24,3 @@ def spelt_as_options() -> Iterator[None]:
 def option_name(parameter: str) -> str:
     """The option that gives a parameter."""
     return "--" + parameter.replace("_", "-")
-
-
-def checked(algorithm: str, parameters: Mapping[str, Number]) -> Parameters:
-    """The parameters with defaults filled in; an error where the designer does not take them as they are."""
-    from topicloom.designers import checked_parameters, find_designer
-
-    with spelt_as_options():
-        return checked_parameters(find_designer(algorithm), parameters)
-
-
-def shared_out(algorithms: Sequence[str], parameters: Mapping[str, Number]) -> dict[str, Parameters]:
-    """For each algorithm those of the parameters that it takes, checked; an error where one is of use to none."""
-    from topicloom.designers.registry import find_designer
-    from topicloom.errors import InputError
-
-    takes = {}
-    for algorithm in algorithms:
-        designer = find_designer(algorithm)
-        takes[algorithm] = {parameter.name for parameter in designer.parameters}
-        if designer.budget is not None:
-            takes[algorithm].add("budget_ratio")
-    for name in parameters:
-        if not any(name in names for names in takes.values()):
-            raise InputError(f"{option_name(name)} is of use to none of {', '.join(algorithms)}; leave it out")
-    shared = {
-        algorithm: {name: value for name, value in parameters.items() if name in names}
-        for algorithm, names in takes.items()
-    }
-    for algorithm, own in shared.items():
-        checked(algorithm, own)
-    return shared

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content.base import Algorithm, Placed, in_some_order
+from topicloom.content.base import Assigner, Placed, in_some_order
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.clusters import join_clusters, seed_pairs
 
@@ -35,7 +35,7 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
     )
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = Assigner(
     name="clustering",
     paper="Content, section III-B",
     rule="the broker with whose users it has most traffic for its price",

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from topicloom.algorithms import Parameter
 from topicloom.content.assigning.integer_program import Program
-from topicloom.content.base import Algorithm, Parameter, Placed
+from topicloom.content.base import Assigner, Placed
 from topicloom.content.network.channels_by_user import transposed, users_of
 from topicloom.content.network.network import Network
 from topicloom.errors import InputError
@@ -101,10 +102,12 @@ def _span(program: Program, prices: Any, source: Any, wanted: Any) -> None:
             program.constrain(columns, signs, 0, 0)
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = Assigner(
     name="exact",
     paper="Content, section II-B",
     rule="the least cost, by an integer program; for small networks",
     assign=assign,
-    parameters=(Parameter("seconds", 600.0, "how long to search; then the best found so far is given"),),
+    parameters=(
+        Parameter("seconds", float, "how long to search before the best found so far is given", 600, minimum=0),
+    ),
 )

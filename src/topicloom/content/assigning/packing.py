@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content.base import Algorithm, Placed, in_some_order
+from topicloom.content.base import Assigner, Placed, in_some_order
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import cheapest
 
@@ -26,6 +26,6 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
     return Placed(in_some_order(network, lambda order: cheapest(network.access, demand, network.capacity, order)))
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = Assigner(
     name="packing", paper="Content, section III-A", rule="the cheapest broker that has room", assign=assign
 )

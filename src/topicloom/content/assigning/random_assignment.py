@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content.base import Algorithm, Placed, in_some_order
+from topicloom.content.base import Assigner, Placed, in_some_order
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import drawn
 
@@ -24,7 +24,7 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
     return Placed(in_some_order(network, lambda order: drawn(even, *limits, order, rng)))
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = Assigner(
     name="random",
     paper="Content, section VI-B",
     rule="a broker drawn evenly from those with room",

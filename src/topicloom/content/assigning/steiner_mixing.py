@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content.base import Algorithm, Placed, in_some_order
+from topicloom.content.base import Assigner, Placed, in_some_order
 from topicloom.content.network.channels_by_user import Floats, transposed
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import drawn
@@ -44,7 +44,7 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
     )
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = Assigner(
     name="steiner-mixing",
     paper="Content, section IV-B",
     rule="a broker drawn by the traffic on the user's links in the trees of all publishers and channels",

@@ -1,17 +1,16 @@
 """Migration: the Content paper, sections IV-C and V, the distributed algorithm.
 
 Rule: brokers take turns. In its turn a broker looks at its users, those with most traffic first, and asks each to
-    move to
-the broker that lowers the whole cost most, among those with room. It knows its own users and what the others announced:
-the sums by channel and the load of each. A round is one turn of every broker; rounds go on until one brings no move.
+move to the broker that lowers the whole cost most, among those with room. It knows its own users and what the others
+announced: the sums by channel and the load of each. A round is one turn of every broker; rounds go on until one brings
+no move.
 
 Guarantee: the cost falls with every accepted move, as only the broker whose turn it is moves users and all
 announcements have arrived before it decides. A broker over its capacity, after interests have changed, moves users
 whatever that costs until it fits; those moves are counted apart.
 
 Cost: each look at a user takes brokers x its channels, and brokers^2 x the tree for each channel that its broker
-    wants for
-this user alone.
+wants for this user alone.
 """
 
 from __future__ import annotations
@@ -22,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from topicloom.algorithms import Parameter
 from topicloom.content.assigning import clustering, packing, random_assignment, steiner_mixing
-from topicloom.content.base import Algorithm, Parameter, Placed
+from topicloom.content.base import Assigner, Placed
 from topicloom.content.migration.actors import Broker, User
 from topicloom.content.migration.announced_sums import Record, Told, record
 from topicloom.content.migration.mailbox import Delay, Post
@@ -230,14 +230,14 @@ def facts(simulated: Migration) -> dict[str, Any]:
     }
 
 
-ALGORITHM = Algorithm(
+ALGORITHM = Assigner(
     name="migration",
     paper="Content, sections IV-C and V",
     rule="brokers in turn move their users to where the whole cost is least, until nothing improves",
     assign=assign,
     parameters=(
-        Parameter("start", "packing", "the assignment to begin with", words=tuple(STARTS)),
-        Parameter("decline", 0.0, "the share of users that decline to move", maximum=1),
+        Parameter("start", str, "the assignment to begin with", "packing", choices=tuple(STARTS)),
+        Parameter("decline", float, "the share of users that decline to move", 0, minimum=0, maximum=1),
     ),
     random=True,
 )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.base import MAX_EDGES, Designer, Links, Watch
 from topicloom.designers.baselines.measured_links import measured, measuring_bytes
 from topicloom.model.interest import Ids, Interest
 
@@ -71,7 +71,7 @@ DESIGNER = Designer(
     rule="random pairs of nodes, max_edges of them",
     guarantee="exactly max_edges links, or all pairs if there are fewer",
     build=build,
-    parameters=(Parameter("max_edges", int, "how many links"),),
+    parameters=(MAX_EDGES,),
     random=True,
     memory=memory,
 )

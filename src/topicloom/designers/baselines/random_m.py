@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.base import MAX_DEGREE, Designer, Links, Watch
 from topicloom.designers.baselines.measured_links import measured, measuring_bytes
 from topicloom.kernels.baselines.random_links import random_pairs
 from topicloom.model.interest import Interest
@@ -47,7 +47,7 @@ DESIGNER = Designer(
     rule="random pairs of nodes that both have fewer than max_degree links",
     guarantee="no degree above max_degree",
     build=build,
-    parameters=(Parameter("max_degree", int, "the most links of a node"),),
+    parameters=(MAX_DEGREE,),
     random=True,
     memory=memory,
 )

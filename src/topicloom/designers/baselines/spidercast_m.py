@@ -12,7 +12,7 @@ Symbols: the paper's d is `max_degree`.
 
 from __future__ import annotations
 
-from topicloom.designers.base import Designer, Parameter
+from topicloom.designers.base import MAX_DEGREE, Designer
 from topicloom.designers.baselines import spidercast
 
 DESIGNER = Designer(
@@ -21,7 +21,7 @@ DESIGNER = Designer(
     rule="spidercast, where no node gets more than max_degree links",
     guarantee="no degree above max_degree",
     build=spidercast.build,
-    parameters=(Parameter("max_degree", int, "the most links of a node"), *spidercast.COVERAGE),
+    parameters=(MAX_DEGREE, *spidercast.COVERAGE),
     random=True,
     memory=spidercast.memory,
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.base import MAX_EDGES, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.interest import Interest
 
@@ -32,7 +32,7 @@ DESIGNER = Designer(
     rule="gm, stopped at max_edges links",
     guarantee="merges at least 1 - 1/e = 0.632 of the best possible with that many links",
     build=build,
-    parameters=(Parameter("max_edges", int, "the most links"),),
+    parameters=(MAX_EDGES,),
     memory=merging.memory,
     total=merging.total,
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.base import MAX_DEGREE, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.interest import Interest
 
@@ -32,7 +32,7 @@ DESIGNER = Designer(
     rule="minmax-oda, stopped before a degree would pass max_degree",
     guarantee="merges at least 1 - e^(-1/6) = 0.154 of the best possible within that degree",
     build=build,
-    parameters=(Parameter("max_degree", int, "the most links of a node"),),
+    parameters=(MAX_DEGREE,),
     memory=merging.memory,
     total=merging.total,
 )

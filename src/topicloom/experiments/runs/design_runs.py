@@ -20,9 +20,7 @@ def run_design(parameters: Mapping[str, Any], interest: Interest | None) -> pa.T
     """
     assert interest is not None
     designer = DESIGNERS[parameters["designer"]]
-    takes = [*(parameter.name for parameter in designer.parameters), *(["budget_ratio"] if designer.budget else [])]
-    given = {name: parameters[name] for name in takes if name in parameters}
-    result = run_designer(interest, designer.name, seed=parameters["seed"], **given)
+    result = run_designer(interest, designer.name, seed=parameters["seed"], **designer.own(parameters))
     measures = measure(interest, result.overlay, diameters=parameters.get("diameters", False))
     assert result.overlay.provenance is not None
     chosen = {f"parameter_{name}": value for name, value in result.overlay.provenance.parameters.items()}

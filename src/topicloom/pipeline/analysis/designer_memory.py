@@ -10,10 +10,9 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.algorithms import Value
 from topicloom.designers import DESIGNERS
-from topicloom.designers.base import Number
 from topicloom.designers.greedy.merging import most_links
-from topicloom.designers.run import checked_parameters
 from topicloom.model.interest import Interest
 from topicloom.pipeline.analysis.distribution import Distribution
 
@@ -23,7 +22,7 @@ class DesignerMemory:
     """The most bytes that a designer would take beside the interest, with these parameters."""
 
     designer: str
-    parameters: Mapping[str, Number]
+    parameters: Mapping[str, Value]
     bytes: int
 
 
@@ -65,7 +64,6 @@ def designer_memory(node_sizes: Distribution, topic_sizes: Distribution) -> tupl
     budgets = {"max_edges": links, "max_degree": -(-2 * links // max(1, shape.node_count))}
     needs = []
     for designer in DESIGNERS.values():
-        budget = {designer.budget: budgets[designer.budget]} if designer.budget else {}
-        parameters = checked_parameters(designer, budget)
+        parameters = designer.checked({designer.budget: budgets[designer.budget]} if designer.budget else {})
         needs.append(DesignerMemory(designer.name, parameters, designer.memory(shape, parameters)))
     return tuple(needs)

@@ -28,7 +28,7 @@ FOLDER = "cells"
 class Outcome:
     """What a cell gave: parameters as they came to be, measures and seconds; or an error and none of these."""
 
-    parameters: dict[str, int | float]
+    parameters: dict[str, int | float | bool | str]
     measures: dict[str, int | float | bool | None]
     seconds: float | None
     error: str | None

@@ -47,7 +47,7 @@ SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
 _NEEDED = ("nodes", "topics", "min_topics")
 _DEFAULTS: Mapping[str, Any] = MappingProxyType({"popularity": "uniform", "alpha": 2.0, "sizes": "fixed"})
 _FILE_KINDS: Mapping[str, type] = MappingProxyType({"file": str, "node_column": str, "topic_column": str})
-_KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes"}
+_KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,11 @@ def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Numbers
         raise InputError("name is missing; give one of those that `topicloom designers` lists")
     names = _values("name", table["name"], str)
     seeds = _values("seed", table.get("seed", seed), int)
-    lists = {key: _values(key, value, float) for key, value in table.items() if key not in ("name", "seed")}
+    # A whole number may be written as 3.0: designers check that themselves.
+    kinds = {p.name: float if p.kind is int else p.kind for name in names for p in find_designer(name).accepts}
+    lists = {
+        key: _values(key, value, kinds.get(key, float)) for key, value in table.items() if key not in ("name", "seed")
+    }
     for name in names:
         designer = find_designer(name)
         for given in _combinations(lists):
@@ -219,7 +223,7 @@ def _values(key: str, value: Any, kind: type) -> list[Any]:
         raise InputError(f"{key} is an empty list; give at least one value")
     allowed: tuple[Any, ...] = (int, float) if kind is float else (kind,)
     for one in values:
-        if isinstance(one, bool) or not isinstance(one, allowed):
+        if isinstance(one, bool) != (kind is bool) or not isinstance(one, allowed):
             raise InputError(f"{key} is {_shown(one)}; give {_KIND_NAMES[kind]}, or a list of such")
         if key == "seed" and one < 0:
             raise InputError(f"seed is {one}; give a whole number, 0 or more")

@@ -28,6 +28,7 @@ _TYPES: dict[Any, pa.DataType] = {
     int: pa.int64(),
     float: pa.float64(),
     str: pa.string(),
+    bool: pa.bool_(),
     # Annotations of Measures are text.
     "int": pa.int64(),
     "int | None": pa.int64(),

@@ -1,0 +1,91 @@
+"""Options made from what algorithms declare, those of other packages too."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from command_line import Cli
+
+from other_package import install_example
+from topicloom.algorithms.registry import TAKEN
+from topicloom.cli.content import assign
+from topicloom.cli.content import compare as content_compare
+from topicloom.cli.designs import compare, design
+
+RUN = """
+import sys
+from topicloom.cli.main import run
+for arguments in {commands!r}:
+    print("#", *arguments, flush=True)
+    status = run(arguments)
+    if status:
+        sys.exit(status)
+"""
+SPEC = """
+[[workload]]
+file = "subs.parquet"
+[[designer]]
+name = "chains"
+reach = [1, 2]
+"""
+
+
+@pytest.mark.parametrize("command", [design, compare, assign, content_compare])
+def test_no_parameter_can_hide_an_option(command: object) -> None:
+    assert set(inspect.signature(command.command).parameters) <= TAKEN  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["measure", "--help"], ["content", "--help"]])
+def test_algorithms_are_loaded_only_for_commands_that_offer_them(arguments: list[str]) -> None:
+    code = f"import sys; from topicloom.cli.main import run; run({arguments!r}); sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_maintainers_declare_their_options(cli: Cli) -> None:
+    text = " ".join(cli("maintain", "--help").out.split())
+    assert "--method <shadow|naive|rebuild>" in text
+    assert "--coverage N How often the backups of a node cover each of its topics, for shadow. [default: 3]" in text
+    assert "--prune Drop links that no topic needs any more" in text
+
+
+def test_a_designer_of_another_package_is_like_ours(subscriptions: Path, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    install_example(tmp_path / "site")
+    (tmp_path / "spec.toml").write_text(SPEC)
+    subs = subscriptions.name
+    commands = [
+        ["designers"],
+        ["design", "--help"],
+        ["compare", "--help"],
+        ["design", subs, "--algorithm", "chains", "--reach", "2", "--out", "o.parquet", "--json"],
+        ["compare", subs, "--algorithms", "gm,chains", "--reach", "2"],
+        ["sweep", "spec.toml", "--out", "swept", "--master", "local[1]"],
+        ["design", subs, "--algorithm", "chains", "--reach", "0", "--out", "o2.parquet"],
+    ]
+    path = os.pathsep.join([str(tmp_path / "site"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    ended = subprocess.run(
+        [sys.executable, "-c", RUN.format(commands=commands)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
+        check=False,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr == "topicloom: --reach of chains must be a whole number, 1 or more, not 0\n"
+    listed, helped, helped_too, designed, compared, swept, _ = ended.stdout.split("\n# ")
+    assert "--reach: how many of the next nodes to link with (1 unless given)" in listed
+    for text in (helped, helped_too):
+        assert "--reach N How many of the next nodes to link with, for chains (1)." in " ".join(text.split())
+    assert '"reach": 2' in designed
+    assert [line.split()[0] for line in compared.splitlines()[-2:]] == ["gm", "chains"]
+    assert "failed        0" in swept
+    table = pyarrow.parquet.read_table(tmp_path / "swept" / "results.parquet")
+    assert table["parameter_reach"].to_pylist() == [1, 2]
+    assert table["error"].null_count == 2
