@@ -16,19 +16,17 @@ def link_gets(interest: Interest, offers: Offers, u: int, v: int) -> int:
     return sum(max(offers.get((u, t), 0), offers.get((v, t), 0)) for t in topics[u] & topics[v])
 
 
-def overpaid(interest: Interest, offers: Offers, price: int) -> tuple[list[int], Offers, list[int]]:
-    """What links of each node with later ones get above the price, who pays there, and such links of each node."""
+def overpaid(interest: Interest, offers: Offers, price: int) -> tuple[list[int], Offers]:
+    """What links of each node with later ones get above the price, and how often each offer is the higher one there."""
     topics = topics_by_node(interest)
-    over, taken, degree = [0] * interest.node_count, dict.fromkeys(offers, 0), [0] * interest.node_count
+    over, taken = [0] * interest.node_count, dict.fromkeys(offers, 0)
     for u, v in combinations(range(interest.node_count), 2):
         gets = link_gets(interest, offers, u, v)
         if gets > price:
             over[u] += gets - price
-            degree[u] += 1
-            degree[v] += 1
             for t in topics[u] & topics[v]:
                 taken[(u, t) if offers[u, t] >= offers[v, t] else (v, t)] += 1
-    return over, taken, degree
+    return over, taken
 
 
 def fewest_neighbours(interest: Interest, node: int) -> int:

@@ -1,7 +1,8 @@
 """Offers of nodes for links, as in `metrics.bounds.offers`: whole numbers, so that no rounding can lift a bound.
 
-Rows are those of an interest: topics by node, and nodes by topic. An offer belongs to a subscription; it is given twice,
-in the order of the node's rows and in that of the topics' rows. Each pair of nodes that share a topic is seen once.
+Rows are those of an interest: topics by node, and nodes by topic. An offer belongs to a subscription; it is given
+twice, in the order of the nodes' rows and in that of the topics' rows. Each pair of nodes that share a topic is seen
+once for each such topic.
 """
 
 from __future__ import annotations
@@ -42,14 +43,12 @@ def heaviest_overlaps(node_start, node_topics, topic_start, topic_nodes, weight)
 def overpaid_links(node_start, node_topics, topic_start, topic_nodes, offer, offer_by_topic, price, overpaid, taken):
     """Find the links that would get more than the prices of their two ends.
 
-    In each common topic a link gets the higher offer of its ends. `overpaid[u]` becomes what links of u with later nodes
-    get too much in all, and `taken[i]` the number of such links to which subscription i makes the higher offer. Gives
-    the number of such links at each node.
+    In each common topic a link gets the higher offer of its ends. `overpaid[u]` becomes what links of u with later
+    nodes get too much in all, and `taken[i]` the number of such links to which subscription i makes the higher offer.
     """
     nodes = node_start.shape[0] - 1
     overpaid[:] = 0
     taken[:] = 0
-    degree = np.zeros(nodes, np.int32)
     got = np.zeros(nodes, np.int64)
     met = np.empty(nodes, np.int32)
     following = topic_start[:-1].copy()
@@ -73,10 +72,7 @@ def overpaid_links(node_start, node_topics, topic_start, topic_nodes, offer, off
             got[v] = 0
             if over > 0:
                 overpaid[u] += over
-                degree[u] += 1
-                degree[v] += 1
                 _take_higher_offers(node_start, node_topics, offer, u, v, taken)
-    return degree
 
 
 @kernel()

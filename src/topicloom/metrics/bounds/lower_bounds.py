@@ -94,7 +94,7 @@ def bound(interest: Interest, *, rounds: int | None = None) -> Bounds:
             "links",
             "offers",
             int(by_offers.sum()),
-            "every node but one must have a link towards that one in each topic, and could pay for it so much that no link "
+            "in each topic every node but one needs a link towards that one, and can pay for it so much that no link "
             "gets more than its price: whatever the links, so many are paid for",
         ),
     ]
@@ -133,6 +133,6 @@ def _because_of_islands(interest: Interest, sizes: Numbers) -> str:
     if len(sizes) == 1:
         return f"all {interest.node_count:,} nodes share topics, directly or through others, and must be connected"
     return (
-        f"{interest.node_count:,} nodes are on {len(sizes):,} islands, which share no topics; an island of n nodes must be "
-        "connected, which takes n - 1 links"
+        f"{interest.node_count:,} nodes are on {len(sizes):,} islands, which share no topics; an island of n nodes must "
+        "be connected, which takes n - 1 links"
     )

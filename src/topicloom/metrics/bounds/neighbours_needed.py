@@ -1,4 +1,4 @@
-"""Nodes counted by their neighbours: every topic of a node that others want must be a topic of one of its neighbours."""
+"""Nodes counted by their neighbours: what a node shares with others it must share with a neighbour."""
 
 from __future__ import annotations
 

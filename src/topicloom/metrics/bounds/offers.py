@@ -1,11 +1,11 @@
 """Links counted by what nodes could pay for them.
 
-Let every node make an offer in each of its topics, any number from 0 on. Take any topic-connected overlay, in each topic
-a spanning tree of its nodes, and as its root the node with the lowest offer. Now every node but the roots pays its
-offer to the link towards the root. In each topic a link is paid by one of its ends at most, so it gets no more than the
-sum, over the topics that both ends want, of the higher of their two offers. If for no two nodes that sum is above 1, the
-overlay has at least as many links as all offers together. And where the sum of some pairs is above 1, what it
-is above is taken off: no overlay has a link twice.
+Let every node make an offer in each of its topics, any number from 0 on. Take any topic-connected overlay, in each
+topic a spanning tree of its nodes, and as its root the node with the lowest offer. Now every node but the roots pays
+its offer to the link towards the root. In each topic a link is paid by one of its ends at most, so it gets no more than
+the sum, over the topics that both ends want, of the higher of their two offers. If for no two nodes that sum is above
+1, the overlay has at least as many links as all offers together. And where the sum of some pairs is above 1, what it is
+above is taken off: no overlay has a link twice.
 
 So any offers prove a bound. Good ones are found in two steps:
 
@@ -22,11 +22,15 @@ Offers are whole numbers of small units, and so are all sums: rounding cannot li
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from topicloom.kernels.bounds.link_offers import heaviest_overlaps, overpaid_links
 from topicloom.metrics.bounds.shared_topics import Numbers, SharedTopics
+from topicloom.model.interest import Ids, Starts
 
-# What a link costs, in the units of offers. A node with 10,000 topics can then still offer a thousandth of a link for all.
+Flags = npt.NDArray[np.bool_]
+
+# What a link costs, in the units of offers: so many that those of a node with thousands of topics are not all 0.
 LINK = 1 << 24
 _LEAST_OFFER = LINK >> 13
 # Exponents of the number of nodes of a topic by which weights fall: all topics alike, or rare ones far above.
@@ -60,7 +64,7 @@ def paid_links(shared: SharedTopics, island: Numbers, rounds: int) -> Numbers:
     return best
 
 
-def _rows(shared: SharedTopics) -> tuple[Numbers, ...]:
+def _rows(shared: SharedTopics) -> tuple[Starts, Ids, Starts, Ids]:
     return shared.node_start, shared.node_topics, shared.topic_start, shared.topic_nodes
 
 
@@ -71,7 +75,7 @@ def _sums(groups: Numbers, values: Numbers, count: int) -> Numbers:
     return sums
 
 
-def _roots(shared: SharedTopics, by_topic: Numbers) -> Numbers:
+def _roots(shared: SharedTopics, by_topic: Numbers) -> Flags:
     """Which subscriptions are those of roots, who offer nothing: in each topic the node with most topics."""
     sizes = np.diff(shared.node_start)
     rank = np.empty(shared.node_count, np.int64)
@@ -83,7 +87,7 @@ def _roots(shared: SharedTopics, by_topic: Numbers) -> Numbers:
     return roots
 
 
-def _feasible(shared: SharedTopics, roots: Numbers, fall_by: int) -> Numbers:
+def _feasible(shared: SharedTopics, roots: Flags, fall_by: int) -> Numbers:
     """Offers by weights of topics, with no link overpaid."""
     sizes = np.diff(shared.topic_start)
     weight = np.maximum(1, (1 << 20) // sizes**fall_by)
