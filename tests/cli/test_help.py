@@ -14,7 +14,7 @@ from topicloom import DESIGNERS, __version__
 from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
-    *("generate", "designers", "design", "measure", "compare", "churn", "maintain", "report"),
+    *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "live"),
     *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce"),
 ]

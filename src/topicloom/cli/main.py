@@ -18,7 +18,7 @@ from topicloom.cli.brokers import diff, explain, lint, live, plan, render
 from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
-from topicloom.cli.designs import compare, design, designers, generate, measure
+from topicloom.cli.designs import bound, compare, design, designers, generate, measure
 from topicloom.cli.results import report, reproduce
 from topicloom.cli.shared import output, progress
 from topicloom.cli.shared.algorithm_options import LateOptions
@@ -71,6 +71,7 @@ app.command("generate", epilog=generate.EXAMPLES)(generate.command)
 app.command("designers", epilog=designers.EXAMPLES)(designers.command)
 app.command("design", cls=LateOptions, epilog=design.EXAMPLES)(design.command)
 app.command("measure", epilog=measure.EXAMPLES)(measure.command)
+app.command("bound", epilog=bound.EXAMPLES)(bound.command)
 app.command("compare", cls=LateOptions, epilog=compare.EXAMPLES)(compare.command)
 app.command("churn", epilog=churn.EXAMPLES)(churn.command)
 app.command("maintain", cls=LateOptions, epilog=maintain.EXAMPLES)(maintain.command)

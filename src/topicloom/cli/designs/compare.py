@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from topicloom.cli.designs.measure import bound_facts
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.algorithm_options import prepared_each, taking
 from topicloom.cli.shared.design_work import designer_options, run_designer
@@ -35,6 +36,7 @@ def command(
     ] = DEFAULT_ALGORITHMS,
     seed: options.Seed = 0,
     no_diameters: options.NoDiameters = False,
+    bound: options.Bound = False,
     node_column: options.NodeColumn = "node",
     topic_column: options.TopicColumn = "topic",
     json: options.Json = False,
@@ -46,6 +48,7 @@ def command(
     Builds an overlay with each and writes nothing. Each algorithm gets those of the given options that it takes.
     """
     from topicloom.designers import DESIGNERS
+    from topicloom.metrics import bound as prove
     from topicloom.model import Interest
 
     each = prepared_each(DESIGNERS, algorithms, seed, parameters)
@@ -55,6 +58,9 @@ def command(
             lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
         )
         rows = [_measured(working, prepared, interest, diameters=not no_diameters) for prepared in each]
+        if bound:
+            bounds = working.do("proving bounds", lambda: prove(interest))
+            rows = [row | bound_facts(bounds) for row in rows]
     if json:
         output.print_json(rows)
     else:
@@ -91,7 +97,16 @@ def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
         ("seconds", "seconds", output.seconds),
     ]
     columns = [column for column in columns if diameters or "diameter" not in column[1]]
+    for title, measure, least in (("links", "edges", "links_bound"), ("max deg.", "max_degree", "max_degree_bound")):
+        if least in rows[0]:
+            columns.append((f"{title}\n/ bound", f"{measure} / bound", str))
+            rows = [row | {f"{measure} / bound": _ratio(row, measure, least)} for row in rows]
     output.print_table(
         [header for header, _, _ in columns],
         [[show(row[key]) for _, key, show in columns] for row in rows],
     )
+
+
+def _ratio(row: dict[str, Any], measure: str, least: str) -> str:
+    """How far from the best an overlay may be; what leaves topics in pieces is not compared with what does not."""
+    return output.degree(row[measure] / row[least]) if row["topic_connected"] and row[least] else ""

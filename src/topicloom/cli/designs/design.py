@@ -83,16 +83,21 @@ def _facts(overlay: Overlay) -> dict[str, Any]:
         "max_degree": int(degrees.max()),
         "support": merged / mergeable if mergeable else 1.0,
         "topic_connected": merged == mergeable,
+        **overlay.provenance.facts,
     }
 
 
 def _print(facts: dict[str, Any]) -> None:
+    proved = []
+    if "lower_bound" in facts:
+        proved = [("lower bound", output.count(facts["lower_bound"])), ("optimal", "yes" if facts["optimal"] else "no")]
     output.print_facts(
         [
             ("links", output.count(facts["edges"])),
             ("average degree", output.degree(facts["average_degree"])),
             ("max degree", output.count(facts["max_degree"])),
             ("support", output.share(facts["support"])),
+            *proved,
             ("seconds", output.seconds(facts["seconds"])),
         ]
     )

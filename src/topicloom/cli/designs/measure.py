@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
-    from topicloom.metrics import Measures
+    from topicloom.metrics import Bounds, Measures
 
 EXAMPLES = """\b
 Example:
@@ -23,6 +23,7 @@ def command(
     overlay: options.OverlayFile,
     topics: options.TopicsOut = None,
     no_diameters: options.NoDiameters = False,
+    bound: options.Bound = False,
     node_column: options.NodeColumn = "node",
     topic_column: options.TopicColumn = "topic",
     json: options.Json = False,
@@ -32,6 +33,7 @@ def command(
 
     Components, support, degrees, topic diameters, and the relays that topics in pieces need.
     """
+    from topicloom.metrics import bound as prove
     from topicloom.metrics import summarise, topic_measures
     from topicloom.model import Interest, Overlay
 
@@ -44,13 +46,21 @@ def command(
         )
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
+        bounds = working.do("proving bounds", lambda: prove(interest)) if bound else None
     if topics is not None:
         rows.write(topics)
     whole = summarise(rows, links.degrees)
     if json:
-        output.print_json(whole.to_dict())
+        output.print_json(whole.to_dict() | bound_facts(bounds))
         return
     print_measures(whole)
+    if bounds is not None:
+        output.print_facts(
+            [
+                ("links of any overlay, at least", output.count(bounds.links)),
+                ("max degree of any overlay, at least", output.count(bounds.max_degree)),
+            ]
+        )
     if topics is not None:
         output.say(f"topics written to {output.one_line(str(topics))}")
 
@@ -77,3 +87,8 @@ def print_measures(measures: Measures) -> None:
         ]
     facts += [("relays", output.count(measures.relays)), ("unreachable", output.count(measures.unreachable))]
     output.print_facts(facts)
+
+
+def bound_facts(bounds: Bounds | None) -> dict[str, Any]:
+    """Bounds beside the measures of an overlay; nothing where none were asked for."""
+    return {} if bounds is None else {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}

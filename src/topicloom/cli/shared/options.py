@@ -44,6 +44,10 @@ TopicColumn = Annotated[
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed; the same seed gives the same result.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Bound = Annotated[
+    bool,
+    typer.Option("--bound", help="Prove bounds too: how far from the best there is? Takes some seconds."),
+]
 NoDiameters = Annotated[
     bool, typer.Option("--no-diameters", help="Leave out topic diameters, which may take most of the time.")
 ]

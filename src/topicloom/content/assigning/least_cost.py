@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from topicloom.algorithms import Parameter
+from topicloom.algorithms.integer_program import Program
 from topicloom.content.base import Assigner, Placed
 from topicloom.content.network.channels_by_user import transposed, users_of
 from topicloom.content.network.network import Network
 from topicloom.errors import InputError
-from topicloom.algorithms.integer_program import Program
 
 MOST_VARIABLES = 200_000
 

@@ -64,6 +64,7 @@ DESIGNER = Designer(
     rule="the best overlay there is, by an integer program; for small interests",
     guarantee="the fewest links, or the lowest max degree, unless the time runs out",
     build=build,
+    memory=merging.memory,
     parameters=(
         Parameter("minimise", str, "what to have as little of as possible", "links", choices=("links", "max_degree")),
         Parameter("seconds", float, "how long to search before the best found so far is given", 60, minimum=0),

@@ -133,6 +133,6 @@ def _because_of_islands(interest: Interest, sizes: Numbers) -> str:
     if len(sizes) == 1:
         return f"all {interest.node_count:,} nodes share topics, directly or through others, and must be connected"
     return (
-        f"{interest.node_count:,} nodes are on {len(sizes):,} islands, which share no topics; an island of n nodes must "
-        "be connected, which takes n - 1 links"
+        f"{interest.node_count:,} nodes are on {len(sizes):,} islands, which share no topics; an island of n nodes "
+        "must be connected, which takes n - 1 links"
     )
