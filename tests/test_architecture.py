@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -142,6 +143,25 @@ def test_a_module_name_stands_for_one_thing() -> None:
             continue
         assert file.stem not in seen, f"{file} and {seen[file.stem]} share a name"
         seen[file.stem] = file
+
+
+# Literals outside the command line that may name a flag, and why.
+FLAGS = {
+    "--pdeathsig": "an option of setpriv, which runs brokers",
+    "topicloom content cost NETWORK ASSIGNMENT --json > cost.json": "a page tells the command that makes its file",
+}
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_only_the_command_line_names_its_flags(file: Path) -> None:
+    """Whoever calls the library from Python gives parameters, not flags; the command line spells them as flags."""
+    if package_of(file) == "cli":
+        return
+    for literal in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(literal, ast.Constant) and isinstance(literal.value, str):
+            flags = re.findall(r"(?<![\w-])--[a-z][\w-]*", literal.value)
+            allowed = any(known in literal.value for known in FLAGS)
+            assert allowed or not flags, f"line {literal.lineno} names {', '.join(flags)}"
 
 
 def test_the_registry_has_the_designers_of_the_papers() -> None:

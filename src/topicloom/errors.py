@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from typing import Any
 
 
 class InputError(ValueError):
@@ -16,7 +17,7 @@ class InputError(ValueError):
         problem: what is wrong and what would be right.
         file: the file it is in. row: which of its rows, from 1. The message begins with both.
         parameters: names of parameters that `problem` mentions, so that whoever asked for them can spell them in
-            their own way: `max_edges` in Python, `--max-edges` at the command line.
+            their own way: `max_edges` in Python, a flag at the command line.
     """
 
     def __init__(
@@ -34,9 +35,23 @@ class InputError(ValueError):
         self.row = row
 
     def spelt(self, spell: Callable[[str], str]) -> str:
-        """The message with the names of its parameters spelt otherwise."""
+        """The message with the names of its parameters spelt otherwise; what is in quotes stays as it was given."""
         if not self.parameters:
             return str(self)
         names = "|".join(map(re.escape, self.parameters))
-        problem = re.sub(rf"(?<![\w-])({names})(?![\w-])", lambda name: spell(name[0]), self.problem)
+        problem = re.sub(
+            rf"""(?<!\w)(['"]).*?\1(?!\w)|(?<![\w-])({names})(?![\w-])""",
+            lambda found: spell(found[2]) if found[2] else found[0],
+            self.problem,
+        )
         return str(self).removesuffix(self.problem) + problem
+
+    def __reduce__(self) -> tuple[Callable[..., InputError], tuple[Any, ...]]:
+        return _restored, (type(self), str(self), self.__dict__)
+
+
+def _restored(kind: type[InputError], message: str, fields: dict[str, Any]) -> InputError:
+    """An error from another process; not by its constructor, as those of subclasses take other arguments."""
+    error = kind.__new__(kind, message)
+    error.__dict__.update(fields)
+    return error

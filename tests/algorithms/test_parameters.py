@@ -92,8 +92,8 @@ def test_what_is_missing_or_not_taken_is_named() -> None:
     assert (str(caught.value), caught.value.parameters) == ("mine needs n, a number", ("n",))
     with pytest.raises(InputError) as caught:
         MINE.checked({"n": 1, "colour": 2})
-    assert str(caught.value) == "mine does not take the parameter 'colour'; it takes n, m, f, w"
-    assert caught.value.spelt(str.upper) == "mine does not take the parameter 'COLOUR'; it takes N, M, F, W"
+    assert str(caught.value) == "mine does not take colour; it takes n, m, f, w"
+    assert caught.value.spelt(str.upper) == "mine does not take COLOUR; it takes N, M, F, W"
 
 
 def test_what_is_given_to_several_algorithms_is_shared_out() -> None:

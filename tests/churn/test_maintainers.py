@@ -329,7 +329,7 @@ class TestSettings:
 
 
 class TestConnected:
-    ADVICE = "give one that does, such as `topicloom design --algorithm low-oda` makes"
+    ADVICE = "give one that does, such as the designer low-oda makes"
 
     @every
     def test_an_overlay_in_pieces_is_refused(self, settings: Settings) -> None:

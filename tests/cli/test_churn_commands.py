@@ -119,8 +119,8 @@ def test_refusals(cli: Cli, fleet: Path) -> None:
     out = ["--out", fleet / "mended.parquet"]
     assert cli("design", fleet / "subs.parquet", "-a", "gpa", "--max-edges", 3, "-o", fleet / "few.parquet").status == 0
     for arguments, message in (
-        ([*given(fleet), *out, "--coverage", 0], "coverage must be a whole number, 1 or more, not 0"),
-        ([*given(fleet), *out, "--rho", 0.5], "rho must be a number, 1 or more, not 0.5"),
+        ([*given(fleet), *out, "--coverage", 0], "--coverage must be a whole number, 1 or more, not 0"),
+        ([*given(fleet), *out, "--rho", 0.5], "--rho must be a number, 1 or more, not 0.5"),
         (
             ["maintain", fleet / "subs.parquet", fleet / "few.parquet", fleet / "events.jsonl", *out],
             "the overlay does ",

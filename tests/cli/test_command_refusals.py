@@ -200,9 +200,9 @@ def test_unknown_algorithm(refused: Any, subscriptions: Path, tmp_path: Path) ->
 def test_a_parameter_that_is_not_taken(refused: Any, subscriptions: Path, tmp_path: Path) -> None:
     out = tmp_path / "o.parquet"
     line = refused("design", subscriptions, "--algorithm", "gm", "--max-degree", 3, "--out", out)
-    assert line == "gm does not take the parameter '--max-degree'; it takes none"
+    assert line == "gm does not take --max-degree; it takes none"
     line = refused("design", subscriptions, "--algorithm", "gpa", "--max-degree", 3, "--out", out)
-    assert line == "gpa does not take the parameter '--max-degree'; it takes --max-edges, --budget-ratio"
+    assert line == "gpa does not take --max-degree; it takes --max-edges, --budget-ratio"
     line = refused("compare", subscriptions, "--algorithms", "gm,low-oda", "--max-degree", 3)
     assert line == "--max-degree is of use to none of gm, low-oda; leave it out"
     line = refused("compare", subscriptions, "--algorithms", "gpm,gpa", "--max-degree", 3)
@@ -218,7 +218,7 @@ def test_everything_is_checked_before_files_are_read(refused: Any, tmp_path: Pat
 
 def test_negative_seed(refused: Any, subscriptions: Path, tmp_path: Path) -> None:
     line = refused("design", subscriptions, "--algorithm", "gm", "--seed", -1, "--out", tmp_path / "o.parquet")
-    assert line == "seed must be a whole number, 0 or more, not -1"
+    assert line == "--seed must be a whole number, 0 or more, not -1"
 
 
 def test_an_overlay_of_another_interest(cli: Cli, refused: Any, subscriptions: Path, tmp_path: Path) -> None:
@@ -289,15 +289,15 @@ def test_input_is_never_replaced(refused: Any, subscriptions: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [
-        (["--nodes", 0], "nodes is 0; give a whole number of at least 1"),
-        (["--topics", -4], "topics is -4"),
+        (["--nodes", 0], "--nodes is 0; give a whole number of at least 1"),
+        (["--topics", -4], "--topics is -4"),
         (["--min-topics", 0], "--min-topics is 0; give a whole number from 1 to the number of topics, 10"),
         (["--min-topics", 11], "--min-topics is 11"),
         (["--max-topics", 1], "--max-topics is 1; give a whole number from --min-topics, 2,"),
-        (["--sizes", "uniform"], "sizes 'uniform' needs --max-topics"),
-        (["--alpha", 0], "alpha is 0.0"),
-        (["--alpha", "nan"], "alpha is nan"),
-        (["--seed", -1], "seed is -1"),
+        (["--sizes", "uniform"], "--sizes 'uniform' needs --max-topics"),
+        (["--alpha", 0], "--alpha is 0.0"),
+        (["--alpha", "nan"], "--alpha is nan"),
+        (["--seed", -1], "--seed is -1"),
         (["--popularity", "normal"], "--popularity: 'normal' is not one of 'uniform', 'zipf', 'exponential'; see"),
         (["--sizes", "large"], "--sizes: 'large' is not one of 'fixed', 'uniform', 'power-law'; see"),
         (["--nodes", "many"], "--nodes: 'many' is not a whole number; see"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -11,13 +12,15 @@ import pytest
 from command_line import Cli
 
 from topicloom import DESIGNERS, __version__
+from topicloom.pipeline.analysis.profile import MAX_PAIRS, profile
 from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "live"),
-    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce"),
+    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce", "version"),
 ]
+CONTENT = ("generate", "assign", "cost", "compare", "summarize", "sweep")
 
 
 def test_alone_shows_help(cli: Cli) -> None:
@@ -26,11 +29,50 @@ def test_alone_shows_help(cli: Cli) -> None:
     assert ended.out == cli("--help").out
     for command in COMMANDS:
         assert re.search(rf"^  {command} +\S", ended.out, re.MULTILINE)
-    assert "..." not in ended.out.split("Commands:")[1], "summaries fit into 80 columns"
+    assert "..." not in ended.out.split("Design overlays:")[1], "summaries fit into 80 columns"
 
 
 def test_version(cli: Cli) -> None:
     assert cli("--version").out == f"topicloom {__version__}\n"
+    assert cli("version") == cli("--version")
+
+
+def test_commands_are_grouped(cli: Cli) -> None:
+    headings = re.findall(r"^(\S.*):$", cli("--help").out, re.MULTILINE)
+    assert headings[:3] == ["Options", "Design overlays", "Keep them while nodes come and go"]
+    assert headings[-1] == "About the program"
+
+
+def test_options_are_grouped_own_ones_first(cli: Cli) -> None:
+    text = cli("stream", "--help").out
+    assert re.findall(r"^(\S.*):$", text, re.MULTILINE) == ["Arguments", "Options", "Reading SUBS", "Spark", "Printing"]
+    assert text.startswith("Usage: topicloom stream [OPTIONS] SUBS OVERLAY\n")
+    assert text.index("--events DIR") < text.index("--node-column") < text.index("--master") < text.index("--json")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *(["content", name] for name in CONTENT)])
+def test_help_shows_no_types_of_python(cli: Cli, command: list[str]) -> None:
+    text = cli(*command, "--help").out
+    assert not re.search(r"\{[A-Z]|<(path|str|int|float|list\[)", text)
+
+
+def test_the_default_of_max_pairs_is_that_of_the_library(cli: Cli) -> None:
+    assert f"({MAX_PAIRS:,})" in cli("profile", "--help").out
+    assert inspect.signature(profile).parameters["max_pairs"].default == MAX_PAIRS
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("topicloom des", {"design", "designers"}), ("topicloom design --max-", {"--max-edges", "--max-degree"})],
+)
+def test_shells_complete_commands_and_options(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: str, completed: set[str]
+) -> None:
+    monkeypatch.setenv("_TOPICLOOM_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    ended = cli()
+    assert (ended.status, set(ended.out.split()), ended.err) == (0, completed, "")
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

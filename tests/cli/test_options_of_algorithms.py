@@ -6,17 +6,22 @@ import inspect
 import os
 import subprocess
 import sys
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
 from command_line import Cli
 
 from other_package import install_example
+from topicloom.algorithms import Algorithm, Registry
 from topicloom.algorithms.registry import TAKEN
 from topicloom.cli.content import assign
 from topicloom.cli.content import compare as content_compare
 from topicloom.cli.designs import compare, design
+from topicloom.cli.shared.shared_options import with_shared_options
 
 RUN = """
 import sys
@@ -38,7 +43,9 @@ reach = [1, 2]
 
 @pytest.mark.parametrize("command", [design, compare, assign, content_compare])
 def test_no_parameter_can_hide_an_option(command: object) -> None:
-    assert set(inspect.signature(command.command).parameters) <= TAKEN  # type: ignore[attr-defined]
+    function = command.command  # type: ignore[attr-defined]
+    for shown in (function, with_shared_options(function)):
+        assert set(inspect.signature(shown).parameters) - {"parameters"} <= TAKEN
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["measure", "--help"], ["content", "--help"]])
@@ -52,6 +59,34 @@ def test_maintainers_declare_their_options(cli: Cli) -> None:
     assert "--method <shadow|naive|rebuild>" in text
     assert "--coverage N How often the backups of a node cover each of its topics, for shadow. [default: 3]" in text
     assert "--prune Drop links that no topic needs any more" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "compilations"), [(["-a", "low-oda"], 1), (["-a", "gpa", "--budget-ratio", "0.5"], 2)]
+)
+def test_a_design_is_found_checked_and_compiled_once(
+    cli: Cli,
+    subscriptions: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    compilations: int,
+) -> None:
+    """A budget ratio takes a second designer, minmax-oda."""
+    calls: Counter[str] = Counter()
+    for owner, name in ((Registry, "find"), (Algorithm, "checked")):
+        original = getattr(owner, name)
+
+        def counted(*arguments: Any, _name: str = name, _original: Any = original) -> Any:
+            calls[_name] += 1
+            return _original(*arguments)
+
+        monkeypatch.setattr(owner, name, counted)
+    compiled = import_module("topicloom.designers.run")._compile
+    compiled.cache_clear()
+    assert cli("design", subscriptions, *options, "--out", tmp_path / "overlay.parquet").status == 0
+    assert calls["find"] == calls["checked"] == 1
+    assert compiled.cache_info().misses == compilations
 
 
 def test_a_designer_of_another_package_is_like_ours(subscriptions: Path, tmp_path: Path) -> None:

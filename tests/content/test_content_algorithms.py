@@ -180,7 +180,7 @@ def test_exact_refuses_large_networks() -> None:
             {},
             "unknown algorithm 'nearest'; known are random, packing, clustering, steiner-mixing, migration, exact",
         ),
-        ("packing", {"start": "random"}, "packing does not take the parameter 'start'; it takes none"),
+        ("packing", {"start": "random"}, "packing does not take start; it takes none"),
         (
             "migration",
             {"start": "exact"},

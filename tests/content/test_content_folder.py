@@ -156,7 +156,7 @@ def test_rates_that_were_summarized_go_with_boxes(tmp_path: Path) -> None:
             changed("core", price=[1.0, 2.5, 1.0]),
             (
                 "core.parquet: the price from 'x' to 'z' is 2.5, and 2 through 'y'; "
-                "prices must obey the triangle inequality, or be closed with --close"
+                "prices must obey the triangle inequality, or be closed with close"
             ),
         ),
         (changed("rates", rate=[1, -0.5]), "rates.parquet: row 2: rate is -0.5; give a number of at least 0"),

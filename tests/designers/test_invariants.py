@@ -248,7 +248,7 @@ class TestRefusals:
     @designers
     def test_unknown_parameter_lists_the_known(self, name: str) -> None:
         known = [p.name for p in DESIGNERS[name].parameters] + ["budget_ratio"] * (DESIGNERS[name].budget is not None)
-        expected = f"{name} does not take the parameter 'colour'; it takes {', '.join(known) or 'none'}"
+        expected = f"{name} does not take colour; it takes {', '.join(known) or 'none'}"
         with pytest.raises(InputError) as caught:
             design(random_interest(0, "dense"), name, colour=3)
         assert str(caught.value) == expected

@@ -11,11 +11,11 @@ from reference.fleets import links_of, topics_of
 from reference.greedy import low_oda
 from reference.maintainers import MaintainerTwin, link_of
 from topicloom import InputError
-from topicloom.churn import rebuild
 from topicloom.churn.mending_maintainer import MendingMaintainer
-from topicloom.designers import design
+from topicloom.designers import Links, design
+from topicloom.designers.greedy import merging
 from topicloom.experiments.runs.churn_runs import run_churn
-from topicloom.model import Interest, Overlay
+from topicloom.model import Interest
 from topicloom.model.events import JOIN, Event
 from topicloom.workloads import churn_trace, drawn_newcomers, synthetic
 
@@ -134,13 +134,13 @@ def test_the_same_seed_gives_the_same_rows_and_another_one_others() -> None:
 
 
 def test_times_are_those_of_the_processor_and_of_a_rebuild_those_of_the_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(interest: Interest, algorithm: str, **parameters: Any) -> Overlay:
+    def slowly(interest: Interest, *others: Any, **parameters: Any) -> Links:
         clock[0] += interest.node_count
-        return design(interest, algorithm, **parameters)
+        return original(interest, *others, **parameters)
 
-    clock = [0.0]
+    clock, original = [0.0], merging.even_links
     monkeypatch.setattr(time, "thread_time", lambda: clock[0])
-    monkeypatch.setattr(rebuild, "design", slowly)
+    monkeypatch.setattr(merging, "even_links", slowly)
     monkeypatch.setattr(MendingMaintainer, "settle", lambda self: clock.__setitem__(0, clock[0] + 7))
     assert all(row["seconds"] == row["nodes_now"] for row in rows_of("rebuild", 1))
     # Each event settles what the one before left open, and is settled.
@@ -152,5 +152,5 @@ def test_shares_of_joins_are_as_asked_for() -> None:
 
 
 def test_a_method_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(InputError, match="unknown method 'magic'; known are shadow, naive, rebuild"):
+    with pytest.raises(InputError, match="method must be shadow, naive or rebuild, not 'magic'"):
         run_churn({**WORKLOAD, "method": "magic", "seed": 1}, interest_of(1))

@@ -100,7 +100,7 @@ def test_summarize_takes_dates_and_is_read_by_a_network(spark: SparkSession, tmp
 def test_summarize_refuses(spark: SparkSession, tmp_path: Path) -> None:
     space = write_space(tmp_path)
     log = write_log(tmp_path / "log.csv", some_messages(200, bad=0.5))
-    with pytest.raises(InputError, match=r"of 200 messages are bad, more than --max-bad 0.1 accepts \("):
+    with pytest.raises(InputError, match=r"of 200 messages are bad, more than max_bad 0.1 accepts \("):
         summarize(spark, [log], space, tmp_path / "out")
     same = write_log(tmp_path / "same.csv", [("u", 1.0, 0.5, 7.0)] * 3)
     with pytest.raises(InputError, match="all messages have the same time; give the seconds that the log spans"):

@@ -228,7 +228,7 @@ def test_columns_and_conditions(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"where": "role = "}, "--where"),
+        ({"where": "role = "}, "where"),
         ({"where": "nobody = 1"}, "nobody"),
         ({"where": "node"}, "not a condition"),
         ({"node_column": "who"}, "no column 'who'"),

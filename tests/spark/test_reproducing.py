@@ -166,7 +166,7 @@ def test_folders_that_cannot_be_taken(spark: SparkSession, tmp_path: Path) -> No
     require_folder(other, quick=True)
     (other / "mine.txt").write_text("mine")
     for folder, quick, message in (
-        (full, True, "holds a full reproduction; give another folder for one with --quick"),
+        (full, True, "holds a full reproduction; give another folder for one with quick"),
         (other, True, "holds other files; give a new folder, or one that a reproduction wrote"),
         (other / "mine.txt", False, "is a file; give a folder to write to"),
         (tmp_path / "no" / "where", False, f"the folder {tmp_path / 'no'} does not exist"),
@@ -201,7 +201,7 @@ def test_a_lost_index_mixes_nothing(spark: SparkSession, tmp_path: Path) -> None
     out = tmp_path / "out"
     made(spark, out, figure(tmp_path), figure(tmp_path, GOOD.replace("[20, 30]", "20"), "fig-2"))
     (out / "reproduction.json").unlink()
-    with pytest.raises(InputError, match="holds a full reproduction; give another folder for one with --quick"):
+    with pytest.raises(InputError, match="holds a full reproduction; give another folder for one with quick"):
         require_folder(out, quick=True)
     made(spark, out, figure(tmp_path))
     claims = json.loads((out / "claims.json").read_text())["claims"]

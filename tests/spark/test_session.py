@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from topicloom.model import InputError
 from topicloom.pipeline import SparkOptions, spark_session
 from topicloom.pipeline.spark.jvm import require_reachable, start_jvm
-from topicloom.pipeline.spark.settings import configuration, parse_settings
+from topicloom.pipeline.spark.settings import configuration
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -71,7 +71,7 @@ except InputError as error:
 def test_the_pipeline_on_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
     ended = run_python(ON_A_CLUSTER, str(tmp_path))
     assert ended.stderr == ""
-    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (--verbose shows more)\n"
+    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (verbose shows more)\n"
     assert ended.returncode == 0
 
 
@@ -112,12 +112,6 @@ def test_what_is_given_wins_over_ours_and_spark_defaults_too(bare: Path) -> None
     assert "spark.driver.memory" not in settings
     settings = configuration(SparkOptions(driver_memory="5g"), "name", "/nowhere")
     assert settings["spark.driver.memory"] == "5g"
-
-
-def test_settings_from_texts() -> None:
-    assert parse_settings(["a.b=c=d", " e = f "]) == {"a.b": "c=d", "e": "f"}
-    with pytest.raises(InputError, match="KEY=VALUE"):
-        parse_settings(["oops"])
 
 
 def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     write(tmp_path / "twitter_followers.txt.gz", "a b\n")
     files = "facebook_pages.csv, .tsv or .txt"
     for data, graph, says in (
-        (None, "facebook-pages", f"graph 'facebook-pages' needs --data, a folder with the edge list {files}"),
+        (None, "facebook-pages", f"graph 'facebook-pages' needs data, a folder with the edge list {files}"),
         (tmp_path / "no", "facebook-pages", f"{tmp_path / 'no'}: no such folder; give one with the edge list {files}"),
         (tmp_path, "myspace", f"graph 'myspace' is unknown; known are {known}"),
         (tmp_path, "facebook-pages", f"{tmp_path}: has no edge list {files}, plain or .gz, nor has graphs/ in it"),

@@ -174,7 +174,7 @@ def test_a_failing_cell_is_a_row(spark: SparkSession, spec: Path, tmp_path: Path
     result = finish(plan)
     assert (watch.done, result.cells, result.failed) == (4, 4, 1)
     first, *others = result.table.to_pylist()
-    assert first["error"] == "max_degree of gpm must be 1 or more, not 0"
+    assert first["error"] == "max_degree of gpm must be a whole number, 1 or more, not 0"
     assert (first["seconds"], first["support"], first["parameter_max_degree"]) == (None, None, 0)
     assert [row["error"] for row in others] == [None] * 3
 

@@ -112,11 +112,11 @@ def test_files_are_beside_the_spec_and_need_no_seed(cells: Any, tmp_path: Path) 
             f'{WORKLOAD}{DESIGNER}[[designer]]\nname = "gmm"\n',
             "designer 2 (line 7): unknown algorithm 'gmm'; known are",
         ),
-        (f"{WORKLOAD}{DESIGNER}k = 3\n", "designer 1 (line 5): gm does not take the parameter 'k'; it takes none"),
+        (f"{WORKLOAD}{DESIGNER}k = 3\n", "designer 1 (line 5): gm does not take k; it takes none"),
         (f'{WORKLOAD}[[designer]]\nname = "gpm"\n', "designer 1 (line 5): gpm needs max_degree or budget_ratio"),
         (
             f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = [3, 0]\n',
-            "designer 1 (line 5): max_degree of gpm must be 1 or more, not 0",
+            "designer 1 (line 5): max_degree of gpm must be a whole number, 1 or more, not 0",
         ),
         (
             f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = "3"\n',

@@ -37,7 +37,7 @@ class Algorithm:
         for name in given:
             if name not in known:
                 takes = ", ".join(known) or "none"
-                raise InputError(f"{self.name} does not take the parameter '{name}'; it takes {takes}", name, *known)
+                raise InputError(f"{self.name} does not take {name}; it takes {takes}", name, *known)
         checked = {}
         for name, parameter in known.items():
             value = parameter.default if given.get(name) is None else given[name]

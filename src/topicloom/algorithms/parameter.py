@@ -19,7 +19,7 @@ class Parameter:
     """A number, a flag or a word that an algorithm takes.
 
     Args:
-        name: as it is given in Python; the command line spells it `--max-edges`.
+        name: as it is given in Python; the command line spells it as a flag.
         kind: `int`, `float`, `bool` or `str`.
         meaning: what it does, in words that go on after "it is": "the most links".
         default: its value where none is given. Without one it has to be given, unless it is `optional`.

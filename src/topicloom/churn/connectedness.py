@@ -26,5 +26,5 @@ def require_connected(overlay: Overlay) -> None:
         others = f" and {len(broken) - 1:,} more" if len(broken) > 1 else ""
         raise InputError(
             f"the overlay does not connect all nodes of topic '{broken[0]}'{others}; "
-            "give one that does, such as `topicloom design --algorithm low-oda` makes"
+            "give one that does, such as the designer low-oda makes"
         )

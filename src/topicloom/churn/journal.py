@@ -27,8 +27,10 @@ class DamagedJournal(InputError):  # noqa: N818  it says what it is
         last = good[-1].id if good else after
         known = "no event before that is known to be good" if last is None else f"the last good event is {last}"
         super().__init__(
-            f"{path}: {what}; {known}. Put the file back as it was, or let --recover go on from there with the events "
-            "that follow"
+            f"{what}; {known}. Put the file back as it was, or let recover go on from there with the events "
+            "that follow",
+            "recover",
+            file=path,
         )
         self.good = tuple(good)
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.completion import shell_complete
 
-from topicloom._version import __version__
+from topicloom.cli import version as version_command
 from topicloom.cli.brokers import diff, explain, lint, live, plan, render
 from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
@@ -21,16 +22,18 @@ from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
 from topicloom.cli.designs import bound, compare, design, designers, generate, measure
 from topicloom.cli.results import report, reproduce
 from topicloom.cli.shared import output, progress
-from topicloom.cli.shared.algorithm_options import LateOptions
-from topicloom.cli.shared.parameters import option_name
+from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
+from topicloom.errors import InputError
 
 PROGRAM = "topicloom"
+# What shells set to ask for completions.
+COMPLETE = "_TOPICLOOM_COMPLETE"
 
 WRONG_INPUT = 2
 STOPPED = 130
 PIPE_CLOSED = 141
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+app = new_app()
 
 
 @app.callback(
@@ -59,7 +62,7 @@ def topicloom(
     connected among themselves, with few links per node.
     """
     if version:
-        output.say(f"{PROGRAM} {__version__}")
+        version_command.command()
     elif context.invoked_subcommand is None:
         output.say(context.get_help())
     else:
@@ -67,29 +70,32 @@ def topicloom(
     raise typer.Exit
 
 
-app.command("generate", epilog=generate.EXAMPLES)(generate.command)
-app.command("designers", epilog=designers.EXAMPLES)(designers.command)
-app.command("design", cls=LateOptions, epilog=design.EXAMPLES)(design.command)
-app.command("measure", epilog=measure.EXAMPLES)(measure.command)
-app.command("bound", epilog=bound.EXAMPLES)(bound.command)
-app.command("compare", cls=LateOptions, epilog=compare.EXAMPLES)(compare.command)
-app.command("churn", epilog=churn.EXAMPLES)(churn.command)
-app.command("maintain", cls=LateOptions, epilog=maintain.EXAMPLES)(maintain.command)
-app.command("plan", epilog=plan.EXAMPLES)(plan.command)
-app.command("render", epilog=render.EXAMPLES)(render.command)
-app.command("diff", epilog=diff.EXAMPLES)(diff.command)
-app.command("explain", epilog=explain.EXAMPLES)(explain.command)
-app.command("lint", epilog=lint.EXAMPLES)(lint.command)
-app.command("live", epilog=live.EXAMPLES)(live.command)
-app.command("report", epilog=report.EXAMPLES)(report.command)
-app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.command)
-app.command("ingest", epilog=ingest.EXAMPLES)(ingest.command)
-app.command("sample", epilog=sample.EXAMPLES)(sample.command)
-app.command("profile", epilog=profile.EXAMPLES)(profile.command)
-app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.command)
-app.command("stream", cls=LateOptions, epilog=stream.EXAMPLES)(stream.command)
-app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)
-app.add_typer(content.app, name="content")
+add_commands(
+    app,
+    "Design overlays",
+    {
+        "generate": generate,
+        "designers": designers,
+        "design": design,
+        "measure": measure,
+        "compare": compare,
+        "bound": bound,
+    },
+)
+add_commands(app, "Keep them while nodes come and go", {"churn": churn, "maintain": maintain, "stream": stream})
+add_commands(
+    app,
+    "Take them to brokers",
+    {"plan": plan, "render": render, "diff": diff, "explain": explain, "lint": lint, "live": live},
+)
+add_commands(
+    app,
+    "Work on large data, on Spark",
+    {"ingest": ingest, "sample": sample, "profile": profile, "evaluate": evaluate, "sweep": sweep},
+)
+app.add_typer(content.app, name="content", rich_help_panel="Plan by content")
+add_commands(app, "Look at results", {"report": report, "reproduce": reproduce})
+add_commands(app, ABOUT, {"version": version_command})
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -101,12 +107,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return exit_.exit_code
     except typer.TyperException as error:
         return _refuse(_usage(error), WRONG_INPUT)
-    except ValueError as error:
-        from topicloom.errors import InputError  # here, as it brings Arrow along
-
-        if not isinstance(error, InputError):
-            raise
-        return _refuse(error.spelt(option_name), WRONG_INPUT)
+    except InputError as error:
+        return _refuse(str(error), WRONG_INPUT)
     except KeyboardInterrupt as stop:
         status = _refuse(str(stop) or "stopped; nothing was written", STOPPED)
         if progress.is_busy():
@@ -127,6 +129,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _invoke(arguments: list[str]) -> None:
     # Not `app()`, which would print errors, swallow Ctrl-C and end the process by itself.
     command = typer.main.get_command(app)
+    if os.environ.get(COMPLETE):
+        raise typer.Exit(shell_complete(command, {}, PROGRAM, COMPLETE, os.environ[COMPLETE]))
     with command.make_context(PROGRAM, arguments) as context:
         command.invoke(context)
 

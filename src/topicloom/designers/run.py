@@ -24,7 +24,8 @@ from topicloom.model.overlay import Overlay, Provenance
 _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]
 _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
 
-# What minmax-oda needs for interests that are still in use, as several designers may get a share of it.
+# A budget ratio is a share of what this needs; kept for interests in use, as several designers may get their share.
+_WHOLE = DESIGNERS.prepare("minmax-oda", 0, {})
 _COMPLETE: WeakKeyDictionary[Interest, dict[str, int]] = WeakKeyDictionary()
 
 
@@ -74,7 +75,7 @@ def warm_up(prepared: Prepared[Designer], interest: Interest) -> None:
     """Compile what a design of an interest like this one needs, by designing a tiny one; once in a process."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
     if parameters.pop(BUDGET_RATIO.name, None) is not None:
-        warm_up(DESIGNERS.prepare("minmax-oda", 0, {}), interest)
+        warm_up(_WHOLE, interest)
     if designer.budget is not None:
         # May not be known yet, and does not matter to the compiler.
         parameters[designer.budget] = 1
@@ -95,7 +96,7 @@ def checked_parameters(designer: Designer, given: Mapping[str, Any]) -> dict[str
 def _budget(budget: str, interest: Interest, ratio: Value, watch: Watch) -> int:
     """What a budget ratio comes to: a share of the links, or of the highest degree, of the minmax-oda overlay."""
     if interest not in _COMPLETE:
-        overlay = run(interest, "minmax-oda", watch=watch).overlay
+        overlay = run_prepared(_WHOLE, interest, watch).overlay
         watch.ticks[0] = 0
         _COMPLETE[interest] = {"max_edges": len(overlay), "max_degree": int(overlay.degrees.max(initial=0))}
     return max(1, int(Fraction(str(ratio)) * _COMPLETE[interest][budget]))

@@ -62,7 +62,9 @@ class Graphs:
             self._prepare(spark, parameters, file, progress)
         except InputError as error:
             # What is wrong is wrong with this file, whoever noticed.
-            raise InputError(str(error) if str(error).startswith(f"{file}: ") else f"{file}: {error}") from None
+            if str(file) == error.file:
+                raise
+            raise InputError(str(error), *error.parameters, file=file) from None
 
     def _prepare(
         self, spark: SparkSession, parameters: Mapping[str, Any], file: Path, progress: Callable[[str], None]
@@ -97,7 +99,7 @@ def find_edges(data: Path | None, graph: str) -> Path:
         raise InputError(f"graph '{graph}' is unknown; known are {', '.join(GRAPHS)}")
     stem = graph.replace("-", "_")
     if data is None:
-        raise InputError(f"graph '{graph}' needs --data, a folder with the edge list {stem}.csv, .tsv or .txt")
+        raise InputError(f"graph '{graph}' needs data, a folder with the edge list {stem}.csv, .tsv or .txt", "data")
     if not data.is_dir():
         raise InputError(f"{data}: no such folder; give one with the edge list {stem}.csv, .tsv or .txt")
     for folder in (data, data / _FOLDER):
@@ -117,7 +119,7 @@ def _reading(file: Path, graph: str) -> IngestOptions:
         with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
             first = lines.readline()
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({error})") from None
+        raise InputError(f"cannot be read ({error})", file=file) from None
     if first.startswith("#"):
-        raise InputError(f"{file}: line 1 is a comment; take out the lines that begin with #")
+        raise InputError("line 1 is a comment; take out the lines that begin with #", file=file)
     return IngestOptions(graph=GRAPHS[graph], header=False, separator="\t" if "\t" in first else " ")

@@ -52,8 +52,8 @@ def require_folder(folder: Path, *, quick: bool) -> None:
         raise InputError(f"{folder}: holds other files; give a new folder, or one that a reproduction wrote")
     for before in (_read(folder, _FIGURES), _read(folder, _CLAIMS)):
         if before["quick"] not in (None, quick):
-            kind, other = ("a quick", "without") if before["quick"] else ("a full", "with")
-            raise InputError(f"{folder}: holds {kind} reproduction; give another folder for one {other} --quick")
+            kind, other = ("a quick", "a full one") if before["quick"] else ("a full", "one with quick")
+            raise InputError(f"holds {kind} reproduction; give another folder for {other}", "quick", file=folder)
 
 
 def write_reproduction(plan: Plan, errors: Mapping[Cell, str], *, quick: bool) -> list[Made]:

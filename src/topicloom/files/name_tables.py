@@ -60,9 +60,9 @@ def require_columns(present: Sequence[str], columns: Sequence[str], where: str) 
     for column in columns:
         if column not in present:
             has = ", ".join(map(repr, present)) or "none"
-            raise InputError(f"{where}: no column '{column}'; it has {has}")
+            raise InputError(f"no column '{column}'; it has {has}", file=where)
         if list(present).count(column) > 1:
-            raise InputError(f"{where}: has more than one column '{column}'")
+            raise InputError(f"has more than one column '{column}'", file=where)
 
 
 def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -> pa.ChunkedArray:

@@ -2,5 +2,5 @@
 
 - `figures`: Figures in one look, and files of them that are the same bytes for the same figure.
 - `html`: Tables as HTML, for notebooks and pages.
-- `numbers`: Numbers as people read them on pages, each with the value to sort by.
+- `numbers`: Numbers as people read them, in terminals and on pages; each with the value to sort by.
 """

@@ -1,4 +1,4 @@
-"""Numbers as people read them on pages, each with the value to sort by."""
+"""Numbers as people read them, in terminals and on pages; each with the value to sort by."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ class Number(NamedTuple):
     value: float | None
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 UNKNOWN = Number(None, "–")
 
@@ -21,16 +24,28 @@ def count(number: int | None) -> Number:
     return UNKNOWN if number is None else Number(number, f"{number:,}")
 
 
+def count_of(number: int, thing: str, things: str | None = None) -> str:
+    """How many there are of a thing: 1 link, 2 links; `things` is the plural where it does not end in s."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
 def mean(number: float | None) -> Number:
     """An average, to two digits."""
     return UNKNOWN if number is None else Number(number, f"{number:,.2f}")
 
 
 def amount(number: float | None) -> Number:
-    """A cost, a rate or any other measure, to five digits or whole."""
+    """A cost, a rate or any other measure, to six digits or whole."""
     if number is None:
         return UNKNOWN
-    return Number(number, _whole(number) if abs(number) >= 100_000 else f"{number:,.5g}")
+    return Number(number, _whole(number) if abs(number) >= 100_000 else f"{number:,.6g}")
+
+
+def share(number: float | None) -> Number:
+    """A share, rounded down to four digits, so that only a full one reads as 1."""
+    if number is None:
+        return UNKNOWN
+    return Number(number, "1" if number == 1 else f"{_rounded_down(number, 4):.4f}")
 
 
 def percent(share: float | None) -> Number:
@@ -39,8 +54,12 @@ def percent(share: float | None) -> Number:
         return UNKNOWN
     if share in (0, 1):
         return Number(share, f"{share:.0%}")
-    # Rounded to twelve digits first: 0.29 x 10,000 is a little less than 2,900.
-    return Number(share, f"{math.floor(round(share * 10_000, 8)) / 100:,.2f}%")
+    return Number(share, f"{_rounded_down(100 * share, 2):,.2f}%")
+
+
+def seconds(number: float | None) -> Number:
+    """Seconds to the millisecond."""
+    return UNKNOWN if number is None else Number(number, f"{number:,.3f}")
 
 
 def milliseconds(seconds: float | None) -> Number:
@@ -73,7 +92,13 @@ def measured(number: float | None, low: float | None, high: float | None, unit: 
 
 def _share(share: float) -> str:
     """A percentage to one digit, rounded down, so that only all cases read as 100%."""
-    return f"{math.floor(round(share * 1000, 8)) / 10:g}%"
+    return f"{_rounded_down(100 * share, 1):g}%"
+
+
+def _rounded_down(number: float, digits: int) -> float:
+    # To eight more digits first: 0.29 x 10,000 is a little less than 2,900.
+    factor = 10.0**digits
+    return math.floor(round(number * factor, 8)) / factor
 
 
 def _whole(number: float) -> str:

@@ -36,10 +36,10 @@ def churn_trace(
         seed: the same seed gives the same events.
     """
     if rounds < 0:
-        raise InputError(f"rounds is {rounds}; give a whole number of at least 0")
+        raise InputError(f"rounds is {rounds}; give a whole number of at least 0", "rounds")
     for name, share in (("join_share", join_share), ("change_share", change_share)):
         if not 0 <= share <= 1:
-            raise InputError(f"{name} is {share}; give a share from 0 to 1")
+            raise InputError(f"{name} is {share}; give a share from 0 to 1", name)
     rng = np.random.default_rng(seed)
     drawing = _Drawing(interest, _resembling(interest, rounds, rng) if newcomers is None else newcomers, rng)
     return [drawing.event(number, join_share, change_share) for number in range(1, rounds + 1)]

@@ -57,11 +57,11 @@ def content_network(
         for name, value in (("users", users), ("brokers", brokers), ("channels", channels), ("attributes", attributes))
     )
     if width is not None and not 0 < width <= 1:
-        raise InputError(f"width is {width}; give a number above 0 and at most 1")
+        raise InputError(f"width is {width}; give a number above 0 and at most 1", "width")
     if access_to_core is not None and not 0 < access_to_core < np.inf:
-        raise InputError(f"access_to_core is {access_to_core}; give a number above 0")
+        raise InputError(f"access_to_core is {access_to_core}; give a number above 0", "access_to_core")
     if prices not in _PRICES:
-        raise InputError(f"prices '{prices}' is unknown; known are {', '.join(PRICES)}")
+        raise InputError(f"prices '{prices}' is unknown; known are {', '.join(PRICES)}", "prices")
     rng = np.random.default_rng(_whole("seed", seed, 0))
     if latency is None:
         access, core = _PRICES[prices](rng, users, brokers)
@@ -99,7 +99,9 @@ def _independent(rng: np.random.Generator, users: int, brokers: int) -> tuple[Fl
 def _from_latency(rng: np.random.Generator, latency: Floats, users: int, brokers: int) -> tuple[Floats, Floats]:
     sites = len(latency)
     if brokers > sites:
-        raise InputError(f"brokers is {brokers} and there are latencies of {sites} sites; give at most as many brokers")
+        raise InputError(
+            f"brokers is {brokers} and there are latencies of {sites} sites; give at most as many", "brokers"
+        )
     at = rng.choice(sites, brokers, replace=False)
     core = latency[np.ix_(at, at)].copy()
     np.fill_diagonal(core, 0.0)
@@ -127,5 +129,5 @@ def _whole(name: str, value: int, low: int) -> int:
     except TypeError:
         number = low - 1
     if number < low:
-        raise InputError(f"{name} is {value}; give a whole number of at least {low}")
+        raise InputError(f"{name} is {value}; give a whole number of at least {low}", name)
     return number

@@ -25,9 +25,9 @@ _LARGEST_ALPHA = 1000.0
 def log_weights(popularity: str, topics: int, alpha: float) -> Floats:
     """Logarithm of each topic's weight; the weights need not add up to one."""
     if popularity not in _WEIGHTS:
-        raise InputError(f"popularity '{popularity}' is unknown; known are {', '.join(POPULARITIES)}")
+        raise InputError(f"popularity '{popularity}' is unknown; known are {', '.join(POPULARITIES)}", "popularity")
     if not 0 < alpha <= _LARGEST_ALPHA:
-        raise InputError(f"alpha is {alpha}; give a number above 0 and at most {_LARGEST_ALPHA:g}")
+        raise InputError(f"alpha is {alpha}; give a number above 0 and at most {_LARGEST_ALPHA:g}", "alpha")
     return _WEIGHTS[popularity](topics, alpha)
 
 

@@ -19,15 +19,19 @@ POWER_LAW_EXPONENT = 2.0
 def draw_sizes(rng: np.random.Generator, sizes: str, nodes: int, min_topics: int, max_topics: int | None) -> Counts:
     """A number of topics for each node, between min_topics and max_topics."""
     if sizes not in _DRAWS:
-        raise InputError(f"sizes '{sizes}' is unknown; known are {', '.join(SIZES)}")
+        raise InputError(f"sizes '{sizes}' is unknown; known are {', '.join(SIZES)}", "sizes")
     if sizes == "fixed" and max_topics not in (None, min_topics):
         raise InputError(
             f"max_topics is {max_topics} but sizes 'fixed' gives every node min_topics = {min_topics} topics; "
-            f"leave max_topics out, or give sizes 'uniform' or 'power-law'"
+            "leave max_topics out, or give sizes 'uniform' or 'power-law'",
+            *("max_topics", "min_topics", "sizes"),
         )
     if max_topics is None:
         if sizes != "fixed":
-            raise InputError(f"sizes '{sizes}' needs max_topics; give a number of at least min_topics = {min_topics}")
+            raise InputError(
+                f"sizes '{sizes}' needs max_topics; give a number of at least min_topics = {min_topics}",
+                *("max_topics", "min_topics", "sizes"),
+            )
         max_topics = min_topics
     return _DRAWS[sizes](rng, nodes, min_topics, max_topics)
 

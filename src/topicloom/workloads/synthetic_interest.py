@@ -110,5 +110,7 @@ def _whole(name: str, value: int, low: int, high: int | None = None, allowed: st
     except TypeError:
         number = low - 1
     if number < low or (high is not None and number > high):
-        raise InputError(f"{name} is {value}; give a whole number {allowed or f'of at least {low}'}")
+        raise InputError(
+            f"{name} is {value}; give a whole number {allowed or f'of at least {low}'}", name, "min_topics"
+        )
     return number

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.deploy.planning.diff import Difference
@@ -70,7 +71,7 @@ def _print(difference: Difference) -> None:
     output.say(f"\ninterrupted on the way: {output.one_line(_some(difference.interrupted)) or 'none'}")
     output.say(f"doubled in another order: {output.one_line(_some(difference.doubled)) or 'none'}")
     add, change_, remove = (difference.count(kind) for kind in _SIGNS)
-    output.say(f"Plan: {add} link{'s' if add != 1 else ''} to add, {change_} to change, {remove} to remove.")
+    output.say(f"Plan: {numbers.count_of(add, 'link')} to add, {change_} to change, {remove} to remove.")
 
 
 def _some(words: list[str] | tuple[str, ...]) -> str:

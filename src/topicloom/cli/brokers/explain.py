@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.deploy.planning.explain import BrokerReasons, LinkReasons, Split, TopicReasons
@@ -72,16 +73,16 @@ def _ends(plan: Plan, text: str) -> tuple[str, str]:
 
 def _print_link(reasons: LinkReasons) -> None:
     first, second = reasons.link
-    _say(f"{first} opens a link to {second}. It carries {_count(len(reasons.splits), 'topic')}.")
+    _say(f"{first} opens a link to {second}. It carries {numbers.count_of(len(reasons.splits), 'topic')}.")
     _say("Without it:")
     _print_splits(reasons.splits)
 
 
 def _print_topic(reasons: TopicReasons) -> None:
     route = reasons.route
-    wanted = _count(len(route.subscribers), "broker")
+    wanted = numbers.count_of(len(route.subscribers), "broker")
     _say(f"{route.topic} is wanted by {wanted}, with QoS {route.qos}. Its tree begins at {route.root}.")
-    _say(f"From one end to the other it is {_count(route.diameter, 'link')}.")
+    _say(f"From one end to the other it is {numbers.count_of(route.diameter, 'link')}.")
     if route.relays:
         _say(f"It is relayed by {', '.join(route.relays)}, as its subscribers are in pieces without.")
     for (upper, lower), behind in reasons.behind:
@@ -89,22 +90,18 @@ def _print_topic(reasons: TopicReasons) -> None:
 
 
 def _print_broker(reasons: BrokerReasons) -> None:
-    wants, relays = _count(len(reasons.wants), "topic"), _count(len(reasons.relays), "topic")
-    _say(f"{reasons.broker} wants {wants} and relays {relays}, over {_count(len(reasons.links), 'link')}:")
+    wants, relays = numbers.count_of(len(reasons.wants), "topic"), numbers.count_of(len(reasons.relays), "topic")
+    _say(f"{reasons.broker} wants {wants} and relays {relays}, over {numbers.count_of(len(reasons.links), 'link')}:")
     for first, second in reasons.links:
         other = second if first == reasons.broker else first
         _say(f"  {other}, opened by {first}")
-    _say(f"Without it {_count(len(reasons.splits), 'topic')} would fall apart:")
+    _say(f"Without it {numbers.count_of(len(reasons.splits), 'topic')} would fall apart:")
     _print_splits(reasons.splits)
 
 
 def _print_splits(splits: Sequence[Split]) -> None:
     for split in splits:
         _say(f"  {split.topic}: {' | '.join(', '.join(names) for names in split.groups)}")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{output.count(number)} {what}{'' if number == 1 else 's'}"
 
 
 def _say(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.deploy.linting.lint import LintReport
@@ -98,13 +99,8 @@ def _print(report: LintReport, needed: int, *, planned: bool) -> None:
             for where in row.where:
                 output.say(output.one_line(f"    {where}"))
     instead = "a plan for these subscriptions needs" if planned else "a tree needs"
-    bridges = f"{output.count(report.brokers)} brokers, {output.count(report.bridges)} bridges"
-    output.say(f"{bridges}; {instead} {output.count(needed)}.")
+    bridges = f"{numbers.count_of(report.brokers, 'broker')}, {numbers.count_of(report.bridges, 'bridge')}"
+    output.say(f"{bridges}; {instead} {numbers.count(needed)}.")
     serious = sum(finding.kind in ("loop", "duplicate") for finding in report.findings)
-    output.say(
-        f"Lint: {_count(serious, 'loop')} or duplicates, {_count(len(report.findings) - serious, 'other finding')}."
-    )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{output.count(number)} {what}{'' if number == 1 else 's'}"
+    others = numbers.count_of(len(report.findings) - serious, "other finding")
+    output.say(f"Lint: {numbers.count_of(serious, 'loop')} or duplicates, {others}.")

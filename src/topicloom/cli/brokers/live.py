@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.deploy.proof.delivery_tally import Counts
@@ -29,6 +29,7 @@ _SHOWN_LINKS = 5
 
 
 def command(
+    *,
     plan: options.PlanFile,
     messages: Annotated[
         int,
@@ -45,8 +46,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Prove a plan with real brokers on this machine.
 
@@ -62,13 +62,13 @@ def command(
     checked_paths.require_readable(plan)
     content = read_plan(plan)
     watch = LiveWatch()
-    with _ending_as_interrupted(), Working(quiet=quiet) as working:
+    with _ending_as_interrupted(), printing.working() as working:
         proof = working.do(
             lambda: watch.doing,
             lambda: prove(content, messages=messages, kill=kill, watch=watch),
             watch=watch,
         )
-    if json:
+    if printing.json:
         output.print_json(_facts(proof))
     else:
         _print(proof)
@@ -131,42 +131,42 @@ def _part(counts: Counts) -> dict[str, Any]:
 def _print(proof: Proof) -> None:
     output.print_facts(
         [
-            ("brokers", output.count(proof.brokers)),
-            ("links", output.count(proof.links)),
-            ("topics", output.count(proof.topics)),
-            ("seconds until all links were up", output.seconds(proof.seconds_until_up)),
+            ("brokers", numbers.count(proof.brokers)),
+            ("links", numbers.count(proof.links)),
+            ("topics", numbers.count(proof.topics)),
+            ("seconds until all links were up", numbers.seconds(proof.seconds_until_up)),
             *_rows(proof.counts),
-            ("seconds", output.seconds(proof.seconds)),
+            ("seconds", numbers.seconds(proof.seconds)),
         ]
     )
     busiest = sorted(proof.counts.link_messages.items(), key=lambda row: (-row[1], row[0]))
     if busiest:
         output.say("busiest links:")
     for (first, second), number in busiest[:_SHOWN_LINKS]:
-        output.say(f"  {output.one_line(f'{first} - {second}')}: {output.count(number)} messages")
+        output.say(f"  {output.one_line(f'{first} - {second}')}: {numbers.count_of(number, 'message')}")
     if proof.mending is not None:
         mending = proof.mending
         output.say(f"\nwithout {output.one_line(mending.broker)}:")
         output.print_facts(
             [
-                ("seconds until mended", output.seconds(mending.seconds)),
-                ("links added", output.count(len(mending.added))),
-                ("links removed", output.count(len(mending.removed))),
-                ("brokers started anew", output.count(len(mending.reloaded))),
+                ("seconds until mended", numbers.seconds(mending.seconds)),
+                ("links added", numbers.count(len(mending.added))),
+                ("links removed", numbers.count(len(mending.removed))),
+                ("brokers started anew", numbers.count(len(mending.reloaded))),
                 *_rows(mending.counts),
             ]
         )
 
 
-def _rows(counts: Counts) -> list[tuple[str, str]]:
+def _rows(counts: Counts) -> list[tuple[str, output.Cell]]:
     latency = counts.latency_ms
     return [
-        ("published", output.count(counts.published)),
-        ("delivered", output.count(counts.delivered)),
-        ("lost", output.count(counts.lost)),
-        ("doubled", output.count(counts.doubled)),
-        ("unwanted", output.count(counts.unwanted)),
-        ("relayed", output.count(counts.relayed)),
-        ("latency in ms, median", output.degree(latency.get("median", 0.0))),
-        ("latency in ms, 99 of 100", output.degree(latency.get("p99", 0.0))),
+        ("published", numbers.count(counts.published)),
+        ("delivered", numbers.count(counts.delivered)),
+        ("lost", numbers.count(counts.lost)),
+        ("doubled", numbers.count(counts.doubled)),
+        ("unwanted", numbers.count(counts.unwanted)),
+        ("relayed", numbers.count(counts.relayed)),
+        ("latency in ms, median", numbers.mean(latency.get("median", 0.0))),
+        ("latency in ms, 99 of 100", numbers.mean(latency.get("p99", 0.0))),
     ]

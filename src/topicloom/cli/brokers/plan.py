@@ -10,7 +10,7 @@ import typer
 
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.design_work import COMPILING
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.deploy import Plan
@@ -31,7 +31,8 @@ _SHOWN_RELAYED = 20
 
 
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     overlay: options.OverlayFile,
     fleet: Annotated[
         Path, typer.Option("--fleet", "-f", metavar="FILE", help="TOML file that says where each broker is.")
@@ -44,10 +45,7 @@ def command(
         Literal["forbid", "allow"],
         typer.Option("--relays", help="Whether brokers may pass on what they do not want, where a topic needs it."),
     ] = "forbid",
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Plan the links of real brokers, free of loops.
 
@@ -55,16 +53,13 @@ def command(
     passwords; `topicloom render` makes configurations from it.
     """
     from topicloom.deploy import BrokenTopicsError, Fleet, make_plan, write_plan
-    from topicloom.model import Interest, Overlay
+    from topicloom.model import Overlay
 
-    checked_paths.require_writable(out, subscriptions, overlay, fleet, ending=".json")
+    checked_paths.require_writable(out, subs.path, overlay, fleet, ending=".json")
     checked_paths.require_readable(fleet)
     places = Fleet.read(fleet)
-    with Working(quiet=quiet) as working:
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+    with printing.working() as working:
+        interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         try:
             plan = working.do(
@@ -73,14 +68,15 @@ def command(
                 if_slow=COMPILING,
             )
         except BrokenTopicsError as error:
-            _print_broken(error.broken, json=json)
+            _print_broken(error.broken, json=printing.json)
             raise
     write_plan(plan, out)
     facts = _facts(plan, links, len(places.brokers)) | {"out": str(out)}
-    if json:
+    if printing.json:
         output.print_json(facts)
     else:
         _print(facts)
+        printing.written(out)
 
 
 def _facts(plan: Plan, overlay: Overlay, brokers_in_fleet: int) -> dict[str, Any]:
@@ -103,22 +99,21 @@ def _facts(plan: Plan, overlay: Overlay, brokers_in_fleet: int) -> dict[str, Any
 def _print(facts: dict[str, Any]) -> None:
     output.print_facts(
         [
-            ("brokers", output.count(facts["brokers"])),
-            ("brokers without topics", output.count(facts["brokers_without_topics"])),
-            ("topics", output.count(facts["topics"])),
-            ("links", output.count(facts["links"])),
-            ("links no topic needs", output.count(facts["links_unused"])),
-            ("average topics a link", output.degree(facts["topics_per_link"])),
-            ("max topics a link", output.count(facts["max_topics_per_link"])),
-            ("max hops", output.count(facts["max_hops"])),
-            ("topics with relays", output.count(len(facts["relays"]))),
+            ("brokers", numbers.count(facts["brokers"])),
+            ("brokers without topics", numbers.count(facts["brokers_without_topics"])),
+            ("topics", numbers.count(facts["topics"])),
+            ("links", numbers.count(facts["links"])),
+            ("links no topic needs", numbers.count(facts["links_unused"])),
+            ("average topics a link", numbers.mean(facts["topics_per_link"])),
+            ("max topics a link", numbers.count(facts["max_topics_per_link"])),
+            ("max hops", numbers.count(facts["max_hops"])),
+            ("topics with relays", numbers.count(len(facts["relays"]))),
         ]
     )
     for row in facts["relays"][:_SHOWN_RELAYED]:
         output.say(output.one_line(f"  {row['topic']}: relayed by {_some(row['relays'])}"))
     if len(facts["relays"]) > _SHOWN_RELAYED:
-        output.say(f"  and {output.count(len(facts['relays']) - _SHOWN_RELAYED)} more, which --json lists")
-    output.say(f"written to {output.one_line(facts['out'])}")
+        output.say(f"  and {numbers.count(len(facts['relays']) - _SHOWN_RELAYED)} more, which --json lists")
 
 
 def _print_broken(broken: tuple[BrokenTopic, ...], *, json: bool) -> None:
@@ -130,7 +125,7 @@ def _print_broken(broken: tuple[BrokenTopic, ...], *, json: bool) -> None:
     for one in broken:
         shown = [_some(names) for names in one.pieces[:_SHOWN_PIECES]]
         if len(one.pieces) > _SHOWN_PIECES:
-            shown.append(f"and {len(one.pieces) - _SHOWN_PIECES} pieces more")
+            shown.append(f"and {numbers.count_of(len(one.pieces) - _SHOWN_PIECES, 'piece')} more")
         output.say(output.one_line(f"{one.topic}: {' | '.join(shown)}"))
 
 

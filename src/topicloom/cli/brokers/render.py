@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -17,9 +18,10 @@ Example:
 
 
 def command(
+    *,
     plan: options.PlanFile,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New folder to write the files to.")],
-    json: options.Json = False,
+    printing: options.Printing,
 ) -> None:
     """Write the configuration of every broker.
 
@@ -34,10 +36,10 @@ def command(
     with checked_paths.new_folder(out) as folder:
         names = [path.name for path in render(content, folder)]
     facts = {"target": content.target, "files": names, "links": len(content.links), "out": str(out)}
-    if json:
+    if printing.json:
         output.print_json(facts)
         return
     output.print_facts(
-        [("configurations", output.count(len(content.brokers))), ("links", output.count(len(content.links)))]
+        [("configurations", numbers.count(len(content.brokers))), ("links", numbers.count(len(content.links)))]
     )
-    output.say(f"written to {output.one_line(str(out))}")
+    printing.written(out)

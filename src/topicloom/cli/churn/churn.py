@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.parameters import spelt_as_options
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.model import Interest
@@ -25,7 +24,8 @@ Example:
 
 
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="How many events.", min=0)],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="EVENTS", help="JSON Lines file to write.")],
     join_share: Annotated[
@@ -59,17 +59,13 @@ def command(
         typer.Option("--max-topics", metavar="N", help="With --topics: the most topics of a node.", show_default=False),
     ] = None,
     seed: options.Seed = 0,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Make random churn: nodes come, go and change topics."""
-    from topicloom.model import Interest
     from topicloom.model.events import write_events
     from topicloom.workloads import churn_trace, drawn_newcomers
 
-    checked_paths.require_writable(out, subscriptions, ending=".jsonl")
+    checked_paths.require_writable(out, subs.path, ending=".jsonl")
 
     def newcomers() -> Interest | None:
         if topics is None or rounds == 0:
@@ -85,11 +81,8 @@ def command(
             seed=seed,
         )
 
-    with Working(quiet=quiet) as working, spelt_as_options():
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+    with printing.working() as working:
+        interest = subs.read(working)
         events = working.do(
             "drawing events",
             lambda: churn_trace(
@@ -104,8 +97,8 @@ def command(
     write_events(events, out)
     kinds = Counter(event.kind for event in events)
     counts = {kind: kinds[kind] for kind in ("join", "leave", "change")}
-    if json:
+    if printing.json:
         output.print_json({"events": len(events), **counts, "seed": seed, "out": str(out)})
         return
-    named = ", ".join(f"{output.count(count)} {kind}s" for kind, count in counts.items())
-    output.say(f"{output.count(len(events))} events ({named}), written to {output.one_line(str(out))}")
+    named = ", ".join(numbers.count_of(count, kind) for kind, count in counts.items())
+    output.say(f"{numbers.count_of(len(events), 'event')} ({named}), written to {output.one_line(str(out))}")

@@ -11,7 +11,7 @@ import typer
 
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.algorithm_options import maintainer_options, taking
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,8 @@ Example:
 
 @taking(maintainer_options)
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     overlay: options.OverlayFile,
     events: Annotated[
         Path,
@@ -75,10 +76,7 @@ def command(
         bool, typer.Option("--strict", help="Stop at the first event that cannot have happened.")
     ] = False,
     seed: options.Seed = 0,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Mend an overlay while nodes come, go and change topics.
@@ -88,19 +86,16 @@ def command(
     from topicloom.churn import Settings
     from topicloom.churn.state import living
     from topicloom.churn.trace import summary, write_trace
-    from topicloom.model import Interest, Overlay
+    from topicloom.model import Overlay
     from topicloom.model.events import read_events
 
     settings = Settings(**parameters, seed=seed)
-    inputs = (subscriptions, overlay, events)
+    inputs = (subs.path, overlay, events)
     for file in (out, out_subs, trace):
         if file is not None:
             checked_paths.require_writable(file, *inputs)
-    with Working(quiet=quiet) as working, ExitStack() as stack:
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+    with printing.working() as working, ExitStack() as stack:
+        interest = subs.read(working)
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         due = working.do(f"reading {events.name}", lambda: read_events(events))
         run = _Run(due, check=check, strict=strict)
@@ -112,10 +107,11 @@ def command(
     if trace is not None:
         write_trace(run.rows, trace)
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
-    if json:
+    if printing.json:
         output.print_json(facts)
     else:
         _print(facts)
+        printing.written(out)
     for row in [row for row in run.rows if row.error is not None][:1]:
         others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
         print(output.one_line(f"topicloom: refused event {row.event}: {row.error}{others}"), file=sys.stderr)
@@ -201,23 +197,22 @@ def _print(facts: dict[str, Any]) -> None:
     for kind in ("join", "leave", "change"):
         means = facts[kind]
         if means["events"]:
-            numbers = [output.degree(means[name]) for name in ("links_added", "links_removed")]
+            links = [numbers.mean(means[name]) for name in ("links_added", "links_removed")]
             milliseconds = [f"{1000 * means[name]:,.3f}" for name in ("seconds", "upkeep_seconds")]
-            shadow = output.degree(means["shadow"])
+            shadow = numbers.mean(means["shadow"])
             ratio = f"{100 * means['repair_ratio']:.3f}%"
-            rows.append([kind, output.count(means["events"]), *numbers, ratio, shadow, *milliseconds])
+            rows.append([kind, numbers.count(means["events"]), *links, ratio, shadow, *milliseconds])
     if rows:
         output.print_table(headers, rows)
         output.say("")
     output.print_facts(
         [
-            ("events", output.count(facts["events"])),
-            ("refused", output.count(facts["refused"])),
-            ("done before", output.count(facts["done_before"])),
-            ("nodes", output.count(facts["nodes"])),
-            ("links", output.count(facts["edges"])),
-            ("average degree", output.degree(facts["average_degree"])),
-            ("max degree", output.count(facts["max_degree"])),
+            ("events", numbers.count(facts["events"])),
+            ("refused", numbers.count(facts["refused"])),
+            ("done before", numbers.count(facts["done_before"])),
+            ("nodes", numbers.count(facts["nodes"])),
+            ("links", numbers.count(facts["edges"])),
+            ("average degree", numbers.mean(facts["average_degree"])),
+            ("max degree", numbers.count(facts["max_degree"])),
         ]
     )
-    output.say(f"written to {output.one_line(facts['out'])}")

@@ -9,8 +9,8 @@ import typer
 
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.algorithm_options import maintainer_options, taking
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import on_spark
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.pipeline.stream import Batch
@@ -26,7 +26,8 @@ Example:
 
 @taking(maintainer_options)
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     overlay: options.OverlayFile,
     events: Annotated[
         Path,
@@ -49,14 +50,8 @@ def command(
     once: Annotated[bool, typer.Option("--once", help="Process what is there and leave.")] = False,
     recover: options.Recover = False,
     seed: options.Seed = 0,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Mend an overlay as events come, on Spark.
@@ -65,21 +60,17 @@ def command(
     are reported and not applied. Ctrl-C ends it; the same command goes on.
     """
     from topicloom.churn import Settings
-    from topicloom.model import Interest, Overlay
+    from topicloom.model import Overlay
     from topicloom.pipeline.stream import event_lines, follow
 
     settings = Settings(**parameters, seed=seed)
-    spark_settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
-    telling = _Telling(json=json)
-    with Working(quiet=quiet or verbose) as working:
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+    telling = _Telling(json=printing.json)
+    with printing.working(spark) as working:
+        interest = subs.read(working)
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
-        with on_spark(working, spark_settings, "topicloom stream") as spark:
+        with on_spark(working, spark, "topicloom stream") as work:
             try:
-                spark.do(
+                work.do(
                     "following",
                     lambda session: follow(
                         event_lines(session, events),
@@ -97,7 +88,7 @@ def command(
                 )
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(f"stopped{telling.where}; the same command goes on from there") from None
-    if not telling.batches and not json:
+    if not telling.batches and not printing.json:
         output.say("no new events")
 
 
@@ -125,6 +116,6 @@ class _Telling:
         if self._json:
             output.print_json_line(vars(batch))
             return
-        refused = f", {output.count(batch.refused)} refused" if batch.refused else ""
-        links = f"{output.count(batch.links_added)} links added, {output.count(batch.links_removed)} removed"
-        output.say(f"batch {batch.number}: {output.count(batch.events)} events{refused}; {links}")
+        refused = f", {numbers.count(batch.refused)} refused" if batch.refused else ""
+        links = f"{numbers.count_of(batch.links_added, 'link')} added, {numbers.count(batch.links_removed)} removed"
+        output.say(f"batch {batch.number}: {numbers.count_of(batch.events, 'event')}{refused}; {links}")

@@ -10,7 +10,7 @@ import typer
 from topicloom.cli.content import content_options
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.algorithm_options import given, taking
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -22,6 +22,7 @@ Example:
 
 @taking(content_options.assigner_options)
 def command(
+    *,
     net: content_options.Net,
     algorithm: Annotated[
         str,
@@ -44,8 +45,7 @@ def command(
     ] = None,
     seed: options.Seed = 0,
     close: content_options.Close = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Give each user to a broker.
@@ -56,7 +56,7 @@ def command(
 
     prepared = ALGORITHMS.prepare(algorithm, seed, given(parameters))
     checked_paths.require_writable(out)
-    with Working(quiet=quiet) as working:
+    with printing.working() as working:
         networks = [content_options.read(working, folder, close=close) for folder in (net, *(then or ()))]
         result = content_options.run_algorithm(working, prepared, networks[0], networks[1:])
         network = networks[-1]
@@ -77,26 +77,26 @@ def command(
         "seconds": result.seconds,
         "out": str(out),
     }
-    if json:
+    if printing.json:
         output.print_json(facts)
         return
     _print(facts)
+    printing.written(out)
 
 
 def _print(facts: dict[str, Any]) -> None:
-    lines = [(name, output.amount(facts[name])) for name in ("total", "access", "core")]
+    lines: list[tuple[str, output.Cell]] = [(name, numbers.amount(facts[name])) for name in ("total", "access", "core")]
     if facts["cost_reduction_ratio"] is not None:
-        lines.append(("random / this", output.degree(facts["cost_reduction_ratio"])))
+        lines.append(("random / this", numbers.mean(facts["cost_reduction_ratio"])))
     for name in ("rounds", "moves", "declined"):
         if name in facts:
-            lines.append((name, output.count(facts[name])))
+            lines.append((name, numbers.count(facts[name])))
     if "messages" in facts:
-        lines.append(("messages", output.count(sum(facts["messages"].values()))))
+        lines.append(("messages", numbers.count(sum(facts["messages"].values()))))
     if "optimal" in facts:
         lines += [
             ("proved least", "yes" if facts["optimal"] else "no"),
-            ("at least", output.amount(facts["lower_bound"])),
+            ("at least", numbers.amount(facts["lower_bound"])),
         ]
-    lines.append(("seconds", output.seconds(facts["seconds"])))
+    lines.append(("seconds", numbers.seconds(facts["seconds"])))
     output.print_facts(lines)
-    output.say(f"written to {output.one_line(facts['out'])}")

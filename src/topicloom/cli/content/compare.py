@@ -10,6 +10,7 @@ from topicloom.cli.content import content_options
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.algorithm_options import prepared_each, taking
 from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
@@ -27,14 +28,14 @@ DEFAULT_ALGORITHMS = "random,packing,clustering,steiner-mixing,migration"
 
 @taking(content_options.assigner_options)
 def command(
+    *,
     net: content_options.Net,
     algorithms: Annotated[
         str, typer.Option("--algorithms", "-a", metavar="NAMES", help="Names with commas between them.")
     ] = DEFAULT_ALGORITHMS,
     seed: options.Seed = 0,
     close: content_options.Close = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Cost of several algorithms side by side.
@@ -44,20 +45,20 @@ def command(
     from topicloom.content import ALGORITHMS
 
     each = prepared_each(ALGORITHMS, algorithms, seed, parameters)
-    with Working(quiet=quiet) as working:
+    with printing.working() as working:
         network = content_options.read(working, net, close=close)
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
         rows = [_measured(working, prepared, network, random) for prepared in each]
-    if json:
+    if printing.json:
         output.print_json(rows)
         return
     shown = [
         [
             row["algorithm"],
-            *(output.amount(row[name]) for name in ("total", "access", "core")),
-            "" if row["cost_reduction_ratio"] is None else output.degree(row["cost_reduction_ratio"]),
-            output.share(row["highest_load"]),
-            output.seconds(row["seconds"]),
+            *(numbers.amount(row[name]) for name in ("total", "access", "core")),
+            "" if row["cost_reduction_ratio"] is None else numbers.mean(row["cost_reduction_ratio"]),
+            numbers.share(row["highest_load"]),
+            numbers.seconds(row["seconds"]),
         ]
         for row in rows
     ]

@@ -9,7 +9,7 @@ import typer
 
 from topicloom.cli.content import content_options
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.content import Assignment, Cost
@@ -26,6 +26,7 @@ _SHOWN_BROKERS = 10
 
 
 def command(
+    *,
     net: content_options.Net,
     assignment: Annotated[
         Path,
@@ -47,8 +48,7 @@ def command(
     ] = None,
     seed: options.Seed = 0,
     close: content_options.Close = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Say what an assignment costs.
 
@@ -63,7 +63,7 @@ def command(
     checked_paths.require_readable(assignment)
     if trees is not None:
         checked_paths.require_writable(trees, assignment)
-    with Working(quiet=quiet) as working:
+    with printing.working() as working:
         network = content_options.read(working, net, close=close)
         assigned = working.do(f"reading {assignment.name}", lambda: Assignment.read(assignment, network))
         priced = working.do("adding up costs", lambda: cost(assigned))
@@ -87,12 +87,12 @@ def command(
             with replacing(trees) as temporary:
                 pyarrow.parquet.write_table(links, temporary)
     rows = _by_broker(assigned, priced)
-    if json:
+    if printing.json:
         output.print_json(facts | {"by_broker": rows})
         return
     _print(facts, rows)
     if trees is not None:
-        output.say(f"trees written to {output.one_line(str(trees))}")
+        printing.written(trees, "trees")
 
 
 def _by_broker(assigned: Assignment, priced: Cost) -> list[dict[str, Any]]:
@@ -116,12 +116,12 @@ def _print(facts: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         "core_on_one_tree": "core on one tree",
         "core_with_relays": "core with relays",
     }
-    lines = [(text, output.amount(facts[name])) for name, text in names.items() if name in facts]
+    lines = [(text, numbers.amount(facts[name])) for name, text in names.items() if name in facts]
     if facts["cost_reduction_ratio"] is not None:
-        lines.append(("random / this", output.degree(facts["cost_reduction_ratio"])))
+        lines.append(("random / this", numbers.mean(facts["cost_reduction_ratio"])))
     lines += [
-        ("unwanted share", output.share(facts["unwanted_share"])),
-        ("overloaded brokers", output.count(facts["overloaded_brokers"])),
+        ("unwanted share", numbers.share(facts["unwanted_share"])),
+        ("overloaded brokers", numbers.count(facts["overloaded_brokers"])),
     ]
     output.print_facts(lines)
     dearest = sorted(rows, key=lambda row: -(row["access"] + row["core"]))[:_SHOWN_BROKERS]
@@ -131,11 +131,12 @@ def _print(facts: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         [
             [
                 output.one_line(row["broker"]),
-                output.count(row["users"]),
-                *(output.amount(row[name]) for name in ("load", "capacity", "access", "core")),
+                numbers.count(row["users"]),
+                *(numbers.amount(row[name]) for name in ("load", "capacity", "access", "core")),
             ]
             for row in dearest
         ],
     )
     if len(rows) > len(dearest):
-        output.say(f"and {output.count(len(rows) - len(dearest))} brokers that cost less; --json lists all")
+        others = numbers.count_of(len(rows) - len(dearest), "cheaper broker")
+        output.say(f"and {others}; --json lists all")

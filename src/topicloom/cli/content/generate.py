@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -55,38 +55,32 @@ def command(
     ] = None,
     seed: options.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="NET", help="Folder to write; it must be new.")],
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Make a random network, shaped as in the paper.
 
     Quadratic densities, random boxes, equal capacities that sum to twice the demand.
     """
-    from topicloom.errors import InputError
     from topicloom.workloads.content_networks import content_network
     from topicloom.workloads.latency import read_latency
 
     checked_paths.require_new_folder(out)
-    with Working(quiet=quiet) as working:
+    with printing.working() as working:
         sites = None if latency is None else working.do("reading latencies", lambda: read_latency(latency))
-        try:
-            drawn = working.do(
-                "drawing a network",
-                lambda: content_network(
-                    users,
-                    brokers,
-                    channels,
-                    attributes=attributes,
-                    width=width,
-                    prices=prices,
-                    latency=sites,
-                    access_to_core=access_to_core,
-                    seed=seed,
-                ),
-            )
-        except InputError as error:
-            name, rest = str(error).split(" ", 1)
-            raise InputError(f"--{name.replace('_', '-')} {rest}") from None
+        drawn = working.do(
+            "drawing a network",
+            lambda: content_network(
+                users,
+                brokers,
+                channels,
+                attributes=attributes,
+                width=width,
+                prices=prices,
+                latency=sites,
+                access_to_core=access_to_core,
+                seed=seed,
+            ),
+        )
         network = working.do("integrating densities", lambda: drawn.network)
         with checked_paths.new_folder(out) as folder:
             folder.mkdir()
@@ -102,10 +96,10 @@ def command(
         "seed": seed,
         "out": str(out),
     }
-    if json:
+    if printing.json:
         output.print_json(facts)
         return
     output.say(
-        f"{output.count(network.user_count)} users, {output.count(network.broker_count)} brokers, "
-        f"{output.count(network.channel_count)} channels, written to {output.one_line(str(out))}"
+        f"{numbers.count_of(network.user_count, 'user')}, {numbers.count_of(network.broker_count, 'broker')}, "
+        f"{numbers.count_of(network.channel_count, 'channel')}, written to {output.one_line(str(out))}"
     )

@@ -6,9 +6,9 @@ import typer
 
 from topicloom.cli.content import assign, compare, cost, generate, summarize, sweep
 from topicloom.cli.shared import output
-from topicloom.cli.shared.algorithm_options import LateOptions
+from topicloom.cli.shared.commands import add_commands, new_app
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+app = new_app(add_completion=False)
 
 
 @app.callback(
@@ -34,9 +34,15 @@ def content(context: typer.Context) -> None:
         raise typer.Exit
 
 
-app.command("generate", epilog=generate.EXAMPLES)(generate.command)
-app.command("assign", cls=LateOptions, epilog=assign.EXAMPLES)(assign.command)
-app.command("cost", epilog=cost.EXAMPLES)(cost.command)
-app.command("compare", cls=LateOptions, epilog=compare.EXAMPLES)(compare.command)
-app.command("summarize", epilog=summarize.EXAMPLES)(summarize.command)
-app.command("sweep", epilog=sweep.EXAMPLES)(sweep.command)
+add_commands(
+    app,
+    None,
+    {
+        "generate": generate,
+        "assign": assign,
+        "cost": cost,
+        "compare": compare,
+        "summarize": summarize,
+        "sweep": sweep,
+    },
+)

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import spark_work
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -21,6 +21,7 @@ Example:
 
 
 def command(
+    *,
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -52,12 +53,8 @@ def command(
     max_bad: Annotated[
         float, typer.Option("--max-bad", metavar="X", help="Largest share of messages that may be bad.")
     ] = 0.1,
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Turn message histories into rates, on Spark.
 
@@ -70,13 +67,12 @@ def command(
     from topicloom.pipeline.ingesting.ingest_options import IngestOptions
     from topicloom.pipeline.ingesting.raw_files import files_by_format
 
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     checked_paths.require_readable(space)
     read_space(space)
     files_by_format(inputs, IngestOptions())
     require_replaceable(out)
-    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom summarize") as spark:
-        found = spark.do(
+    with spark_work(spark, printing, "topicloom summarize") as work:
+        found = work.do(
             "counting messages",
             lambda session: summarize(
                 session,
@@ -89,16 +85,16 @@ def command(
                 max_bad=max_bad,
             ),
         )
-    if json:
+    if printing.json:
         output.print_json(asdict(found) | {"out": str(out)})
         return
     output.print_facts(
         [
-            ("messages", output.count(found.messages)),
-            ("set aside", output.count(found.bad)),
-            ("users", output.count(found.users)),
-            ("channels", output.count(found.channels)),
-            ("seconds in the log", output.amount(found.seconds)),
+            ("messages", numbers.count(found.messages)),
+            ("set aside", numbers.count(found.bad)),
+            ("users", numbers.count(found.users)),
+            ("channels", numbers.count(found.channels)),
+            ("seconds in the log", numbers.amount(found.seconds)),
         ]
     )
-    output.say(f"written to {output.one_line(str(out))}")
+    printing.written(out)

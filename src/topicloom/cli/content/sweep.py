@@ -9,8 +9,8 @@ import typer
 
 from topicloom.cli.content import compare
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import spark_work
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,6 +26,7 @@ Example:
 
 
 def command(
+    *,
     users: Annotated[str, typer.Option("--users", metavar="N,...", help="Numbers of users.")],
     users_per_broker: Annotated[
         str, typer.Option("--users-per-broker", metavar="N,...", help="Users for each broker.")
@@ -46,12 +47,8 @@ def command(
     algorithms: Annotated[
         str, typer.Option("--algorithms", "-a", metavar="NAMES", help="Names with commas between them.")
     ] = compare.DEFAULT_ALGORITHMS,
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Run algorithms on many generated networks, on Spark.
 
@@ -62,7 +59,6 @@ def command(
     from topicloom.files.atomic import replacing
     from topicloom.pipeline.grids.content_sweep import Grid, content_sweep
 
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     grid = Grid(
         users=tuple(int(number) for number in _numbers("--users", users, whole=True)),
         users_per_broker=tuple(int(number) for number in _numbers("--users-per-broker", users_per_broker, whole=True)),
@@ -75,12 +71,12 @@ def command(
     )
     grid.networks()
     checked_paths.require_writable(out)
-    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom content sweep") as spark:
-        table = spark.do("networks", lambda session: content_sweep(session, grid))
+    with spark_work(spark, printing, "topicloom content sweep") as work:
+        table = work.do("networks", lambda session: content_sweep(session, grid))
     with replacing(out) as temporary:
         pyarrow.parquet.write_table(table, temporary)
     rows = _averages(table)
-    if json:
+    if printing.json:
         output.print_json({"rows": rows, "out": str(out)})
         return
     output.print_table(
@@ -88,22 +84,19 @@ def command(
         [
             [
                 row["algorithm"],
-                output.count(row["users"]),
-                output.count(row["brokers"]),
-                output.amount(row["access_to_core"]),
-                output.count(row["networks"]),
-                *(
-                    "" if row[name] is None else output.degree(row[name])
-                    for name in ("cost_reduction_ratio", "seconds")
-                ),
+                numbers.count(row["users"]),
+                numbers.count(row["brokers"]),
+                numbers.amount(row["access_to_core"]),
+                numbers.count(row["networks"]),
+                *("" if row[name] is None else numbers.mean(row[name]) for name in ("cost_reduction_ratio", "seconds")),
             ]
             for row in rows
         ],
     )
     failed = table.num_rows - table["error"].null_count
     if failed:
-        output.say(f"{output.count(failed)} runs failed; see the column error")
-    output.say(f"written to {output.one_line(str(out))}")
+        output.say(f"{numbers.count_of(failed, 'run')} failed; see the column error")
+    printing.written(out)
 
 
 def _numbers(option: str, text: str, *, whole: bool = False) -> list[float]:

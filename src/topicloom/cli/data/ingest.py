@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import spark_work
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.pipeline.ingesting.manifest import Manifest
@@ -24,6 +24,7 @@ Example:
 
 
 def command(
+    *,
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -86,18 +87,14 @@ def command(
     include_self: Annotated[
         bool, typer.Option("--include-self", help="In a graph: every user wants its own topic, too.")
     ] = False,
-    max_name_length: Annotated[
+    max_name_bytes: Annotated[
         int, typer.Option("--max-name-length", metavar="BYTES", help="Rows with longer names are bad.")
     ] = 1024,
     max_bad: Annotated[
         float, typer.Option("--max-bad", metavar="SHARE", help="Fail where more than this share of the rows is bad.")
     ] = 0.1,
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Clean raw subscriptions or social graphs, on Spark.
 
@@ -109,7 +106,6 @@ def command(
     from topicloom.pipeline.ingesting.ingest_options import IngestOptions
     from topicloom.pipeline.ingesting.raw_files import files_by_format
 
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     reading = IngestOptions(
         node_column=node_column,
         topic_column=topic_column,
@@ -119,42 +115,42 @@ def command(
         format=format_,
         graph=graph,
         include_self=include_self,
-        max_name_bytes=max_name_length,
+        max_name_bytes=max_name_bytes,
         max_bad=max_bad,
     )
     # Before Spark starts, which takes seconds.
     files_by_format(inputs, reading)
     require_replaceable(out)
     step = ["looking for files"]
-    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom ingest") as spark:
-        manifest = spark.do(
+    with spark_work(spark, printing, "topicloom ingest") as work:
+        manifest = work.do(
             lambda: step[-1], lambda session: ingest(session, inputs, out, reading, progress=step.append)
         )
-    if json:
+    if printing.json:
         output.print_json(manifest.as_dict() | {"out": str(out)})
         return
-    _print(manifest, out)
+    _print(manifest)
+    printing.written(out)
 
 
-def _print(manifest: Manifest, out: Path) -> None:
+def _print(manifest: Manifest) -> None:
     counts = manifest.counts
     output.print_facts(
         [
-            ("files", output.count(manifest.files)),
-            ("rows", output.count(counts.rows)),
+            ("files", numbers.count(manifest.files)),
+            ("rows", numbers.count(counts.rows)),
             *_unless_zero("left out by --where", counts.filtered),
-            ("bad rows", output.count(counts.bad)),
-            *((f"  {reason}", output.count(number)) for reason, number in counts.bad_by_reason.items()),
+            ("bad rows", numbers.count(counts.bad)),
+            *((f"  {reason}", numbers.count(number)) for reason, number in counts.bad_by_reason.items()),
             *_unless_zero("self-loops", counts.self_loops),
-            ("repeats", output.count(counts.repeats)),
-            *([] if counts.users is None else [("users", output.count(counts.users))]),
-            ("nodes", output.count(counts.nodes)),
-            ("topics", output.count(counts.topics)),
-            ("subscriptions", output.count(counts.subscriptions)),
+            ("repeats", numbers.count(counts.repeats)),
+            *([] if counts.users is None else [("users", numbers.count(counts.users))]),
+            ("nodes", numbers.count(counts.nodes)),
+            ("topics", numbers.count(counts.topics)),
+            ("subscriptions", numbers.count(counts.subscriptions)),
         ]
     )
-    output.say(f"written to {output.one_line(str(out))}")
 
 
-def _unless_zero(name: str, number: int) -> list[tuple[str, str]]:
-    return [(name, output.count(number))] if number else []
+def _unless_zero(name: str, number: int) -> list[tuple[str, output.Cell]]:
+    return [(name, numbers.count(number))] if number else []

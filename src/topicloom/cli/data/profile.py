@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import spark_work
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.pipeline.analysis.distribution import Distribution
@@ -25,6 +25,7 @@ _QUANTILES = (0.1, 0.5, 0.9, 0.99)
 
 
 def command(
+    *,
     folder: options.IngestFolder,
     out: Annotated[
         Path | None,
@@ -37,54 +38,52 @@ def command(
         ),
     ] = None,
     max_pairs: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--max-pairs",
             metavar="N",
-            help="Count what pairs of nodes share exactly up to so many pairs; estimate it from a sample beyond.",
+            help="Count what pairs of nodes share exactly up to so many pairs; estimate it from a sample beyond "
+            "(20,000,000).",
+            show_default=False,
         ),
-    ] = 20_000_000,
+    ] = None,
     seed: options.Seed = 0,
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Show how subscriptions are distributed, on Spark.
 
     How many topics nodes want, how popular topics are, what pairs of nodes share, and how much memory each algorithm
     would need.
     """
-    from topicloom.pipeline.analysis.profile import profile
+    from topicloom.pipeline.analysis.profile import MAX_PAIRS, profile
     from topicloom.pipeline.ingesting.ingested import Ingested
 
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     Ingested.open(folder)
     if out is not None:
         checked_paths.require_new_folder(out)
-    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom profile") as spark:
-        found = spark.do("profiling", lambda session: profile(session, folder, max_pairs=max_pairs, seed=seed))
+    most = MAX_PAIRS if max_pairs is None else max_pairs
+    with spark_work(spark, printing, "topicloom profile") as work:
+        found = work.do("profiling", lambda session: profile(session, folder, max_pairs=most, seed=seed))
     if out is not None:
         with checked_paths.new_folder(out) as temporary:
             found.write(temporary)
-    if json:
+    if printing.json:
         output.print_json(found.to_dict() | {"out": None if out is None else str(out)})
         return
     _print(found)
     if out is not None:
-        output.say(f"\nwritten to {output.one_line(str(out))}")
+        printing.written(out)
 
 
 def _print(profile: Profile) -> None:
     output.print_facts(
         [
-            ("nodes", output.count(profile.nodes)),
-            ("topics", output.count(profile.topics)),
-            ("subscriptions", output.count(profile.subscriptions)),
+            ("nodes", numbers.count(profile.nodes)),
+            ("topics", numbers.count(profile.topics)),
+            ("subscriptions", numbers.count(profile.subscriptions)),
             *(
-                (f"subscriptions in the top {share:.0%} of topics", output.share(part))
+                (f"subscriptions in the top {share:.0%} of topics", numbers.share(part))
                 for share, part in profile.popular_shares.items()
             ),
         ]
@@ -99,25 +98,26 @@ def _print(profile: Profile) -> None:
             _row("topics that pairs share", shared.distribution),
         ],
     )
+    shared_by = numbers.count_of(shared.pairs, "pair of nodes shares", "pairs of nodes share")
     estimated = ""
     if shared.sampled_nodes is not None:
         estimated = (
-            f", give or take {output.count(round(shared.standard_error))}, "
-            f"estimated from {output.count(shared.sampled_nodes)} nodes"
+            f", give or take {numbers.count(round(shared.standard_error))}, "
+            f"estimated from {numbers.count_of(shared.sampled_nodes, 'node')}"
         )
-    output.say(f"\n{output.count(shared.pairs)} pairs of nodes share a topic{estimated}\n")
+    output.say(f"\n{shared_by} a topic{estimated}\n")
     output.print_table(
         ["memory for", "MB"],
         [[need.designer, f"{need.bytes / 1e6:,.1f}"] for need in profile.designer_memory],
     )
 
 
-def _row(name: str, distribution: Distribution) -> list[str]:
-    quantiles = [output.count(distribution.quantile(share)) for share in _QUANTILES]
+def _row(name: str, distribution: Distribution) -> list[output.Cell]:
+    quantiles = [numbers.count(distribution.quantile(share)) for share in _QUANTILES]
     return [
         name,
-        output.count(distribution.min),
+        numbers.count(distribution.min),
         *quantiles,
-        output.count(distribution.max),
-        output.degree(distribution.mean),
+        numbers.count(distribution.max),
+        numbers.mean(distribution.mean),
     ]

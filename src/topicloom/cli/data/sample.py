@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.progress import Working
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import spark_work
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -19,10 +19,8 @@ Example:
 """
 
 
-_SEEDS = 3
-
-
 def command(
+    *,
     folder: options.IngestFolder,
     nodes: Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes the sample has.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR2", help="Folder to write to.")],
@@ -32,12 +30,8 @@ def command(
     ] = None,
     uniform: Annotated[bool, typer.Option("--uniform", help="Take random nodes, near each other or not.")] = False,
     seed: options.Seed = 0,
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Take a part of ingested subscriptions, on Spark.
 
@@ -49,7 +43,6 @@ def command(
     from topicloom.pipeline.analysis.sample import sample
     from topicloom.pipeline.ingesting.ingested import Ingested
 
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     if uniform and seeds is not None:
         raise InputError("--seeds is of no use with --uniform; leave one of them out")
     Ingested.open(folder)
@@ -57,26 +50,26 @@ def command(
     if out.exists() and out.samefile(folder):
         raise InputError(f"{out}: is read by this command; give another folder to write to")
     step = ["drawing nodes"]
-    with Working(quiet=quiet or verbose) as working, on_spark(working, settings, "topicloom sample") as spark:
-        found = spark.do(
+    with spark_work(spark, printing, "topicloom sample") as work:
+        found = work.do(
             lambda: step[-1],
             lambda session: sample(
                 session,
                 folder,
                 out,
                 nodes=nodes,
-                seeds=_SEEDS if seeds is None else seeds,
                 seed=seed,
                 uniform=uniform,
                 progress=step.append,
+                **({} if seeds is None else {"seeds": seeds}),
             ),
         )
-    if json:
+    if printing.json:
         output.print_json(asdict(found) | {"out": str(out)})
         return
     output.say(
-        f"{output.count(found.nodes)} nodes, {output.count(found.topics)} topics, "
-        f"{output.count(found.subscriptions)} subscriptions, written to {output.one_line(str(out))}"
+        f"{numbers.count_of(found.nodes, 'node')}, {numbers.count_of(found.topics, 'topic')}, "
+        f"{numbers.count_of(found.subscriptions, 'subscription')}, written to {output.one_line(str(out))}"
     )
     if found.nodes < nodes:
-        output.say(f"{output.count(nodes)} nodes were asked for; there is no sample of exactly as many")
+        output.say(f"{numbers.count(nodes)} were asked for; there is no sample of exactly as many")

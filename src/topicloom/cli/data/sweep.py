@@ -10,10 +10,10 @@ import typer
 
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.progress import Working, telling_what_is_kept, time_left
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import on_spark
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from topicloom.pipeline import SparkOptions
     from topicloom.pipeline.grids.sweep_plan import Plan
     from topicloom.pipeline.grids.sweep_watch import SweepWatch
 
@@ -44,16 +44,13 @@ _SHOWN_ERRORS = 5
 
 
 def command(
+    *,
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="TOML file that says what to run.", show_default=False)],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to; new, or one that a sweep wrote.")
     ],
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Run a grid of workloads, algorithms and seeds on Spark.
 
@@ -66,28 +63,28 @@ def command(
     from topicloom.pipeline.grids.sweep_spec import read_spec
     from topicloom.pipeline.grids.sweep_watch import SweepWatch
 
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     read = read_spec(spec)
-    with Working(quiet=quiet or verbose) as working:
+    with printing.working(spark) as working:
         plan = working.do("looking for finished cells", lambda: plan_sweep(read, out))
         watch = SweepWatch()
         cells = len({planned.key for planned in plan.cells})
         with telling_what_is_kept(lambda: cells - len(plan.pending) + watch.done, cells, "cells"):
             if plan.pending:
-                _run(working, settings, plan, watch)
+                _run(working, spark, plan, watch)
             result = working.do("writing results", lambda: finish(plan))
     facts = {"cells": result.cells, "ran": result.ran, "failed": result.failed, "out": str(result.results)}
-    if json:
+    if printing.json:
         output.print_json(facts)
         return
     _print(facts, [row for row in result.table.to_pylist() if row["error"] is not None])
+    printing.written(result.results)
 
 
-def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch) -> None:
+def _run(working: Working, spark: options.Spark, plan: Plan, watch: SweepWatch) -> None:
     from topicloom.pipeline.grids.sweep import run_pending
 
-    with on_spark(working, settings, "topicloom sweep") as spark:
-        spark.do(
+    with on_spark(working, spark, "topicloom sweep") as work:
+        work.do(
             "cells",
             lambda session: run_pending(session, plan, watch),
             watch=watch,
@@ -100,14 +97,13 @@ def _print(facts: dict[str, Any], failed: Sequence[dict[str, Any]]) -> None:
     kept = facts["cells"] - facts["ran"]
     output.print_facts(
         [
-            ("cells", output.count(facts["cells"])),
-            ("run now", output.count(facts["ran"])),
-            ("done before", output.count(kept)),
-            ("failed", output.count(facts["failed"])),
+            ("cells", numbers.count(facts["cells"])),
+            ("run now", numbers.count(facts["ran"])),
+            ("done before", numbers.count(kept)),
+            ("failed", numbers.count(facts["failed"])),
         ]
     )
     for row in failed[:_SHOWN_ERRORS]:
         output.say(output.one_line(f"failed: {row['designer']} on {row['workload']}: {row['error']}"))
     if len(failed) > _SHOWN_ERRORS:
-        output.say(f"and {output.count(len(failed) - _SHOWN_ERRORS)} more; see the column error")
-    output.say(f"written to {output.one_line(facts['out'])}")
+        output.say(f"and {numbers.count(len(failed) - _SHOWN_ERRORS)} more; see the column error")

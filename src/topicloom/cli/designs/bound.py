@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -19,7 +19,8 @@ _NAMES = {"links": "links", "max_degree": "max degree"}
 
 
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     rounds: Annotated[
         int | None,
         typer.Option(
@@ -29,10 +30,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Prove what no topic-connected overlay can be below.
 
@@ -40,23 +38,22 @@ def command(
     that has just as many is the best there is.
     """
     from topicloom.metrics import bound
-    from topicloom.model import Interest
 
-    with Working(quiet=quiet) as working:
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+    with printing.working() as working:
+        interest = subs.read(working)
         bounds = working.do("proving bounds", lambda: bound(interest, rounds=rounds))
-    if json:
+    if printing.json:
         output.print_json(bounds.to_dict())
         return
     output.print_facts(
-        [("links, at least", output.count(bounds.links)), ("max degree, at least", f"{bounds.max_degree:,}")]
+        [
+            ("links, at least", numbers.count(bounds.links)),
+            ("max degree, at least", numbers.count(bounds.max_degree)),
+        ]
     )
     output.say("")
     for argument in bounds.arguments:
-        title = f"{_NAMES[argument.of]} >= {output.count(argument.value)}, by {argument.name}"
+        title = f"{_NAMES[argument.of]} >= {argument.value:,}, by {argument.name}"
         output.print_entry(title, [("", output.one_line(argument.because))])
     if bounds.left_out:
-        output.say(f"without {output.count(bounds.left_out)} topics that have too many nodes to compare in pairs")
+        output.say(f"without {bounds.left_out:,} topics that have too many nodes to compare in pairs")

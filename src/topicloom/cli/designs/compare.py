@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli.designs.measure import bound_facts
+from topicloom.cli.designs.measure import proved
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.algorithm_options import prepared_each, taking
 from topicloom.cli.shared.design_work import designer_options, run_designer
 from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
@@ -29,7 +30,8 @@ DEFAULT_ALGORITHMS = "gm,minmax-oda,low-oda,cd-oda-2,ring-per-topic"
 
 @taking(designer_options)
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     algorithms: Annotated[
         str,
         typer.Option("--algorithms", "-a", metavar="NAMES", help="Names of designers, with commas between them."),
@@ -37,10 +39,7 @@ def command(
     seed: options.Seed = 0,
     no_diameters: options.NoDiameters = False,
     bound: options.Bound = False,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Measure several algorithms side by side.
@@ -48,20 +47,14 @@ def command(
     Builds an overlay with each and writes nothing. Each algorithm gets those of the given options that it takes.
     """
     from topicloom.designers import DESIGNERS
-    from topicloom.metrics import bound as prove
-    from topicloom.model import Interest
 
     each = prepared_each(DESIGNERS, algorithms, seed, parameters)
-    with Working(quiet=quiet) as working:
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+    with printing.working() as working:
+        interest = subs.read(working)
         rows = [_measured(working, prepared, interest, diameters=not no_diameters) for prepared in each]
-        if bound:
-            bounds = working.do("proving bounds", lambda: prove(interest))
-            rows = [row | bound_facts(bounds) for row in rows]
-    if json:
+        bounds = proved(working, interest) if bound else {}
+    rows = [row | bounds for row in rows]
+    if printing.json:
         output.print_json(rows)
     else:
         _print(rows, diameters=not no_diameters)
@@ -84,22 +77,22 @@ def _measured(working: Working, prepared: Prepared[Designer], interest: Interest
 
 
 def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
-    columns: list[tuple[str, str, Callable[[Any], str]]] = [
+    columns: list[tuple[str, str, Callable[[Any], output.Cell]]] = [
         ("algorithm", "algorithm", str),
-        ("links", "edges", output.count),
-        ("avg\ndegree", "average_degree", output.degree),
-        ("max\ndegree", "max_degree", output.count),
-        ("support", "support", output.share),
-        ("mean\ndiam.", "mean_topic_diameter", output.degree),
-        ("max\ndiam.", "max_topic_diameter", output.count),
-        ("relays", "relays", output.count),
-        ("unreach-\nable", "unreachable", output.count),
-        ("seconds", "seconds", output.seconds),
+        ("links", "edges", numbers.count),
+        ("avg\ndegree", "average_degree", numbers.mean),
+        ("max\ndegree", "max_degree", numbers.count),
+        ("support", "support", numbers.share),
+        ("mean\ndiam.", "mean_topic_diameter", numbers.mean),
+        ("max\ndiam.", "max_topic_diameter", numbers.count),
+        ("relays", "relays", numbers.count),
+        ("unreach-\nable", "unreachable", numbers.count),
+        ("seconds", "seconds", numbers.seconds),
     ]
     columns = [column for column in columns if diameters or "diameter" not in column[1]]
     for title, measure, least in (("links", "edges", "links_bound"), ("max deg.", "max_degree", "max_degree_bound")):
         if least in rows[0]:
-            columns.append((f"{title}\n/ bound", f"{measure} / bound", str))
+            columns.append((f"{title}\n/ bound", f"{measure} / bound", numbers.mean))
             rows = [row | {f"{measure} / bound": _ratio(row, measure, least)} for row in rows]
     output.print_table(
         [header for header, _, _ in columns],
@@ -107,6 +100,6 @@ def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
     )
 
 
-def _ratio(row: dict[str, Any], measure: str, least: str) -> str:
+def _ratio(row: dict[str, Any], measure: str, least: str) -> float | None:
     """How far from the best an overlay may be; what leaves topics in pieces is not compared with what does not."""
-    return output.degree(row[measure] / row[least]) if row["topic_connected"] and row[least] else ""
+    return row[measure] / row[least] if row["topic_connected"] and row[least] else None

@@ -10,7 +10,7 @@ import typer
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.algorithm_options import given, taking
 from topicloom.cli.shared.design_work import designer_options, run_designer
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.model import Overlay
@@ -27,16 +27,14 @@ Example:
 
 @taking(designer_options)
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="One of those that `topicloom designers` lists.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY", help="Parquet file to write the links to.")],
     seed: options.Seed = 0,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Build an overlay: links that connect every topic.
@@ -44,32 +42,27 @@ def command(
     Links join nodes that want the same topic, until each topic is connected or the budget is spent.
     """
     from topicloom.designers import DESIGNERS
-    from topicloom.model import Interest
 
     prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
-    checked_paths.require_writable(out, subscriptions)
-    with Working(quiet=quiet) as working:
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+    checked_paths.require_writable(out, subs.path)
+    with printing.working() as working:
+        interest = subs.read(working)
         result = run_designer(working, prepared, interest)
         facts = working.do("measuring", lambda: _facts(result.overlay))
     result.overlay.write(out)
     facts |= {"seconds": result.seconds, "out": str(out)}
-    if json:
+    if printing.json:
         output.print_json(facts)
     else:
         _print(facts)
+        printing.written(out)
 
 
 def _facts(overlay: Overlay) -> dict[str, Any]:
-    from topicloom.designers import measured
+    from topicloom.metrics import support_curve
 
     interest, degrees = overlay.interest, overlay.degrees
-    # Contributions as if added to one overlay: those of gm-fold count within their folds.
-    merged = int(measured(interest, overlay.source, overlay.target).contribution.sum())
-    mergeable = interest.subscription_count - interest.topic_count
+    support = float(support_curve(interest, overlay)[-1])
     assert overlay.provenance is not None
     return {
         "algorithm": overlay.provenance.designer,
@@ -81,8 +74,8 @@ def _facts(overlay: Overlay) -> dict[str, Any]:
         "edges": len(overlay),
         "average_degree": 2 * len(overlay) / interest.node_count,
         "max_degree": int(degrees.max()),
-        "support": merged / mergeable if mergeable else 1.0,
-        "topic_connected": merged == mergeable,
+        "support": support,
+        "topic_connected": support == 1,
         **overlay.provenance.facts,
     }
 
@@ -90,15 +83,17 @@ def _facts(overlay: Overlay) -> dict[str, Any]:
 def _print(facts: dict[str, Any]) -> None:
     proved = []
     if "lower_bound" in facts:
-        proved = [("lower bound", output.count(facts["lower_bound"])), ("optimal", "yes" if facts["optimal"] else "no")]
+        proved = [
+            ("lower bound", numbers.count(facts["lower_bound"])),
+            ("optimal", "yes" if facts["optimal"] else "no"),
+        ]
     output.print_facts(
         [
-            ("links", output.count(facts["edges"])),
-            ("average degree", output.degree(facts["average_degree"])),
-            ("max degree", output.count(facts["max_degree"])),
-            ("support", output.share(facts["support"])),
+            ("links", numbers.count(facts["edges"])),
+            ("average degree", numbers.mean(facts["average_degree"])),
+            ("max degree", numbers.count(facts["max_degree"])),
+            ("support", numbers.share(facts["support"])),
             *proved,
-            ("seconds", output.seconds(facts["seconds"])),
+            ("seconds", numbers.seconds(facts["seconds"])),
         ]
     )
-    output.say(f"written to {output.one_line(facts['out'])}")

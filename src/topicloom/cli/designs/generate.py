@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.parameters import spelt_as_options
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
@@ -42,14 +41,13 @@ def command(
     ] = None,
     seed: options.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="SUBS", help="Parquet file to write.")],
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Make random subscriptions, shaped as in the papers."""
     from topicloom.workloads import synthetic
 
     checked_paths.require_writable(out)
-    with Working(quiet=quiet) as working, spelt_as_options():
+    with printing.working() as working:
         interest = working.do(
             "drawing topics",
             lambda: synthetic(
@@ -64,7 +62,7 @@ def command(
             ),
         )
     interest.write(out)
-    if json:
+    if printing.json:
         output.print_json(
             {
                 "nodes": interest.node_count,
@@ -75,10 +73,10 @@ def command(
             }
         )
         return
-    drawn = output.count(interest.topic_count)
+    drawn = numbers.count_of(interest.topic_count, "topic")
     if interest.topic_count < topics:
-        drawn = f"{drawn} of {output.count(topics)}"
+        drawn = f"{numbers.count(interest.topic_count)} of {numbers.count_of(topics, 'topic')}"
     output.say(
-        f"{output.count(interest.node_count)} nodes, {drawn} topics, "
-        f"{output.count(interest.subscription_count)} subscriptions, written to {output.one_line(str(out))}"
+        f"{numbers.count_of(interest.node_count, 'node')}, {drawn}, "
+        f"{numbers.count_of(interest.subscription_count, 'subscription')}, written to {output.one_line(str(out))}"
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from topicloom.metrics import Bounds, Measures
+    from topicloom.cli.shared.progress import Working
+    from topicloom.metrics import Measures
+    from topicloom.model import Interest
 
 EXAMPLES = """\b
 Example:
@@ -19,76 +21,73 @@ Example:
 
 
 def command(
-    subscriptions: options.Subscriptions,
+    *,
+    subs: options.InterestFile,
     overlay: options.OverlayFile,
     topics: options.TopicsOut = None,
     no_diameters: options.NoDiameters = False,
     bound: options.Bound = False,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printing: options.Printing,
 ) -> None:
     """Say how good an overlay is.
 
     Components, support, degrees, topic diameters, and the relays that topics in pieces need.
     """
-    from topicloom.metrics import bound as prove
     from topicloom.metrics import summarise, topic_measures
-    from topicloom.model import Interest, Overlay
+    from topicloom.model import Overlay
 
     if topics is not None:
-        checked_paths.require_writable(topics, subscriptions, overlay)
-    with Working(quiet=quiet) as working:
-        interest = working.do(
-            f"reading {subscriptions.name}",
-            lambda: Interest.read(subscriptions, node_column=node_column, topic_column=topic_column),
-        )
+        checked_paths.require_writable(topics, subs.path, overlay)
+    with printing.working() as working:
+        interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
-        bounds = working.do("proving bounds", lambda: prove(interest)) if bound else None
+        bounds = proved(working, interest) if bound else {}
     if topics is not None:
         rows.write(topics)
     whole = summarise(rows, links.degrees)
-    if json:
-        output.print_json(whole.to_dict() | bound_facts(bounds))
+    if printing.json:
+        output.print_json(whole.to_dict() | bounds)
         return
     print_measures(whole)
-    if bounds is not None:
+    if bounds:
         output.print_facts(
             [
-                ("links of any overlay, at least", output.count(bounds.links)),
-                ("max degree of any overlay, at least", output.count(bounds.max_degree)),
+                ("links of any overlay, at least", numbers.count(bounds["links_bound"])),
+                ("max degree of any overlay, at least", numbers.count(bounds["max_degree_bound"])),
             ]
         )
     if topics is not None:
-        output.say(f"topics written to {output.one_line(str(topics))}")
+        printing.written(topics, "topics")
 
 
 def print_measures(measures: Measures) -> None:
     """Print all measures, one a line."""
     facts = [
-        ("nodes", output.count(measures.nodes)),
-        ("topics", output.count(measures.topics)),
-        ("subscriptions", output.count(measures.subscriptions)),
-        ("links", output.count(measures.edges)),
-        ("average degree", output.degree(measures.average_degree)),
-        ("max degree", output.count(measures.max_degree)),
-        ("components", output.count(measures.components)),
-        ("components without links", output.count(measures.components_unlinked)),
-        ("components at best", output.count(measures.components_connected)),
-        ("support", output.share(measures.support)),
+        ("nodes", numbers.count(measures.nodes)),
+        ("topics", numbers.count(measures.topics)),
+        ("subscriptions", numbers.count(measures.subscriptions)),
+        ("links", numbers.count(measures.edges)),
+        ("average degree", numbers.mean(measures.average_degree)),
+        ("max degree", numbers.count(measures.max_degree)),
+        ("components", numbers.count(measures.components)),
+        ("components without links", numbers.count(measures.components_unlinked)),
+        ("components at best", numbers.count(measures.components_connected)),
+        ("support", numbers.share(measures.support)),
         ("topic-connected", "yes" if measures.topic_connected else "no"),
     ]
     if measures.mean_topic_diameter is not None and measures.max_topic_diameter is not None:
         facts += [
-            ("mean topic diameter", output.degree(measures.mean_topic_diameter)),
-            ("max topic diameter", output.count(measures.max_topic_diameter)),
+            ("mean topic diameter", numbers.mean(measures.mean_topic_diameter)),
+            ("max topic diameter", numbers.count(measures.max_topic_diameter)),
         ]
-    facts += [("relays", output.count(measures.relays)), ("unreachable", output.count(measures.unreachable))]
+    facts += [("relays", numbers.count(measures.relays)), ("unreachable", numbers.count(measures.unreachable))]
     output.print_facts(facts)
 
 
-def bound_facts(bounds: Bounds | None) -> dict[str, Any]:
-    """Bounds beside the measures of an overlay; nothing where none were asked for."""
-    return {} if bounds is None else {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}
+def proved(working: Working, interest: Interest) -> dict[str, int]:
+    """What no topic-connected overlay can be below, as fields beside the measures of one."""
+    from topicloom.metrics import bound
+
+    bounds = working.do("proving bounds", lambda: bound(interest))
+    return {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
     from topicloom.report import Results
@@ -25,6 +24,7 @@ PAGE = "report.html"
 
 
 def command(
+    *,
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -46,10 +46,8 @@ def command(
     ] = None,
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")] = "Topicloom report",
     no_diameters: options.NoDiameters = False,
-    node_column: options.NodeColumn = "node",
-    topic_column: options.TopicColumn = "topic",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    columns: options.InterestColumns,
+    printing: options.Printing,
 ) -> None:
     """Make a page of results to look at and to print.
 
@@ -60,20 +58,23 @@ def command(
     from topicloom.report import find_files, page_html, read_results, write_page
 
     require_matplotlib()
-    found = find_files(paths, node_column=node_column, topic_column=topic_column)
+    found = find_files(paths, node_column=columns.node_column, topic_column=columns.topic_column)
     target = out or _beside(paths)
     checked_paths.require_writable(target, *(path for group in found.paths.values() for path in group), ending=".html")
-    with Working(quiet=quiet) as working:
+    with printing.working() as working:
         results = working.do(
             "reading and measuring",
-            lambda: read_results(found, node_column=node_column, topic_column=topic_column, diameters=not no_diameters),
+            lambda: read_results(
+                found, node_column=columns.node_column, topic_column=columns.topic_column, diameters=not no_diameters
+            ),
         )
         html = working.do("drawing", lambda: page_html(results, title=title))
     write_page(html, target)
-    if json:
+    if printing.json:
         output.print_json(_facts(results) | {"bytes": len(html.encode()), "out": str(target)})
     else:
-        _print(results, target)
+        _print(results)
+        printing.written(target)
 
 
 def _beside(paths: list[Path]) -> Path:
@@ -93,7 +94,7 @@ def _facts(results: Results) -> dict[str, Any]:
     }
 
 
-def _print(results: Results, target: Path) -> None:
+def _print(results: Results) -> None:
     from topicloom.report import KINDS
 
     for kind in KINDS:
@@ -101,4 +102,3 @@ def _print(results: Results, target: Path) -> None:
             output.say(output.one_line(kind.line(result)))
     for aside in results.aside:
         output.say(output.one_line(f"left aside {aside.path}: {aside.reason}"))
-    output.say(f"written to {output.one_line(str(target))}")

@@ -10,14 +10,14 @@ import typer
 
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.progress import Working, telling_what_is_kept, time_left
-from topicloom.cli.shared.spark_work import on_spark, spark_options
+from topicloom.cli.shared.spark_work import on_spark
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.experiments.cells import Cell
     from topicloom.experiments.figure import Figure
     from topicloom.experiments.reproduction_folder import Made
     from topicloom.experiments.running import Plan
-    from topicloom.pipeline import SparkOptions
     from topicloom.pipeline.grids.sweep_watch import SweepWatch
 
 EXAMPLES = """\b
@@ -32,6 +32,7 @@ LIST = "list"
 
 
 def command(
+    *,
     names: Annotated[
         list[str],
         typer.Argument(
@@ -60,12 +61,8 @@ def command(
             show_default=False,
         ),
     ] = None,
-    master: options.Master = None,
-    spark_conf: options.SparkConf = None,
-    driver_memory: options.DriverMemory = None,
-    verbose: options.Verbose = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    spark: options.Spark,
+    printing: options.Printing,
 ) -> None:
     """Make the papers' figures again and check their claims.
 
@@ -81,26 +78,26 @@ def command(
     from topicloom.present.figures import require_matplotlib
 
     if names[0] == LIST:
-        _list(find_figures(names[1:] or [EVERYTHING], quick=quick), json=json)
+        _list(find_figures(names[1:] or [EVERYTHING], quick=quick), json=printing.json)
         return
     if out is None:
         raise InputError("missing option '--out'; give a folder to write to")
     require_matplotlib()
-    settings = spark_options(master, spark_conf, driver_memory, verbose=verbose)
     require_folder(out, quick=quick)
     figures, left_out = _possible(find_figures(names, quick=quick), names, data)
     watch = SweepWatch()
-    with Working(quiet=quiet or verbose) as working:
+    with printing.working(spark) as working:
         plan = working.do("looking for finished runs", lambda: plan_figures(figures, out, Graphs(data, out)))
         runs = len({cell for cells in plan.cells.values() for cell in cells})
         with telling_what_is_kept(lambda: runs - len(plan.pending) + watch.done, runs, "runs"):
-            errors = _run(working, settings, plan, watch) if plan.pending else {}
+            errors = _run(working, spark, plan, watch) if plan.pending else {}
             made = working.do("drawing and checking claims", lambda: write_reproduction(plan, errors, quick=quick))
     facts = {"runs": runs, **_facts(plan, made, errors, left_out)}
-    if json:
+    if printing.json:
         output.print_json(facts)
     else:
         _print(facts)
+        printing.written(f"{out}; `topicloom report` makes a page of it")
 
 
 def _list(figures: Sequence[Figure], *, json: bool) -> None:
@@ -108,8 +105,8 @@ def _list(figures: Sequence[Figure], *, json: bool) -> None:
         output.print_json([_described(figure) for figure in figures])
         return
     width = max(len(figure.id) for figure in figures)
-    rows = [
-        [f"{figure.id:{width}}  {figure.title}", output.count(len(figure.cells)), output.count(len(figure.claims))]
+    rows: list[list[output.Cell]] = [
+        [f"{figure.id:{width}}  {figure.title}", numbers.count(len(figure.cells)), numbers.count(len(figure.claims))]
         for figure in figures
     ]
     output.print_table((f"{'id':{width}}  what it shows", "runs", "claims"), rows)
@@ -143,7 +140,7 @@ def _possible(figures: list[Figure], names: Sequence[str], data: Path | None) ->
     return [figure for figure in figures if figure.id not in lacking], lacking
 
 
-def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch) -> dict[Cell, str]:
+def _run(working: Working, spark: options.Spark, plan: Plan, watch: SweepWatch) -> dict[Cell, str]:
     from topicloom.experiments.running import run_pending
 
     doing = ["runs"]
@@ -151,8 +148,8 @@ def _run(working: Working, settings: SparkOptions, plan: Plan, watch: SweepWatch
     def begun(text: str) -> None:
         doing[:] = [text]
 
-    with on_spark(working, settings, "topicloom reproduce") as spark:
-        return spark.do(
+    with on_spark(working, spark, "topicloom reproduce") as work:
+        return work.do(
             lambda: doing[0],
             lambda session: run_pending(session, plan, watch, begun),
             watch=watch,
@@ -190,9 +187,9 @@ def _print(facts: dict[str, Any]) -> None:
     holds = [each.holds for each in verdicts]
     output.print_facts(
         [
-            ("figures and tables", output.count(len(facts["figures"]))),
-            ("runs", output.count(facts["runs"])),
-            ("run now", output.count(facts["ran"])),
+            ("figures and tables", numbers.count(len(facts["figures"]))),
+            ("runs", numbers.count(facts["runs"])),
+            ("run now", numbers.count(facts["ran"])),
             ("claims that hold", f"{holds.count(True):,} of {len(holds):,}"),
         ]
     )
@@ -200,4 +197,3 @@ def _print(facts: dict[str, Any]) -> None:
         output.say(output.one_line(f"a run failed: {error}"))
     if facts["left_out"]:
         output.say(f"left out, as they need social graphs (--data): {', '.join(facts['left_out'])}")
-    output.say(f"written to {output.one_line(facts['out'])}; `topicloom report` makes a page of it")

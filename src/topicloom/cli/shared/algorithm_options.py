@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
-from typer.core import TyperCommand
 
 from topicloom.cli.shared.parameters import option_name
 
@@ -28,40 +26,13 @@ _METAVARS = {int: "N", float: "X", str: "NAME", bool: None}
 
 
 def taking(options: Callable[[], Options]) -> Callable[[Command], Command]:
-    """Offer options, made late, in a command that ends in `**parameters` and is added with `cls=LateOptions`."""
+    """Offer options, made late, in a command that ends in `**parameters`."""
 
     def mark(command: Command) -> Command:
-        written = inspect.signature(command, eval_str=True)
-        named = [one for one in written.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        command.__signature__ = written.replace(parameters=named)  # type: ignore[attr-defined]
         command.late_options = options  # type: ignore[attr-defined]
         return command
 
     return mark
-
-
-class LateOptions(TyperCommand):
-    """A command that gets its options of algorithms, which stand before `--seed`, when it is parsed."""
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse the arguments, with all options."""
-        assert self.callback is not None
-        command: Any = inspect.unwrap(self.callback)
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(self.name, epilog=self.epilog)(_with(command, command.late_options()))
-        return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
-
-
-def _with(command: Command, options: Options) -> Command:
-    @wraps(command)
-    def complete(**given: Any) -> None:
-        command(**given)
-
-    named = list(inspect.signature(command).parameters.values())
-    seed = [one.name for one in named].index("seed")
-    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*named[:seed], *options, *named[seed:])]
-    complete.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return complete
 
 
 def given(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from topicloom.cli.shared import output
+from topicloom.cli.shared.progress import Working
+from topicloom.cli.shared.shared_options import SharedOptions
+from topicloom.errors import InputError
+
+if TYPE_CHECKING:
+    from topicloom.model import Interest
+    from topicloom.pipeline import SparkOptions
+
+# Headings that the help of commands has.
+READING = "Reading SUBS"
+SPARK = "Spark"
+PRINTING = "Printing"
 
 Subscriptions = Annotated[
     Path,
@@ -37,45 +52,144 @@ TopicsOut = Annotated[
         "--topics", metavar="FILE", help="Parquet file to write the measures of each topic to.", show_default=False
     ),
 ]
-NodeColumn = Annotated[str, typer.Option("--node-column", metavar="NAME", help="Column of SUBS that names the node.")]
-TopicColumn = Annotated[
-    str, typer.Option("--topic-column", metavar="NAME", help="Column of SUBS that names the topic.")
-]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed; the same seed gives the same result.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=PRINTING)]
 Bound = Annotated[
     bool,
-    typer.Option("--bound", help="Prove bounds too: how far from the best there is? Takes some seconds."),
+    typer.Option("--bound", help="Prove how far from the best overlay it may be, which takes some seconds."),
 ]
 NoDiameters = Annotated[
     bool, typer.Option("--no-diameters", help="Leave out topic diameters, which may take most of the time.")
 ]
 
-Master = Annotated[
-    str | None,
-    typer.Option(
-        "--master",
-        metavar="URL",
-        help="Where Spark runs, such as local[4], spark://host:7077, yarn. "
-        "Unless given: SPARK_MASTER, spark-defaults, or all cores of this machine.",
-        show_default=False,
-    ),
-]
-SparkConf = Annotated[
-    list[str] | None,
-    typer.Option("--spark-conf", metavar="KEY=VALUE", help="A setting of Spark; may be repeated.", show_default=False),
-]
-DriverMemory = Annotated[
-    str | None,
-    typer.Option(
-        "--driver-memory",
-        metavar="SIZE",
-        help="Memory of Spark's driver, such as 8g; on one machine it does all the work.",
-        show_default=False,
-    ),
-]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Show what Spark and Java say, instead of progress.")]
+
+@dataclass(frozen=True, kw_only=True)
+class InterestColumns(SharedOptions):
+    """How subscriptions are read."""
+
+    node_column: Annotated[
+        str,
+        typer.Option(
+            "--node-column", metavar="NAME", help="Column of SUBS that names the node.", rich_help_panel=READING
+        ),
+    ] = "node"
+    topic_column: Annotated[
+        str,
+        typer.Option(
+            "--topic-column", metavar="NAME", help="Column of SUBS that names the topic.", rich_help_panel=READING
+        ),
+    ] = "topic"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterestFile(InterestColumns):
+    """Where subscriptions are, and how they are read."""
+
+    subscriptions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SUBS",
+            help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz. "
+            "Or a folder that `topicloom ingest` wrote.",
+            show_default=False,
+        ),
+    ]
+
+    @property
+    def path(self) -> Path:
+        """The file or folder."""
+        return self.subscriptions
+
+    def read(self, working: Working) -> Interest:
+        """Read them while a person watches."""
+        from topicloom.model import Interest
+
+        return working.do(
+            f"reading {self.path.name}",
+            lambda: Interest.read(self.path, node_column=self.node_column, topic_column=self.topic_column),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spark(SharedOptions):
+    """How Spark runs."""
+
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            metavar="URL",
+            help="Where Spark runs, such as local[4], spark://host:7077, yarn. "
+            "Unless given: SPARK_MASTER, spark-defaults, or all cores of this machine.",
+            show_default=False,
+            rich_help_panel=SPARK,
+        ),
+    ] = None
+    spark_conf: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--spark-conf",
+            metavar="KEY=VALUE",
+            help="A setting of Spark; may be repeated.",
+            show_default=False,
+            rich_help_panel=SPARK,
+        ),
+    ] = None
+    driver_memory: Annotated[
+        str | None,
+        typer.Option(
+            "--driver-memory",
+            metavar="SIZE",
+            help="Memory of Spark's driver, such as 8g; on one machine it does all the work.",
+            show_default=False,
+            rich_help_panel=SPARK,
+        ),
+    ] = None
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Show what Spark and Java say, instead of progress.", rich_help_panel=SPARK),
+    ] = False
+
+    def __post_init__(self) -> None:
+        self._settings()  # so that a wrong one is refused before any work
+
+    def _settings(self) -> dict[str, str]:
+        settings = {}
+        for text in self.spark_conf or ():
+            key, equals, value = text.partition("=")
+            if not equals or not key.strip():
+                raise InputError(
+                    f"spark_conf '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", "spark_conf"
+                )
+            settings[key.strip()] = value.strip()
+        return settings
+
+    def options(self) -> SparkOptions:
+        """The same for the pipeline."""
+        from topicloom.pipeline import SparkOptions
+
+        return SparkOptions(self.master, self._settings(), self.driver_memory, self.verbose)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printing(SharedOptions):
+    """What is printed, and how."""
+
+    json: Json = False
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.", rich_help_panel=PRINTING),
+    ] = False
+
+    def working(self, spark: Spark | None = None) -> Working:
+        """Shows work going on, unless that is not wanted, or Spark itself shows what it does."""
+        return Working(quiet=self.quiet or (spark is not None and spark.verbose))
+
+    def written(self, path: object, what: str = "") -> None:
+        """Say where something was written."""
+        if not self.quiet:
+            output.say(f"{what} written to {output.one_line(str(path))}".lstrip())
+
 
 Recover = Annotated[
     bool,

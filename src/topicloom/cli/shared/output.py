@@ -1,4 +1,4 @@
-"""What commands print: lines, tables, numbers, JSON."""
+"""What commands print: lines, tables, JSON."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from topicloom.present.numbers import Number
+
+Cell = str | Number
 
 # Wide enough for any table: what is piped has no width.
 _UNLIMITED = 10_000
@@ -46,24 +50,24 @@ def print_json_line(value: Any) -> None:
     print(json.dumps(value), flush=True)
 
 
-def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+def print_facts(facts: Sequence[tuple[str, Cell]]) -> None:
     """Print names and values, one a line, values right-aligned."""
     table = Table.grid(padding=(0, 3))
     table.add_column()
     table.add_column(justify="right")
     for fact in facts:
-        table.add_row(*fact)
+        table.add_row(*map(str, fact))
     _console().print(table)
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     """Print a table: the first column names its rows, the others hold numbers.
 
     Columns that do not fit beside each other are shared out evenly to tables one below the other, each with the names.
     """
     console = _console()
     widths = [
-        max(cell_len(line) for cell in (header, *column) for line in cell.split("\n"))
+        max(cell_len(line) for cell in (header, *column) for line in str(cell).split("\n"))
         for header, column in zip(headers, zip(*rows, strict=True), strict=True)
     ]
     for gap, part in _layouts(len(headers) - 1):
@@ -77,7 +81,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for i in columns:
             table.add_column(headers[i], justify="right", no_wrap=True)
         for row in rows:
-            table.add_row(row[0], *(row[i] for i in columns))
+            table.add_row(*(str(row[i]) for i in (0, *columns)))
         if columns.start > 1:
             console.print()
         console.print(table)
@@ -101,31 +105,6 @@ def print_entry(title: str, lines: Sequence[tuple[str, str]]) -> None:
             line.rstrip()
             console.print(f"  {'' if number else label:{label_width}} ", line)
     console.print()
-
-
-def count(number: int) -> str:
-    """A whole number with its thousands apart."""
-    return f"{number:,}"
-
-
-def degree(number: float) -> str:
-    """An average, to two digits."""
-    return f"{number:,.2f}"
-
-
-def share(number: float) -> str:
-    """A share, rounded down to four digits, so that only a full one reads as 1."""
-    return "1" if number == 1 else f"{math.floor(number * 10_000) / 10_000:.4f}"
-
-
-def amount(number: float) -> str:
-    """A cost or a rate, to six digits."""
-    return f"{number:,.6g}"
-
-
-def seconds(number: float) -> str:
-    """Seconds to the millisecond."""
-    return f"{number:,.3f}"
 
 
 def one_line(text: str) -> str:

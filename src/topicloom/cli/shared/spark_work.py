@@ -7,10 +7,11 @@ call would take it for its own.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from topicloom.cli.shared.options import Printing, Spark
 from topicloom.cli.shared.progress import Stoppable, Working
 
 if TYPE_CHECKING:
@@ -24,16 +25,6 @@ SparkSession = Any
 _POLL_SECONDS = 0.3
 # Stopping a session takes one or two seconds; starting one, which cannot be interrupted, some five.
 _END_SECONDS = 20.0
-
-
-def spark_options(
-    master: str | None, settings: Sequence[str] | None, driver_memory: str | None, *, verbose: bool
-) -> SparkOptions:
-    """The options that all commands on Spark share."""
-    from topicloom.pipeline import SparkOptions
-    from topicloom.pipeline.spark.settings import parse_settings
-
-    return SparkOptions(master, parse_settings(list(settings or ())), driver_memory, verbose)
 
 
 class OnSpark:
@@ -64,9 +55,16 @@ class OnSpark:
 
 
 @contextmanager
-def on_spark(working: Working, options: SparkOptions, name: str) -> Iterator[OnSpark]:
+def spark_work(spark: Spark, printing: Printing, name: str) -> Iterator[OnSpark]:
+    """A session for as long as the block runs, with progress of what is done on it."""
+    with printing.working(spark) as working, on_spark(working, spark, name) as session:
+        yield session
+
+
+@contextmanager
+def on_spark(working: Working, spark: Spark, name: str) -> Iterator[OnSpark]:
     """A session for as long as the block runs. Ctrl-C cancels its jobs and stops it."""
-    holder = _Holder(options, name)
+    holder = _Holder(spark.options(), name)
     try:
         session = working.do("starting Spark", holder.started)
         yield OnSpark(working, session)

@@ -19,9 +19,11 @@ def require_metric(prices: Floats, names: Sequence[str], where: str) -> None:
     i, j, k = broken_triangle(prices, _SLACK)
     if i >= 0:
         raise InputError(
-            f"{where}: the price from '{names[i]}' to '{names[k]}' is {prices[i, k]:g}, "
+            f"the price from '{names[i]}' to '{names[k]}' is {prices[i, k]:g}, "
             f"and {prices[i, j] + prices[j, k]:g} through '{names[j]}'; "
-            "prices must obey the triangle inequality, or be closed with --close"
+            "prices must obey the triangle inequality, or be closed with close",
+            "close",
+            file=where,
         )
 
 

@@ -33,6 +33,9 @@ MOST_POPULAR = (0.01, 0.1, 0.2)
 # What a topic's nodes and a node's topics are called in a social graph.
 _SOCIAL = {None: ("", ""), "directed": (" (followees)", " (followers)"), "undirected": (" (friends)", " (friends)")}
 
+# Up to how many pairs of nodes what they share is counted exactly.
+MAX_PAIRS = 20_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -131,7 +134,7 @@ class Profile:
 
 
 def profile(
-    spark: SparkSession, folder: str | os.PathLike[str], *, max_pairs: int = 10_000_000, seed: int = 0
+    spark: SparkSession, folder: str | os.PathLike[str], *, max_pairs: int = MAX_PAIRS, seed: int = 0
 ) -> Profile:
     """Profile an ingest folder.
 

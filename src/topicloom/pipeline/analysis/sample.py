@@ -78,7 +78,7 @@ def sample(
     require_seed(seed)
     for name, number in (("nodes", nodes), ("seeds", seeds)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise InputError(f"{name} must be a whole number, 1 or more, not {number!r}")
+            raise InputError(f"{name} must be a whole number, 1 or more, not {number!r}", name)
     ingested = Ingested.open(folder)
     present = ingested.table(spark, "nodes").count()
     if nodes > present:

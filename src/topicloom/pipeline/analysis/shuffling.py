@@ -21,4 +21,4 @@ def place(name: Column, seed: int) -> Column:
 def require_seed(seed: int) -> None:
     """Refuse what is not a seed."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
+        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}", "seed")

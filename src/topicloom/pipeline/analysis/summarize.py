@@ -163,12 +163,12 @@ def _summary(counts: pa.Table, seconds: float | None, max_bad: float) -> Summary
         raise InputError("nothing to summarize: there are no messages")
     if wrong == total or wrong / total > max_bad:
         listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-        limit = "" if wrong == total else f", more than --max-bad {max_bad:g} accepts"
-        raise InputError(f"{wrong:,} of {total:,} messages are bad{limit} ({listed})")
+        limit = "" if wrong == total else f", more than max_bad {max_bad:g} accepts"
+        raise InputError(f"{wrong:,} of {total:,} messages are bad{limit} ({listed})", "max_bad")
     if seconds is None:
         seconds = pc.max(good["last"]).as_py() - pc.min(good["first"]).as_py()
         if seconds <= 0:
-            raise InputError("all messages have the same time; give the seconds that the log spans with --seconds")
+            raise InputError("all messages have the same time; give how long the log spans, as seconds", "seconds")
     users, channels = (len(pc.unique(good[name])) for name in ("user", "channel"))
     return Summary(total, wrong, reasons, users, channels, float(seconds))
 

@@ -44,18 +44,20 @@ class IngestOptions:
 
     def __post_init__(self) -> None:
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\n\r\0'):
-            raise InputError(f"--separator '{self.separator}': expected one character, not a quote")
+            raise InputError(f"separator '{self.separator}': expected one character, not a quote", "separator")
         if self.separator is not None and not self.separator.isascii():
-            raise InputError(f"--separator '{self.separator}': expected an ASCII character")
+            raise InputError(f"separator '{self.separator}': expected an ASCII character", "separator")
         if self.format is not None and self.format not in FORMATS:
-            raise InputError(f"--format '{self.format}': unknown; known are {', '.join(FORMATS)}")
+            raise InputError(f"format '{self.format}': unknown; known are {', '.join(FORMATS)}", "format")
         if self.graph not in (None, "directed", "undirected"):
-            raise InputError(f"--graph '{self.graph}': expected directed or undirected")
+            raise InputError(f"graph '{self.graph}': expected directed or undirected", "graph")
         if self.include_self and self.graph is None:
-            raise InputError("--include-self: only for graphs, with --graph directed or undirected")
+            raise InputError(
+                "include_self: only for graphs, with graph directed or undirected", "include_self", "graph"
+            )
         if not 0 <= self.max_bad <= 1:
-            raise InputError(f"--max-bad {self.max_bad}: expected a share from 0 to 1")
+            raise InputError(f"max_bad {self.max_bad}: expected a share from 0 to 1", "max_bad")
         if self.max_name_bytes < 1:
-            raise InputError(f"--max-name-length {self.max_name_bytes}: expected at least 1")
+            raise InputError(f"max_name_bytes {self.max_name_bytes}: expected at least 1", "max_name_bytes")
         if self.where is not None and not self.where.strip():
-            raise InputError("--where: the condition is empty")
+            raise InputError("where: the condition is empty", "where")

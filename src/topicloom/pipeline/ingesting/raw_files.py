@@ -56,7 +56,7 @@ def _local_files(text: str) -> list[str]:
     if path.is_dir():
         files = sorted(str(file) for file in _data_files(path))
         if not files:
-            raise InputError(f"{text}: the folder has no files to read")
+            raise InputError("the folder has no files to read", file=text)
         return files
     if path.exists():
         return [text]
@@ -64,7 +64,7 @@ def _local_files(text: str) -> list[str]:
     files = [file for match in matches for file in (_local_files(match) if Path(match).is_dir() else [match])]
     if not files:
         kind = "no file matches" if glob.has_magic(text) else "no such file or folder"
-        raise InputError(f"{text}: {kind}")
+        raise InputError(kind, file=text)
     return files
 
 
@@ -76,7 +76,7 @@ def _data_files(folder: Path) -> Iterator[Path]:
 
 def _format_of(file: str, options: IngestOptions) -> str:
     if file.lower().endswith(_MISREAD):
-        raise InputError(f"{file}: Spark cannot read {_MISREAD}; compress it as {', '.join(sorted(_COMPRESSED))}")
+        raise InputError(f"Spark cannot read {_MISREAD}; compress it as {', '.join(sorted(_COMPRESSED))}", file=file)
     if options.format is not None:
         return options.format
     name = PurePosixPath(file)
@@ -86,7 +86,9 @@ def _format_of(file: str, options: IngestOptions) -> str:
     kind = _ENDINGS.get(name.suffix.lower(), "csv" if options.separator else None)
     if kind is None:
         raise InputError(
-            f"{file}: cannot tell its format by its name; endings are {', '.join(_ENDINGS)}, "
-            f"each also with {', '.join(sorted(_COMPRESSED))}; or give --separator or --format"
+            f"its name does not tell what it holds; endings are {', '.join(_ENDINGS)}, "
+            f"each also with {', '.join(sorted(_COMPRESSED))}; or give separator or format",
+            *("separator", "format"),
+            file=file,
         )
     return kind

@@ -40,11 +40,12 @@ def raw_rows(spark: SparkSession, format_: str, paths: Sequence[str], options: I
     try:
         return read(spark, format_, list(paths), options)
     except ParseException as error:
-        raise InputError(f'--where "{options.where}": is not a condition of Spark SQL ({_first_line(error)})') from None
+        problem = f'where "{options.where}": is not a condition of Spark SQL ({_first_line(error)})'
+        raise InputError(problem, "where") from None
     except AnalysisException as error:
         if options.where is None:
             raise
-        raise InputError(f'--where "{options.where}": {_first_line(error)}') from None
+        raise InputError(f'where "{options.where}": {_first_line(error)}', "where") from None
 
 
 def readable_path(uri: str) -> str:
@@ -59,7 +60,7 @@ def _delimited(spark: SparkSession, format_: str, paths: list[str], options: Ing
     fields = split_header(first[1].removeprefix("\ufeff"), separator)
     header = tuple(fields) if options.header else None
     if len(fields) < 2:
-        raise InputError(f"{where}: has one column, '{fields[0]}'; is the separator '{separator}'? See --separator")
+        raise InputError(f"has one column, '{fields[0]}'; is separator '{separator}' right?", "separator", file=where)
     node, topic = _positions(fields, options, where)
     lines = spark.read.text(paths).selectExpr("value", *_PLACE)
     if options.where is None:
@@ -77,7 +78,10 @@ def _json_lines(spark: SparkSession, _: str, paths: list[str], options: IngestOp
     from pyspark.sql.types import StringType, StructField, StructType
 
     if options.graph is not None and (options.node_column is None or options.topic_column is None):
-        raise InputError("JSON Lines have no first and second column; name them with --node-column and --topic-column")
+        raise InputError(
+            "JSON Lines have no first and second column; name them with node_column and topic_column",
+            *("node_column", "topic_column"),
+        )
     wanted = _two_names(options, ["node", "topic"])
     names = list(wanted)
     if options.where is not None:
@@ -101,13 +105,13 @@ def _parquet(spark: SparkSession, _: str, paths: list[str], options: IngestOptio
     rows = spark.read.parquet(*paths)
     where = readable_path(paths[0])
     if len(rows.columns) < 2:
-        raise InputError(f"{where}: has one column; expected nodes in one and topics in another")
+        raise InputError("has one column; expected nodes in one and topics in another", file=where)
     wanted = _two_names(options, rows.columns[:2] if options.graph else ["node", "topic"])
     require_columns(rows.columns, wanted, where)
     for name in wanted:
         kind = dict(rows.dtypes)[name]
         if kind not in _NAME_TYPES:
-            raise InputError(f"{where}: column '{name}' holds {kind}, not names (strings)")
+            raise InputError(f"column '{name}' holds {kind}, not names (strings)", file=where)
     nothing = sql.lit(None).cast("string")
     known = _internal(sql.col("_metadata.file_path"), sql.col("_metadata.file_block_start"), nothing, nothing)
     return RawRows(_picked(rows.select(*known, *map(_column, rows.columns)), options, *wanted))
@@ -131,7 +135,7 @@ def _picked(rows: DataFrame, options: IngestOptions, node: str, topic: str) -> D
     kept = (sql.lit(True) if options.where is None else sql.expr(f"({options.where})")).alias("kept")
     kind = dict(rows.select(kept).dtypes)["kept"]
     if kind != "boolean":
-        raise InputError(f'--where "{options.where}": is {kind}, not a condition')
+        raise InputError(f'where "{options.where}": is {kind}, not a condition', "where")
     return rows.select(
         *(sql.col(name).alias(name.strip("_")) for name in INTERNAL),
         _column(node).cast("string").alias("node"),
@@ -156,7 +160,7 @@ def _positions(fields: list[str], options: IngestOptions, where: str) -> tuple[i
         else:
             places.append(_position(wanted, len(fields), where))
     if places[0] == places[1]:
-        raise InputError(f"{where}: nodes and topics cannot both be in column {places[0] + 1}")
+        raise InputError(f"nodes and topics cannot both be in column {places[0] + 1}", file=where)
     return places[0], places[1]
 
 
@@ -164,7 +168,7 @@ def _position(text: str, width: int, where: str) -> int:
     if not text.isdecimal():
         raise InputError(f"column '{text}': without a header columns are numbers, the first being 1")
     if not 1 <= int(text) <= width:
-        raise InputError(f"{where}: no column {text}; it has {width}")
+        raise InputError(f"no column {text}; it has {width}", file=where)
     return int(text) - 1
 
 
@@ -174,7 +178,7 @@ def _first_line_of(spark: SparkSession, paths: list[str]) -> tuple[str, str]:
         top = spark.read.text(path).selectExpr("_metadata.file_path", "value").head(1)
         if top:
             return str(top[0][0]), str(top[0][1])
-    raise InputError(f"{readable_path(paths[0])}: is empty; expected a subscription a line")
+    raise InputError("is empty; expected a subscription a line", file=readable_path(paths[0]))
 
 
 def _column(name: str) -> Column:

@@ -59,12 +59,12 @@ def require_usable(tally: Tally, notes: DataFrame, max_bad: float) -> None:
         odd = notes.where(notes.kind == OTHER_HEADER).orderBy("file").first()
         assert odd is not None
         raise InputError(
-            f"{readable_path(odd['file'])}: its columns, {odd['raw']}, are not those of the other files; "
-            "ingest files with other columns apart"
+            f"its columns, {odd['raw']}, are not those of the other files; ingest files with other columns apart",
+            file=readable_path(odd["file"]),
         )
     if tally.good == 0 and tally.bad == 0:
-        what = f"all {tally.rows:,} rows are left out by --where" if tally.filtered else "there are no rows"
-        raise InputError(f"nothing to ingest: {what}")
+        what = f"all {tally.rows:,} rows are left out by where" if tally.filtered else "there are no rows"
+        raise InputError(f"nothing to ingest: {what}", "where")
     if tally.pairs == 0 and tally.good:
         raise InputError(f"nothing to ingest: all {tally.good:,} edges are self-loops")
     share = tally.bad / (tally.good + tally.bad)
@@ -73,8 +73,9 @@ def require_usable(tally: Tally, notes: DataFrame, max_bad: float) -> None:
     first = first_bad_row(notes)
     assert first is not None
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.reasons.items())
-    limit = f", more than --max-bad {max_bad:g} accepts" if tally.good else ""
+    limit = f", more than max_bad {max_bad:g} accepts" if tally.good else ""
     raise InputError(
         f"{tally.bad:,} of {tally.good + tally.bad:,} rows are bad{limit} ({reasons}); "
-        f"the first is {readable_path(first['file'])}, line {first['line']}: {first['raw'][:80]!r}"
+        f"the first is {readable_path(first['file'])}, line {first['line']}: {first['raw'][:80]!r}",
+        "max_bad",
     )

@@ -66,7 +66,7 @@ def _short_errors(options: SparkOptions) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         if options.verbose:
             raise
-        raise InputError(f"Spark: {in_one_line(error)} (--verbose shows more)") from None
+        raise InputError(f"Spark: {in_one_line(error)} (verbose shows more)", "verbose") from None
     finally:
         logger.disabled = was_disabled
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from topicloom.errors import InputError
-
 _LOCAL = re.compile(r"local(\[|$)")
 _DRIVER_BYTES = 4 << 30
 
@@ -35,17 +33,6 @@ class SparkOptions:
     conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     driver_memory: str | None = None
     verbose: bool = False
-
-
-def parse_settings(given: list[str]) -> dict[str, str]:
-    """Settings from texts such as `spark.executor.memory=4g`."""
-    settings = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise InputError(f"--spark-conf '{text}': expected KEY=VALUE, such as spark.executor.memory=4g")
-        settings[key.strip()] = value.strip()
-    return settings
 
 
 def is_local(master: str) -> bool:

@@ -1,4 +1,4 @@
-"""What content-based plans cost, from what `topicloom content cost --json` printed."""
+"""What content-based plans cost, from what `topicloom content cost` printed as JSON."""
 
 from __future__ import annotations
 

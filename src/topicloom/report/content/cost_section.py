@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.present.html import Cell
-from topicloom.present.numbers import amount, count, mean, percent
+from topicloom.present.numbers import amount, count, count_of, mean, percent
 from topicloom.report.content.cost_results import COST, BrokerCost, Costs, PlanCost, read_costs
 from topicloom.report.page.kind import Kind
 from topicloom.report.page.ranked import Column, ranked_figure
@@ -21,8 +21,8 @@ def costs_section(costs: Costs) -> Section:
         return Section(f"Cost: {costs.name}", _plan(costs.plans[0]))
     first = costs.plans[0]
     about = (
-        f"What {len(costs.plans)} plans cost: {first.users:,} users, {len(first.brokers):,} brokers, "
-        f"{first.channels:,} channels."
+        f"What {len(costs.plans)} plans cost: {count_of(first.users, 'user')}, "
+        f"{count_of(len(first.brokers), 'broker')}, {count_of(first.channels, 'channel')}."
     )
     drawn = ranked_figure(
         [plan.name for plan in costs.plans],

@@ -1,4 +1,4 @@
-"""The section of core trees, as `topicloom content cost` writes them with --trees."""
+"""The section of core trees, as `topicloom content cost` writes them when asked for trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section of a table of topics, as `topicloom measure` and `topicloom evaluate` write it with --topics."""
+"""The section of a table of topics, as `topicloom measure` and `topicloom evaluate` write it when asked for topics."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from topicloom.experiments.verdict import Verdict
 from topicloom.present.html import Cell, Sentence
-from topicloom.present.numbers import claimed, count, measured
+from topicloom.present.numbers import claimed, count, count_of, measured
 from topicloom.report.page.kind import Kind
 from topicloom.report.page.section import Section, heading, paragraph, picture, table, tiles
 from topicloom.report.runs.reproduction_results import REPRODUCTION, PaperFigure, Reproduction, read_reproductions
@@ -62,7 +62,7 @@ def _paper(reproduction: Reproduction, paper: str) -> Section:
 
 
 def _figure(figure: PaperFigure, claims: Iterable[Verdict]) -> str:
-    runs = f"{figure.runs:,} runs, {figure.repetitions:,} for each setting"
+    runs = f"{count_of(figure.runs, 'run')}, {figure.repetitions:,} for each setting"
     failed = f"; {figure.failed:,} failed" if figure.failed else ""
     place = f"{figure.place[:1].upper()}{figure.place[1:]}"
     drawn = picture(figure.picture, place, f"{figure.about} From {runs}{failed}.")
@@ -102,8 +102,8 @@ def _facts(reproduction: Reproduction) -> dict[str, object]:
 
 
 def _line(reproduction: Reproduction) -> str:
-    figures, claims = len(reproduction.figures), len(reproduction.claims)
-    return f"reproduction {reproduction.name}: {figures} figures, {reproduction.holding[True]} of {claims} claims hold"
+    figures, claims = count_of(len(reproduction.figures), "figure"), count_of(len(reproduction.claims), "claim")
+    return f"reproduction {reproduction.name}: {figures}, {reproduction.holding[True]} of {claims} hold"
 
 
 KIND = Kind(
