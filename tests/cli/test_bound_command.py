@@ -42,7 +42,7 @@ def test_measure_and_compare_show_bounds_if_asked(cli: Cli, subs: Path, tmp_path
     lines = compared.out.splitlines()
     assert "max deg." in lines[0]
     assert lines[-2].startswith("gm ")
-    assert lines[-2].split()[-2:] == ["1.00", "1.00"]
+    assert lines[-2].split()[-2:] == ["1.00", "1.50"]
     assert lines[-1].startswith("gpm")
     assert "/ bound" not in cli("compare", subs, "--algorithms", "gm", "--no-diameters").out
     rows = cli("compare", subs, "--bound", "--algorithms", "gm", "--json").json

@@ -38,12 +38,11 @@ def rows(interest: Interest) -> tuple[np.ndarray, ...]:
 
 
 @pytest.mark.parametrize(("nodes", "seeds"), [(3, 800), (4, 800), (5, 800), (6, 100)])
-@pytest.mark.parametrize("rounds", [0, 60])
-def test_no_bound_passes_the_optimum(nodes: int, seeds: int, rounds: int) -> None:
+def test_no_bound_passes_the_optimum(nodes: int, seeds: int) -> None:
     tight = 0
     for seed in range(seeds):
         interest = tiny_interest(nodes, seed)
-        optimum, found = Optimum(interest), bound(interest, rounds=rounds)
+        optimum, found = Optimum(interest), bound(interest)
         said = f"seed {seed}"
         assert found.links <= optimum.fewest_links, said
         assert found.max_degree <= optimum.lowest_degree, said
