@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -49,9 +50,24 @@ def test_content_sweep(cli: Cli, tmp_path: Path) -> None:
     ]
     assert lines[-1] == f"written to {out}"
     table = pyarrow.parquet.read_table(out)
-    assert table.num_rows == 8
+    assert table.num_rows == len(list((tmp_path / "sweep.parquet.cells").iterdir())) == 8
     rows = cli(*arguments, "--json").json["rows"]
     ratios = table.filter(pyarrow.compute.equal(table["algorithm"], "packing"))["cost_reduction_ratio"].to_pylist()
     assert [row["cost_reduction_ratio"] for row in rows if row["algorithm"] == "packing"] == pytest.approx(
         [sum(ratios[:2]) / 2, sum(ratios[2:]) / 2]
     )
+
+
+def test_ctrl_c_keeps_the_runs_that_are_done(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    arguments = ["content", "sweep", "--users", "20", "--users-per-broker", 10, "--channels", 5]
+    arguments += ["--algorithms", "random,packing", "--out", tmp_path / "sweep.parquet"]
+    assert cli(*arguments, "--seeds", 1).status == 0
+    written = (tmp_path / "sweep.parquet").read_bytes()
+    monkeypatch.setattr("topicloom.pipeline.sweeps.content_sweep.run_content_sweep", interrupted)
+    ended = cli(*arguments, "--seeds", 3)
+    kept = "stopped; 2 of 6 runs are done and kept, the same command goes on from there"
+    assert (ended.status, ended.out, ended.err) == (130, "", f"topicloom: {kept}\n")
+    assert (tmp_path / "sweep.parquet").read_bytes() == written

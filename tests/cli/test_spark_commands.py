@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from command_line import Cli
 
-from topicloom import Interest
+from topicloom import InputError, Interest
 
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
 
@@ -140,10 +140,12 @@ def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
 
 
 def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from topicloom.pipeline.grids import sweep
-    from topicloom.pipeline.grids.sweep_cells import failed
+    from topicloom.pipeline.sweeps import designer_sweep
 
-    monkeypatch.setattr(sweep, "_in_executor", lambda cell, interest: failed("no\nluck"))
+    def unlucky(cell: Any, interest: Any) -> None:
+        raise InputError("no\nluck")
+
+    monkeypatch.setattr(designer_sweep, "_in_executor", unlucky)
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"\nname = "mine"').replace("[1, 2]", "[1, 2, 3, 4]"))
     ended = cli("sweep", spec, "--out", tmp_path / "out")
@@ -167,7 +169,7 @@ def test_ctrl_c_keeps_the_cells_that_are_done(tmp_path: Path) -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test in the background ignores it
     ) as process:
         deadline = time.monotonic() + 90
-        while not list(out.glob("cells/*.json")) and time.monotonic() < deadline:
+        while not list(out.glob("cells/*.arrow")) and time.monotonic() < deadline:
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)

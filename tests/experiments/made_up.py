@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom.experiments.catalogue import all_figures
-from topicloom.experiments.cells import Cell, beside
 from topicloom.experiments.claims import check
 from topicloom.experiments.figure import Figure
+from topicloom.experiments.figure_grid import beside
 from topicloom.experiments.queries import Runs
 from topicloom.experiments.verdict import Verdict
+from topicloom.pipeline.grids.cell import Cell
 
 Parameters = Mapping[str, Any]
 # The rows that a run with these parameters would give.
@@ -28,7 +29,9 @@ def one_row(**columns: Callable[[Parameters], Any]) -> Results:
 
 def runs_of(figure: Figure, results: Results) -> Runs:
     """All cells of a figure with these results."""
-    rows = [{**row, **beside(Cell(figure.run, cell), row)} for cell in figure.cells for row in results(dict(cell))]
+    rows = [
+        {**row, **beside(Cell(figure.run, dict(cell)), row)} for cell in figure.cells for row in results(dict(cell))
+    ]
     names = dict.fromkeys(name for row in rows for name in row)
     return Runs(pa.table({name: [row.get(name) for row in rows] for name in names}))
 

@@ -65,6 +65,12 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
+def test_a_seed_that_no_table_can_hold(path: Path) -> None:
+    path.write_text(TEXT.replace("seed = [1, 2]", f"seed = [1, {2**63}]"))
+    with pytest.raises(InputError, match=f"^seed is {2**63}; give a whole number of at most {2**63 - 1}"):
+        read_figure(path, quick=False)
+
+
 def test_lists_are_all_combinations(path: Path) -> None:
     figure = read_figure(path, quick=False)
     assert (figure.id, figure.repetitions, len(figure.cells)) == ("p-fig-1", 2, 3 * 3 * 2)

@@ -12,12 +12,13 @@ import pyarrow as pa
 import pytest
 
 from topicloom.experiments.catalogue import all_figures
-from topicloom.experiments.cells import Cell, with_parameters
 from topicloom.experiments.claims import check
 from topicloom.experiments.drawing import draw
 from topicloom.experiments.figure import Figure, Value
+from topicloom.experiments.figure_grid import with_parameters
 from topicloom.experiments.queries import Runs
 from topicloom.experiments.runs.registry import run_cell
+from topicloom.pipeline.grids.cell import Cell
 
 FIGURES = {
     name: figure for name, figure in all_figures(quick=True).items() if name.startswith(("shadows-", "content-"))
@@ -44,9 +45,10 @@ def rows_of(name: str) -> pa.Table:
     """All rows of a figure, every workload made tiny."""
     figure = FIGURES[name]
     tables = []
-    for cell in figure.cells:
-        tiny = tuple((key, SMALLER[key](value) if key in SMALLER else value) for key, value in cell)
-        tables.append(with_parameters(Cell(figure.run, tiny), run_cell(figure.run, dict(tiny), None)))
+    for parameters in figure.cells:
+        tiny = {key: SMALLER[key](value) if key in SMALLER else value for key, value in parameters}
+        cell = Cell(figure.run, tiny)
+        tables.append(with_parameters(cell, run_cell(cell, None)))
     return pa.concat_tables(tables, promote_options="permissive")
 
 

@@ -16,7 +16,7 @@ from topicloom.pipeline.analysis.common_topics import CommonTopics
 from topicloom.pipeline.analysis.designer_memory import designer_memory
 from topicloom.pipeline.analysis.distribution import Distribution
 from topicloom.pipeline.analysis.profile import Profile
-from topicloom.pipeline.grids.sweep_table import SCHEMA, write_results
+from topicloom.pipeline.sweeps.sweep_table import SCHEMA, write_sweep_table
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="432pt" height="288pt" viewBox="0 0 432 288">'
@@ -195,7 +195,7 @@ def sweep_rows(
 
 def write_sweep(path: Path, rows: Sequence[dict[str, Any]] | None = None) -> Path:
     """Results of a sweep in a file."""
-    write_results(path, pa.Table.from_pylist(list(sweep_rows() if rows is None else rows), SCHEMA), "seed = [1, 2]")
+    write_sweep_table(path, pa.Table.from_pylist(list(sweep_rows() if rows is None else rows), SCHEMA), "seed = [1, 2]")
     return path
 
 

@@ -16,7 +16,7 @@ from result_files import sweep_rows, write_profile, write_sweep, write_topics
 
 from topicloom import InputError, design, synthetic
 from topicloom.metrics import topic_measures
-from topicloom.pipeline.grids.sweep_table import SCHEMA
+from topicloom.pipeline.sweeps.sweep_table import SCHEMA
 from topicloom.report import find_files, read_results
 from topicloom.report.overlays.topics_section import TOPICS
 from topicloom.report.runs.sweep_pictures import Axis, sweep_axis

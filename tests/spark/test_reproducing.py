@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 
 from topicloom.designers import design
 from topicloom.experiments.figure import Figure, read_figure
+from topicloom.experiments.figure_grid import PlannedFigures, plan_figures, run_figures
 from topicloom.experiments.graph_samples import Graphs
 from topicloom.experiments.reproduction_folder import Made, require_folder, write_reproduction
-from topicloom.experiments.running import Plan, plan_figures, run_pending
 from topicloom.metrics import measure
 from topicloom.model import InputError
-from topicloom.pipeline.grids.sweep_watch import SweepWatch
+from topicloom.pipeline.grids.grid_watch import GridWatch
 from topicloom.workloads import synthetic
 
 TEXT = """
@@ -67,16 +67,16 @@ def figure(folder: Path, text: str = GOOD, name: str = "fig-1") -> Figure:
     return read_figure(file, quick=False)
 
 
-def made(spark: SparkSession, out: Path, *figures: Figure) -> tuple[Plan, list[Made]]:
+def made(spark: SparkSession, out: Path, *figures: Figure) -> tuple[PlannedFigures, list[Made]]:
     plan = plan_figures(figures, out, Graphs(None, out))
-    errors = run_pending(spark, plan, SweepWatch()) if plan.pending else {}
+    errors = run_figures(spark, plan, GridWatch())
     return plan, write_reproduction(plan, errors, quick=False)
 
 
 def test_rows_are_those_of_direct_calls(spark: SparkSession, tmp_path: Path) -> None:
     out = tmp_path / "out"
     plan, [one] = made(spark, out, figure(tmp_path))
-    assert len(plan.pending) == 8
+    assert len(plan.grid.pending) == 8
     rows = pyarrow.parquet.read_table(out / "p-fig-1.parquet").to_pylist()
     assert len(rows) == 8
     for row in rows:
@@ -100,13 +100,13 @@ def test_what_is_done_is_not_done_again_and_gives_the_same_bytes(spark: SparkSes
     made(spark, out, figure(tmp_path))
     files = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
     plan, _ = made(spark, out, figure(tmp_path))
-    assert not plan.pending
+    assert not plan.grid.pending
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == files
     lost, damaged = sorted((out / "cells").iterdir())[:2]
     lost.unlink()
     damaged.write_bytes(b"no")
     plan, _ = made(spark, out, figure(tmp_path))
-    assert len(plan.pending) == 2
+    assert len(plan.grid.pending) == 2
 
 
 def test_the_same_seeds_give_the_same_data(spark: SparkSession, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_figures_share_cells_and_a_folder(spark: SparkSession, tmp_path: Path) -
     made(spark, out, first)
     second = figure(tmp_path, GOOD.replace("[20, 30]", "[20, 40]"), "fig-2")
     plan, _ = made(spark, out, second)
-    assert len(plan.pending) == 4
+    assert len(plan.grid.pending) == 4
     entries = json.loads((out / "reproduction.json").read_text())["figures"]
     assert {entry["id"] for entry in entries} == {"p-fig-1", "p-fig-2"}
     assert len(json.loads((out / "claims.json").read_text())["claims"]) == 4
@@ -135,7 +135,7 @@ def test_runs_that_fail_are_counted_and_tried_again(spark: SparkSession, tmp_pat
     _, [one] = made(spark, out, figure(tmp_path, TEXT))
     assert (one.entry["runs"], one.entry["failed"]) == (12, 4)
     assert "12 runs, 2 repetitions, 4 runs failed." in (out / "results.md").read_text()
-    assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).pending) == 4
+    assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).grid.pending) == 4
     nothing = TEXT.split('[[try]]\ndesigner = "ring-per-topic"')[0].replace(', "random-m"', "")
     empty = figure(tmp_path, nothing + TEXT[TEXT.index("[plot]") :], "fig-3")
     with pytest.raises(InputError, match=r"^no run gave a result; the first failed with: gpa needs max_edges"):
@@ -148,7 +148,7 @@ def test_a_graph_that_is_too_small_stops_no_other_figure(spark: SparkSession, tm
     (tmp_path / "ego_facebook.txt").write_text("a b\n")
     social = figure(tmp_path, GOOD.replace("topics = 6\nmin_topics = 2", 'graph = "ego-facebook"'), "fig-2")
     plan = plan_figures([figure(tmp_path), social], tmp_path / "out", Graphs(tmp_path, tmp_path / "out"))
-    errors = run_pending(spark, plan, SweepWatch())
+    errors = run_figures(spark, plan, GridWatch())
     assert set(errors) == set(plan.cells["p-fig-2"])
     (message,) = {text.split("/")[-1].split(": ", 1)[1] for text in errors.values() if "cannot have 20" in text}
     assert message == "has 2 nodes; a sample cannot have 20"

@@ -30,12 +30,11 @@ from pathlib import Path
 import pyarrow.parquet
 import topicloom
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.ingesting import ingest
-from topicloom.pipeline import SparkOptions, spark_session
+from topicloom.pipeline import SparkOptions, ingest, spark_session
 from topicloom.pipeline.analysis.evaluate import evaluate
 from topicloom.pipeline.analysis.profile import profile
 from topicloom.pipeline.analysis.sample import sample
-from topicloom.pipeline.grids.sweep import sweep
+from topicloom.pipeline.sweeps.designer_sweep import sweep
 
 def broken(batches):
     raise KeyError("broken on purpose")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -21,12 +20,11 @@ from pyspark.sql import SparkSession
 
 from topicloom import Interest, measure, synthetic
 from topicloom.designers import run
-from topicloom.pipeline.grids import sweep as sweeping
-from topicloom.pipeline.grids.sweep import Sweep, finish, run_pending, sweep
-from topicloom.pipeline.grids.sweep_cells import cell_key
-from topicloom.pipeline.grids.sweep_plan import plan_sweep
-from topicloom.pipeline.grids.sweep_spec import read_spec
-from topicloom.pipeline.grids.sweep_watch import SweepStopped, SweepWatch
+from topicloom.pipeline.grids.cell import Cell, kept
+from topicloom.pipeline.grids.grid_watch import GridStopped, GridWatch
+from topicloom.pipeline.sweeps import designer_sweep as sweeping
+from topicloom.pipeline.sweeps.designer_sweep import plan_sweep, run_sweep, sweep, write_sweep
+from topicloom.pipeline.sweeps.sweep_spec import read_spec
 
 SPEC = """
 seed = [1, 2]
@@ -166,17 +164,20 @@ def test_finished_cells_are_skipped(spark: SparkSession, spec: Path, tmp_path: P
 def test_a_failing_cell_is_a_row(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
     plan = plan_sweep(read_spec(spec), tmp_path / "out")
     # No spec can say this, as it is checked; so say it here.
-    wrong = replace(plan.cells[0].cell, designer="gpm", parameters=(("max_degree", 0),))
-    cells = (replace(plan.cells[0], cell=wrong, key=cell_key(wrong, None)), *plan.cells[1:4])
-    plan = replace(plan, cells=cells, pending=cells)
-    watch = SweepWatch()
-    run_pending(spark, plan, watch)
-    result = finish(plan)
-    assert (watch.done, result.cells, result.failed) == (4, 4, 1)
-    first, *others = result.table.to_pylist()
-    assert first["error"] == "max_degree of gpm must be a whole number, 1 or more, not 0"
-    assert (first["seconds"], first["support"], first["parameter_max_degree"]) == (None, None, 0)
-    assert [row["error"] for row in others] == [None] * 3
+    first, *others = plan.cells[:4]
+    wrong = Cell("sweep", {**first.parameters, "designer": "gpm", "parameters": {"max_degree": 0}})
+    cells = (wrong, *others)
+    spec_of_four = replace(plan.spec, rows=plan.spec.rows[:4])
+    plan = replace(plan, spec=spec_of_four, cells=cells, grid=replace(plan.grid, cells=cells, pending=cells))
+    watch = GridWatch()
+    result = write_sweep(plan, run_sweep(spark, plan, watch))
+    assert (watch.done, watch.kept) == (4, 3)
+    assert kept(plan.grid.folder, wrong) is None, "it is to run again"
+    assert (result.cells, result.failed) == (4, 1)
+    row, *rows = result.table.to_pylist()
+    assert row["error"] == "max_degree of gpm must be a whole number, 1 or more, not 0"
+    assert (row["seconds"], row["support"], row["designer"]) == (None, None, plan.spec.rows[0].designer)
+    assert [row["error"] for row in rows] == [None] * 3
 
 
 def test_a_cell_that_kills_its_worker_fails_alone_and_is_tried_again(
@@ -185,7 +186,7 @@ def test_a_cell_that_kills_its_worker_fails_alone_and_is_tried_again(
     original = sweeping._in_executor
 
     def deadly(cell: Any, *others: Any) -> Any:
-        if cell.designer == "low-oda" and cell.workload.synthetic is None:
+        if cell.parameters["designer"] == "low-oda" and cell.parameters["workload"] is None:
             os._exit(1)
         return original(cell, *others)
 
@@ -208,15 +209,14 @@ def test_a_stopped_sweep_goes_on(
         return counted(cell, *others)
 
     monkeypatch.setattr(sweeping, "_in_executor", slow)
-    out, watch = tmp_path / "out", SweepWatch()
+    out, watch = tmp_path / "out", GridWatch()
     threading.Thread(target=stop_after, args=(watch, 3), daemon=True).start()
-    with pytest.raises(SweepStopped):
+    with pytest.raises(GridStopped):
         sweep(spark, spec, out, watch=watch)
     kept = len(list((out / "cells").iterdir()))
     assert 3 <= kept < CELLS
     assert kept == watch.done
     assert not (out / "results.parquet").exists()
-    assert not any(json.loads(path.read_text())["outcome"]["error"] for path in (out / "cells").iterdir())
     time.sleep(1)  # tasks that were cancelled may still be asleep
     calls()
     result = sweep(spark, spec, out)
@@ -224,7 +224,7 @@ def test_a_stopped_sweep_goes_on(
     assert without_seconds(result.table) == without_seconds(sweep(spark, spec, tmp_path / "whole").table)
 
 
-def stop_after(watch: SweepWatch, cells: int) -> None:
+def stop_after(watch: GridWatch, cells: int) -> None:
     while watch.done < cells:
         time.sleep(0.01)
     watch.stop()
@@ -235,19 +235,20 @@ def test_a_killed_sweep_goes_on(spark: SparkSession, spec: Path, tmp_path: Path)
     code = "import sys; from topicloom.cli.main import run; sys.exit(run())"
     arguments = ["sweep", str(spec), "--out", str(out), "--master", "local[1]", "--driver-memory", "512m"]
     with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 60
-        while len(list(out.glob("cells/*.json"))) < 2 and time.monotonic() < deadline:
+        deadline = time.monotonic() + 180
+        while len(list(out.glob("cells/*.arrow"))) < 2 and time.monotonic() < deadline:
+            assert process.poll() is None
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
-    kept = len(list(out.glob("cells/*.json")))
+    kept = len(list(out.glob("cells/*.arrow")))
     assert kept >= 2
-    result: Sweep = sweep(spark, spec, out)
+    result = sweep(spark, spec, out)
     assert result.ran == CELLS - kept
     assert without_seconds(result.table) == without_seconds(sweep(spark, spec, tmp_path / "whole").table)
 
 
 def test_time_left_follows_cost() -> None:
-    watch = SweepWatch()
+    watch = GridWatch()
     watch.begin(1000)
     watch.cell_done(10)
     assert watch.seconds_left is None, "too little to tell"

@@ -8,25 +8,25 @@ from typing import Any
 import pytest
 
 from topicloom import InputError, Interest
-from topicloom.pipeline.grids.sweep_plan import plan_sweep
-from topicloom.pipeline.grids.sweep_spec import Cell, read_spec
+from topicloom.pipeline.sweeps.designer_sweep import plan_sweep
+from topicloom.pipeline.sweeps.sweep_spec import SweepRow, read_spec
 
 WORKLOAD = "[[workload]]\nnodes = 20\ntopics = 8\nmin_topics = 2\n"
 DESIGNER = '[[designer]]\nname = "gm"\n'
 
 
 @pytest.fixture
-def cells(tmp_path: Path) -> Any:
-    def read(text: str) -> tuple[Cell, ...]:
+def rows(tmp_path: Path) -> Any:
+    def read(text: str) -> tuple[SweepRow, ...]:
         path = tmp_path / "spec.toml"
         path.write_text(text)
-        return read_spec(path).cells
+        return read_spec(path).rows
 
     return read
 
 
-def test_lists_mean_all_combinations_in_order(cells: Any) -> None:
-    found = cells(
+def test_lists_mean_all_combinations_in_order(rows: Any) -> None:
+    found = rows(
         """
         [[workload]]
         popularity = ["zipf", "uniform"]
@@ -51,32 +51,32 @@ def test_lists_mean_all_combinations_in_order(cells: Any) -> None:
     assert len(found) == 16
 
 
-def test_a_seed_is_a_repetition(cells: Any) -> None:
-    found = cells(f'seed = [5, 6]\n{WORKLOAD}[[designer]]\nname = "random-m"\nmax_degree = 3\n{DESIGNER}')
+def test_a_seed_is_a_repetition(rows: Any) -> None:
+    found = rows(f'seed = [5, 6]\n{WORKLOAD}[[designer]]\nname = "random-m"\nmax_degree = 3\n{DESIGNER}')
     seeds = [(c.designer, dict(c.workload.synthetic)["seed"], c.seed) for c in found]
     assert seeds == [("random-m", 5, 5), ("gm", 5, None), ("random-m", 6, 6), ("gm", 6, None)]
 
 
-def test_own_seeds_go_before_the_common_ones(cells: Any) -> None:
-    found = cells(f'seed = [5, 6]\n{WORKLOAD}seed = 1\n{DESIGNER}[[designer]]\nname = "random-a"\nmax_edges = 9\n')
+def test_own_seeds_go_before_the_common_ones(rows: Any) -> None:
+    found = rows(f'seed = [5, 6]\n{WORKLOAD}seed = 1\n{DESIGNER}[[designer]]\nname = "random-a"\nmax_edges = 9\n')
     assert [(c.designer, dict(c.workload.synthetic)["seed"], c.seed) for c in found] == [
         ("gm", 1, None),
         ("random-a", 1, 5),
         ("random-a", 1, 6),
     ]
-    found = cells(f'seed = [5, 6]\n{WORKLOAD}[[designer]]\nname = "random-a"\nmax_edges = 9\nseed = [1, 2]\n')
+    found = rows(f'seed = [5, 6]\n{WORKLOAD}[[designer]]\nname = "random-a"\nmax_edges = 9\nseed = [1, 2]\n')
     assert [(dict(c.workload.synthetic)["seed"], c.seed) for c in found] == [(5, 1), (5, 2), (6, 1), (6, 2)]
 
 
-def test_what_makes_no_difference_makes_no_cell(cells: Any) -> None:
+def test_what_makes_no_difference_makes_no_cell(rows: Any) -> None:
     text = f'{WORKLOAD}popularity = ["uniform", "zipf"]\nalpha = [0.5, 2.0]\n{DESIGNER}'
-    assert [dict(c.workload.synthetic).get("alpha") for c in cells(text)] == [None, 0.5, 2.0]
+    assert [dict(c.workload.synthetic).get("alpha") for c in rows(text)] == [None, 0.5, 2.0]
 
 
-def test_files_are_beside_the_spec_and_need_no_seed(cells: Any, tmp_path: Path) -> None:
+def test_files_are_beside_the_spec_and_need_no_seed(rows: Any, tmp_path: Path) -> None:
     Interest.from_pairs([("a", "x"), ("b", "x")]).write(tmp_path / "subs.parquet")
-    (cell,) = cells(f'seed = [1, 2]\n[[workload]]\nfile = "subs.parquet"\n{DESIGNER}')
-    assert (cell.workload.name, cell.workload.path, cell.seed) == ("subs.parquet", tmp_path / "subs.parquet", None)
+    (row,) = rows(f'seed = [1, 2]\n[[workload]]\nfile = "subs.parquet"\n{DESIGNER}')
+    assert (row.workload.name, row.workload.path, row.seed) == ("subs.parquet", tmp_path / "subs.parquet", None)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,7 @@ def test_files_are_beside_the_spec_and_need_no_seed(cells: Any, tmp_path: Path) 
         (f"seeds = 3\n{WORKLOAD}{DESIGNER}", "unknown key 'seeds'; known are workload, designer, seed, diameters"),
         (f'seed = "x"\n{WORKLOAD}{DESIGNER}', "seed is 'x'; give a whole number, or a list of such"),
         (f"seed = -1\n{WORKLOAD}{DESIGNER}", "seed is -1; give a whole number, 0 or more"),
+        (f"seed = {2**63}\n{WORKLOAD}{DESIGNER}", f"seed is {2**63}; give a whole number of at most {2**63 - 1}"),
         (f"seed = []\n{WORKLOAD}{DESIGNER}", "seed is an empty list; give at least one value"),
         (f"diameters = 1\n{WORKLOAD}{DESIGNER}", "diameters is 1; give true or false"),
         (f"workload = 3\n{DESIGNER}", "workload is no list of tables; begin each with a line [[workload]]"),
@@ -102,6 +103,8 @@ def test_files_are_beside_the_spec_and_need_no_seed(cells: Any, tmp_path: Path) 
         (WORKLOAD.replace("20", "[20, 0]") + DESIGNER, "workload 1 (line 1): nodes is 0; give a whole number of"),
         (WORKLOAD.replace("20", "2.5") + DESIGNER, "workload 1 (line 1): nodes is 2.5; give a whole number, or a list"),
         (WORKLOAD.replace("= 2\n", "= [2, 9]\n") + DESIGNER, "workload 1 (line 1): min_topics is 9; give"),
+        (f"{WORKLOAD}seed = {10**30}\n{DESIGNER}", f"workload 1 (line 1): seed is {10**30}; give a whole number of"),
+        (WORKLOAD.replace("20", str(10**20)) + DESIGNER, f"workload 1 (line 1): nodes is {10**20}; give a whole"),
         (f'[[workload]]\nfile = "none.csv"\n{DESIGNER}', "workload 1 (line 1): file 'none.csv': there is no "),
         (
             f'[[workload]]\nfile = "a"\nnodes = 3\n{DESIGNER}',
@@ -119,14 +122,18 @@ def test_files_are_beside_the_spec_and_need_no_seed(cells: Any, tmp_path: Path) 
             "designer 1 (line 5): max_degree of gpm must be a whole number, 1 or more, not 0",
         ),
         (
+            f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = {10**20}\n',
+            f"designer 1 (line 5): max_degree is {10**20}; give a whole number of at most",
+        ),
+        (
             f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = "3"\n',
             "designer 1 (line 5): max_degree is '3'; give a number",
         ),
     ],
 )
-def test_what_is_wrong_is_one_line_with_its_place(cells: Any, tmp_path: Path, text: str, wrong: str) -> None:
+def test_what_is_wrong_is_one_line_with_its_place(rows: Any, tmp_path: Path, text: str, wrong: str) -> None:
     with pytest.raises(InputError) as refusal:
-        cells(text)
+        rows(text)
     message = str(refusal.value)
     assert message.startswith(f"{tmp_path / 'spec.toml'}: {wrong}")
     assert "\n" not in message
@@ -142,8 +149,8 @@ def test_files_that_are_no_spec(tmp_path: Path) -> None:
         read_spec(binary)
 
 
-def test_a_sweep_goes_into_its_own_folder(cells: Any, tmp_path: Path) -> None:
-    cells(WORKLOAD + DESIGNER)
+def test_a_sweep_goes_into_its_own_folder(rows: Any, tmp_path: Path) -> None:
+    rows(WORKLOAD + DESIGNER)
     spec = read_spec(tmp_path / "spec.toml")
     with pytest.raises(InputError, match=r"holds other files; give a new folder, or one that a sweep wrote"):
         plan_sweep(spec, tmp_path)
@@ -151,5 +158,5 @@ def test_a_sweep_goes_into_its_own_folder(cells: Any, tmp_path: Path) -> None:
         plan_sweep(spec, tmp_path / "spec.toml")
     with pytest.raises(InputError, match="does not exist"):
         plan_sweep(spec, tmp_path / "none" / "out")
-    assert len(plan_sweep(spec, tmp_path / "out").pending) == 1
+    assert len(plan_sweep(spec, tmp_path / "out").grid.pending) == 1
     assert not (tmp_path / "out").exists()

@@ -4,9 +4,9 @@ Each figure or table is one TOML file in the folder of its paper: workloads, wha
 what the paper says about it. docs/reproduce.md tells the format, docs/results.md what came out.
 
 - `figure`: the file, read. `catalogue`: all of them.
-- `cells`: one run, and keeping what came out. `runs`: the functions that a file may name.
+- `runs`: the functions that a file may name.
 - `graph_samples`: social graphs to run on.
-- `running`: what is left to do, and doing it on Spark.
+- `figure_grid`: figures as a grid: their cells, running what is left of them, and the rows that came out.
 - `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them. `verdict`: what came out.
 - `drawing`: the picture.
 - `reproduction_folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`.

@@ -1,4 +1,8 @@
-"""A figure or table of a paper as its file describes it: what to run, what to draw, what the paper says."""
+"""A figure or table of a paper as its file describes it: what to run, what to draw, what the paper says.
+
+The files are part of the package, and tests read all of them; so dataclasses, which refuse unknown keys, are check
+enough, and no pydantic is needed.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+from topicloom.pipeline.grids.cell import require_64_bits
+from topicloom.pipeline.grids.grid import combinations
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -119,16 +126,12 @@ def _sized(table: Mapping[str, Any], *, quick: bool) -> dict[str, Any]:
 def _cells(content: Mapping[str, Any], *, quick: bool) -> Iterator[Parameters]:
     """All combinations of a seed, a workload and what is tried on it."""
     seeds: list[int] = content["seed"]
-    workloads = [each for table in content["workload"] for each in _combinations(_sized(table, quick=quick))]
-    tries = [each for table in content["try"] for each in _combinations(_sized(table, quick=quick))]
+    for seed in seeds:
+        require_64_bits("seed", seed)
+    workloads = [each for table in content["workload"] for each in combinations(_sized(table, quick=quick))]
+    tries = [each for table in content["try"] for each in combinations(_sized(table, quick=quick))]
     for workload, tried, seed in product(workloads, tries, seeds):
         yield tuple(sorted({"seed": seed, **workload, **tried}.items()))
-
-
-def _combinations(table: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
-    lists = [value if isinstance(value, list) else [value] for value in table.values()]
-    for values in product(*lists):
-        yield dict(zip(table, values, strict=True))
 
 
 def _plot(table: Mapping[str, Any]) -> Plot:

@@ -15,16 +15,17 @@ import pyarrow.parquet
 
 from topicloom._version import __version__
 from topicloom.experiments.catalogue import all_figures
-from topicloom.experiments.cells import FOLDER, Cell
 from topicloom.experiments.claims import check
 from topicloom.experiments.drawing import draw
 from topicloom.experiments.figure import Figure
+from topicloom.experiments.figure_grid import PlannedFigures, rows_of
 from topicloom.experiments.queries import Runs
 from topicloom.experiments.results_page import results_page
-from topicloom.experiments.running import Plan, rows_of
 from topicloom.experiments.verdict import Verdict
 from topicloom.files.atomic import replacing
 from topicloom.model import InputError
+from topicloom.pipeline.grids.cell import Cell
+from topicloom.pipeline.grids.grid import require_grid_folder
 from topicloom.present.figures import write_figure
 
 REPRODUCTION = "reproduction.json"
@@ -42,21 +43,14 @@ class Made:
 
 def require_folder(folder: Path, *, quick: bool) -> None:
     """An error where the folder cannot take a reproduction of that kind."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; give a folder to write to")
-    if not folder.exists():
-        if not folder.parent.is_dir():
-            raise InputError(f"{folder}: the folder {folder.parent} does not exist")
-        return
-    if any(folder.iterdir()) and not (folder / FOLDER).is_dir():
-        raise InputError(f"{folder}: holds other files; give a new folder, or one that a reproduction wrote")
+    require_grid_folder(folder, "a reproduction")
     for before in (_read(folder, _FIGURES), _read(folder, _CLAIMS)):
         if before["quick"] not in (None, quick):
             kind, other = ("a quick", "a full one") if before["quick"] else ("a full", "one with quick")
             raise InputError(f"holds {kind} reproduction; give another folder for {other}", "quick", file=folder)
 
 
-def write_reproduction(plan: Plan, errors: Mapping[Cell, str], *, quick: bool) -> list[Made]:
+def write_reproduction(plan: PlannedFigures, errors: Mapping[Cell, str], *, quick: bool) -> list[Made]:
     """Write the data, pictures and claims of a plan's figures, whose cells have run; not of those without a row."""
     made = [each for figure in plan.figures if (each := _make(plan, figure, errors, quick=quick)) is not None]
     if not made:
@@ -74,7 +68,7 @@ def write_reproduction(plan: Plan, errors: Mapping[Cell, str], *, quick: bool) -
     return made
 
 
-def _make(plan: Plan, figure: Figure, errors: Mapping[Cell, str], *, quick: bool) -> Made | None:
+def _make(plan: PlannedFigures, figure: Figure, errors: Mapping[Cell, str], *, quick: bool) -> Made | None:
     rows = rows_of(plan, figure)
     if not rows.num_rows:
         return None

@@ -6,7 +6,8 @@ No other package imports pyspark, and nothing here imports it before a session i
 - `ingesting`: from raw files to an interest.
 - `analysis`: profiles, samples and evaluation of what was ingested; rates from message histories.
 - `stream`: events as they come, an overlay mended by micro-batches of them.
-- `grids`: many runs: sweeps of designers and of content-based networks.
+- `grids`: the engine of many runs: cells, what is left of them, keeping what is done.
+- `sweeps`: grids that users describe: of designers, and of content-based networks.
 """
 
 from topicloom.pipeline.ingesting.ingest import ingest

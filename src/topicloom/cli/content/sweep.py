@@ -9,7 +9,7 @@ import typer
 
 from topicloom.cli.content import compare
 from topicloom.cli.shared import checked_paths, options, output
-from topicloom.cli.shared.spark_work import spark_work
+from topicloom.cli.shared.grid_work import run_and_write
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
@@ -52,14 +52,18 @@ def command(
 ) -> None:
     """Run algorithms on many generated networks, on Spark.
 
-    Each network is one task. FILE gets a row for each network and algorithm.
+    Each algorithm on each network is one task, and a row of FILE: its parameters, costs, seconds, and its error if it
+    failed. Runs that are done are kept in FILE.cells: after Ctrl-C or a crash the same command goes on, and runs that
+    failed are tried again.
     """
-    import pyarrow.parquet
+    from topicloom.pipeline.sweeps.content_sweep import (
+        ContentSweep,
+        plan_content_sweep,
+        run_content_sweep,
+        write_content_sweep,
+    )
 
-    from topicloom.files.atomic import replacing
-    from topicloom.pipeline.grids.content_sweep import Grid, content_sweep
-
-    grid = Grid(
+    asked = ContentSweep(
         users=tuple(int(number) for number in _numbers("--users", users, whole=True)),
         users_per_broker=tuple(int(number) for number in _numbers("--users-per-broker", users_per_broker, whole=True)),
         channels=channels,
@@ -69,12 +73,19 @@ def command(
         width=width,
         prices=prices,
     )
-    grid.networks()
+    asked.networks()
     checked_paths.require_writable(out)
-    with spark_work(spark, printing, "topicloom content sweep") as work:
-        table = work.do("networks", lambda session: content_sweep(session, grid))
-    with replacing(out) as temporary:
-        pyarrow.parquet.write_table(table, temporary)
+    with printing.working(spark) as working:
+        plan = working.do("looking for finished runs", lambda: plan_content_sweep(asked, out))
+        table = run_and_write(
+            working,
+            spark,
+            "content sweep",
+            plan.grid,
+            lambda session, watch, _: run_content_sweep(session, plan, watch),
+            ("writing results", lambda errors: write_content_sweep(plan, errors)),
+            "runs",
+        )
     rows = _averages(table)
     if printing.json:
         output.print_json({"rows": rows, "out": str(out)})

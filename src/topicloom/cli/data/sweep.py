@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.progress import Working, telling_what_is_kept, time_left
-from topicloom.cli.shared.spark_work import on_spark
+from topicloom.cli.shared.grid_work import run_and_write
 from topicloom.present import numbers
-
-if TYPE_CHECKING:
-    from topicloom.pipeline.grids.sweep_plan import Plan
-    from topicloom.pipeline.grids.sweep_watch import SweepWatch
 
 EXAMPLES = """\b
 Example:
@@ -58,39 +53,26 @@ def command(
     and its error if it failed. Cells that are done are kept: after Ctrl-C or a crash the same command goes on, and
     cells that failed are tried again.
     """
-    from topicloom.pipeline.grids.sweep import finish
-    from topicloom.pipeline.grids.sweep_plan import plan_sweep
-    from topicloom.pipeline.grids.sweep_spec import read_spec
-    from topicloom.pipeline.grids.sweep_watch import SweepWatch
+    from topicloom.pipeline.sweeps.designer_sweep import plan_sweep, run_sweep, write_sweep
+    from topicloom.pipeline.sweeps.sweep_spec import read_spec
 
     read = read_spec(spec)
     with printing.working(spark) as working:
         plan = working.do("looking for finished cells", lambda: plan_sweep(read, out))
-        watch = SweepWatch()
-        cells = len({planned.key for planned in plan.cells})
-        with telling_what_is_kept(lambda: cells - len(plan.pending) + watch.done, cells, "cells"):
-            if plan.pending:
-                _run(working, spark, plan, watch)
-            result = working.do("writing results", lambda: finish(plan))
+        result = run_and_write(
+            working,
+            spark,
+            "sweep",
+            plan.grid,
+            lambda session, watch, _: run_sweep(session, plan, watch),
+            ("writing results", lambda errors: write_sweep(plan, errors)),
+        )
     facts = {"cells": result.cells, "ran": result.ran, "failed": result.failed, "out": str(result.results)}
     if printing.json:
         output.print_json(facts)
         return
     _print(facts, [row for row in result.table.to_pylist() if row["error"] is not None])
     printing.written(result.results)
-
-
-def _run(working: Working, spark: options.Spark, plan: Plan, watch: SweepWatch) -> None:
-    from topicloom.pipeline.grids.sweep import run_pending
-
-    with on_spark(working, spark, "topicloom sweep") as work:
-        work.do(
-            "cells",
-            lambda session: run_pending(session, plan, watch),
-            watch=watch,
-            total=len(plan.pending),
-            note=lambda: time_left(watch.seconds_left),
-        )
 
 
 def _print(facts: dict[str, Any], failed: Sequence[dict[str, Any]]) -> None:

@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topicloom.cli.shared import options, output
-from topicloom.cli.shared.progress import Working, telling_what_is_kept, time_left
-from topicloom.cli.shared.spark_work import on_spark
+from topicloom.cli.shared.grid_work import run_and_write
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from topicloom.experiments.cells import Cell
     from topicloom.experiments.figure import Figure
-    from topicloom.experiments.reproduction_folder import Made
-    from topicloom.experiments.running import Plan
-    from topicloom.pipeline.grids.sweep_watch import SweepWatch
 
 EXAMPLES = """\b
 Example:
@@ -70,11 +65,10 @@ def command(
     here. Runs that are done are kept: after Ctrl-C or a crash the same command goes on.
     """
     from topicloom.experiments.catalogue import EVERYTHING, find_figures
+    from topicloom.experiments.figure_grid import plan_figures, run_figures
     from topicloom.experiments.graph_samples import Graphs
     from topicloom.experiments.reproduction_folder import require_folder, write_reproduction
-    from topicloom.experiments.running import plan_figures
     from topicloom.model import InputError
-    from topicloom.pipeline.grids.sweep_watch import SweepWatch
     from topicloom.present.figures import require_matplotlib
 
     if names[0] == LIST:
@@ -85,14 +79,29 @@ def command(
     require_matplotlib()
     require_folder(out, quick=quick)
     figures, left_out = _possible(find_figures(names, quick=quick), names, data)
-    watch = SweepWatch()
     with printing.working(spark) as working:
         plan = working.do("looking for finished runs", lambda: plan_figures(figures, out, Graphs(data, out)))
-        runs = len({cell for cells in plan.cells.values() for cell in cells})
-        with telling_what_is_kept(lambda: runs - len(plan.pending) + watch.done, runs, "runs"):
-            errors = _run(working, spark, plan, watch) if plan.pending else {}
-            made = working.do("drawing and checking claims", lambda: write_reproduction(plan, errors, quick=quick))
-    facts = {"runs": runs, **_facts(plan, made, errors, left_out)}
+        made, errors = run_and_write(
+            working,
+            spark,
+            "reproduce",
+            plan.grid,
+            lambda session, watch, tell: run_figures(session, plan, watch, tell),
+            (
+                "drawing and checking claims",
+                lambda errors: (write_reproduction(plan, errors, quick=quick), sorted(set(errors.values()))),
+            ),
+            "runs",
+        )
+    facts = {
+        "runs": len(plan.grid.cells),
+        "figures": [each.entry for each in made],
+        "claims": [verdict.to_dict() for each in made for verdict in each.verdicts],
+        "ran": len(plan.grid.pending),
+        "errors": errors,
+        "left_out": left_out,
+        "out": str(out),
+    }
     if printing.json:
         output.print_json(facts)
     else:
@@ -138,35 +147,6 @@ def _possible(figures: list[Figure], names: Sequence[str], data: Path | None) ->
         if name in names:
             raise InputError(f"{name} needs social graphs; give the folder that holds their edge lists with --data")
     return [figure for figure in figures if figure.id not in lacking], lacking
-
-
-def _run(working: Working, spark: options.Spark, plan: Plan, watch: SweepWatch) -> dict[Cell, str]:
-    from topicloom.experiments.running import run_pending
-
-    doing = ["runs"]
-
-    def begun(text: str) -> None:
-        doing[:] = [text]
-
-    with on_spark(working, spark, "topicloom reproduce") as work:
-        return work.do(
-            lambda: doing[0],
-            lambda session: run_pending(session, plan, watch, begun),
-            watch=watch,
-            total=len(plan.pending),
-            note=lambda: time_left(watch.seconds_left),
-        )
-
-
-def _facts(plan: Plan, made: Sequence[Made], errors: dict[Cell, str], left_out: list[str]) -> dict[str, Any]:
-    return {
-        "figures": [each.entry for each in made],
-        "claims": [verdict.to_dict() for each in made for verdict in each.verdicts],
-        "ran": len(plan.pending),
-        "errors": sorted(set(errors.values())),
-        "left_out": left_out,
-        "out": str(plan.folder),
-    }
 
 
 def _print(facts: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@
 - `checked_paths`: Checks of files before any work, so that an hour's result is not lost to a misspelt folder.
 - `commands`: Commands as typer knows them: help in sections, and errors in the words of the command line.
 - `design_work`: Designers at the command line: their options, and running one while a person watches.
+- `grid_work`: Running a grid on Spark while a person watches.
 - `options`: Options that several commands share.
 - `output`: What commands print: lines, tables, JSON.
 - `parameters`: How parameters are spelt as options.

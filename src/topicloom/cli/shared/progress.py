@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, TypeVar
 
@@ -125,29 +124,6 @@ class Working:
         if errors:
             raise errors[0]
         return results[0]
-
-
-def time_left(seconds: float | None) -> str:
-    """How long it will take yet, in words; nothing where nobody knows."""
-    if seconds is None:
-        return ""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return f"about {max(1, round(seconds))} s left"
-    if minutes < 90:
-        return f"about {minutes} min left"
-    return f"about {round(minutes / 60)} h left"
-
-
-@contextmanager
-def telling_what_is_kept(done: Callable[[], int], of: int, things: str) -> Iterator[None]:
-    """After Ctrl-C a person wants to know what is lost: nothing of the things that are done."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"stopped; {done():,} of {of:,} {things} are done and kept, the same command goes on from there"
-        ) from None
 
 
 def is_busy() -> bool:

@@ -7,11 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from topicloom._version import __version__
-from topicloom.model import InputError, Interest
-from topicloom.pipeline.grids.content_sweep import Grid, run_network
-
-_MEASURED = ("total", "access", "core", "cost_reduction_ratio")
+from topicloom.model import Interest
+from topicloom.pipeline.sweeps.content_sweep import ContentSweep, network_row
 
 
 def run_content(parameters: Mapping[str, Any], interest: Interest | None = None) -> pa.Table:
@@ -20,7 +17,7 @@ def run_content(parameters: Mapping[str, Any], interest: Interest | None = None)
     Its `seconds` are those of the processor: the quickest algorithm takes a thousandth of the time of the slowest, and
     a busy machine interrupts that one alone.
     """
-    grid = Grid(
+    asked = ContentSweep(
         users=(parameters["users"],),
         users_per_broker=(parameters["users_per_broker"],),
         channels=parameters["channels"],
@@ -30,8 +27,7 @@ def run_content(parameters: Mapping[str, Any], interest: Interest | None = None)
         width=parameters.get("width"),
         prices=parameters.get("prices", "plane"),
     )
-    (network,) = grid.networks()
-    (row,) = run_network({**network, "seed": parameters["seed"]}, grid.algorithms, __version__)
-    if "error" in row:
-        raise InputError(row["error"])
-    return pa.Table.from_pylist([{**{name: row[name] for name in _MEASURED}, "seconds": row["processor_seconds"]}])
+    (network,) = asked.networks()
+    row = network_row({**network, "seed": parameters["seed"]}, *asked.algorithms)
+    row["seconds"] = row.pop("processor_seconds")
+    return pa.Table.from_pylist([row])

@@ -14,6 +14,7 @@ from topicloom.experiments.runs.content_runs import run_content
 from topicloom.experiments.runs.design_runs import run_design
 from topicloom.experiments.runs.step_runs import run_steps
 from topicloom.model import Interest
+from topicloom.pipeline.grids.cell import Cell
 from topicloom.workloads import synthetic
 
 # Each gets the parameters of its cell and the interest, if it has one, and gives the rows that it measured.
@@ -34,8 +35,9 @@ WITHOUT_INTEREST = ("content",)
 _SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "seed")
 
 
-def run_cell(run: str, parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
+def run_cell(cell: Cell, interest: Interest | None) -> pa.Table:
     """Run a cell; this is the task. A synthetic interest is drawn here, others are sent."""
-    if interest is None and run not in WITHOUT_INTEREST:
+    parameters = cell.parameters
+    if interest is None and cell.run not in WITHOUT_INTEREST:
         interest = synthetic(**{name: parameters[name] for name in _SYNTHETIC if name in parameters})
-    return RUNS[run](parameters, interest)
+    return RUNS[cell.run](parameters, interest)

@@ -19,7 +19,7 @@ MOST_LINES = 12
 
 
 class Axis(NamedTuple):
-    """What a picture has along its x-axis, and what differs from panel to panel, as places in `Cell.workload`."""
+    """What a picture has along its x-axis, and what differs from panel to panel, as places in `Averaged.workload`."""
 
     along: int | None
     across: tuple[int, ...]

@@ -1,12 +1,13 @@
-"""Cells: what stands beside the results of a run."""
+"""Rows of a figure: what stands beside the results of a run."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-from topicloom.experiments.cells import Cell, with_parameters
+from topicloom.experiments.figure_grid import with_parameters
+from topicloom.pipeline.grids.cell import Cell
 
-CELL = Cell("design", (("k", 3), ("nodes", 100), ("popularity", "zipf"), ("seed", 7)))
+CELL = Cell("design", {"k": 3, "nodes": 100, "popularity": "zipf", "seed": 7})
 
 
 def test_parameters_and_the_repetition_stand_beside_every_row() -> None:

@@ -1,23 +1,26 @@
-"""Seeing how far a sweep is, and stopping it."""
+"""Seeing how far a grid is, and stopping it."""
 
 from __future__ import annotations
 
 import threading
 import time
 
+from topicloom.algorithms import Stopped
+
 # The first cells to end need not be like the others; below this share of all cost they say nothing about the rest.
 _TELLING_SHARE = 0.05
 
 
-class SweepStopped(Exception):  # noqa: N818  it is no error
-    """The watch asked a sweep to stop; the cells that are done are kept."""
+class GridStopped(Stopped):
+    """The watch asked a grid to stop; the cells that are done are kept."""
 
 
-class SweepWatch:
-    """The line between a running sweep and whoever waits for it."""
+class GridWatch:
+    """The line between a running grid and whoever waits for it."""
 
     def __init__(self) -> None:
         self._done = 0
+        self._failed = 0
         self._stop = threading.Event()
         self._began = time.monotonic()
         self._cost_left = 0
@@ -28,13 +31,18 @@ class SweepWatch:
         """How many cells are done so far."""
         return self._done
 
+    @property
+    def kept(self) -> int:
+        """How many of them did not fail, and so need not run again."""
+        return self._done - self._failed
+
     def stop(self) -> None:
-        """Ask the sweep to stop; cells that are done stay."""
+        """Ask the grid to stop; cells that are done stay."""
         self._stop.set()
 
     @property
     def stopped(self) -> bool:
-        """Whether the sweep was asked to stop."""
+        """Whether the grid was asked to stop."""
         return self._stop.is_set()
 
     @property
@@ -48,8 +56,9 @@ class SweepWatch:
         """Cells that cost so much together begin to run."""
         self._began, self._cost_left = time.monotonic(), cost
 
-    def cell_done(self, cost: int) -> None:
-        """A cell of that cost is done."""
+    def cell_done(self, cost: int, *, failed: bool = False) -> None:
+        """A cell of that cost is done, or has failed."""
         self._done += 1
+        self._failed += failed
         self._cost_left -= cost
         self._cost_done += cost

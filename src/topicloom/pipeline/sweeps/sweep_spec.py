@@ -1,7 +1,10 @@
-"""What a sweep runs: reading its TOML file into cells.
+"""What a sweep runs: reading its TOML file into runs.
 
 The file names workloads and designers; a list of values means all of them, and several lists all combinations. See
 docs/pipeline.md for the format. Everything is checked here, before any work: an error names the table and its line.
+
+By hand and not by pydantic: kinds and keys are some twenty lines here, which its models and the translation of its
+errors into ours would pass, and which values go together only designers and workloads know.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from topicloom.designers import checked_parameters, find_designer
-from topicloom.model import InputError
+from topicloom.errors import InputError
+from topicloom.pipeline.grids.cell import require_64_bits
+from topicloom.pipeline.grids.grid import combinations
 from topicloom.workloads import synthetic
 
 if sys.version_info >= (3, 11):
@@ -25,13 +29,12 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-# Names and values; tuples, as cells are compared and sent to executors.
+# Names and values; tuples, as rows are compared.
 Values = tuple[tuple[str, str | int | float], ...]
-Numbers = tuple[tuple[str, int | float], ...]
 
 TOP_KEYS = ("workload", "designer", "seed", "diameters")
 
-# What a synthetic workload takes; the order is that of the columns of the results, and of the cells.
+# What a synthetic workload takes; the order is that of the columns of the results, and of the rows.
 SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
     {
         "nodes": int,
@@ -63,23 +66,23 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One run of a designer: its row in the results. The seed is None for designers that draw nothing."""
+class SweepRow:
+    """One run of a designer: a row of the results. The seed is None for designers that draw nothing."""
 
     workload: Workload
     designer: str
-    parameters: Numbers
+    parameters: Values
     seed: int | None
     diameters: bool
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A sweep as its file describes it: the text, and the cells in its order."""
+    """A sweep as its file describes it: the text, and the rows of its results in order."""
 
     path: Path
     text: str
-    cells: tuple[Cell, ...]
+    rows: tuple[SweepRow, ...]
 
 
 def read_spec(path: Path) -> Spec:
@@ -98,17 +101,17 @@ def read_spec(path: Path) -> Spec:
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         raise InputError(f"{path}: is not TOML: {message[:1].lower()}{message[1:]}") from None
-    return Spec(path, text, tuple(_Reader(path, text).cells(content)))
+    return Spec(path, text, tuple(_Reader(path, text).rows(content)))
 
 
 class _Reader:
-    """Turns the tables of one file into cells, and knows where each of them is."""
+    """Turns the tables of one file into rows of results, and knows where each of them is."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._text = text
 
-    def cells(self, content: Mapping[str, Any]) -> Iterator[Cell]:
+    def rows(self, content: Mapping[str, Any]) -> Iterator[SweepRow]:
         with self._at():
             _require_known(content, TOP_KEYS)
             seeds = _values("seed", content.get("seed", 0), int)
@@ -119,15 +122,15 @@ class _Reader:
         designers = list(self._tables(content, "designer"))
         # One seed is one repetition: it draws the workload and feeds the designer, where these have none of their own.
         runs = {seed: list(self._runs(designers, seed)) for seed in seeds}
-        cells: dict[Cell, None] = {}
+        rows: dict[SweepRow, None] = {}
         for where, table in workloads:
             with self._at(where):
                 drawn = list(_workloads(table, seeds, self._path.parent))
             for seed, workload in drawn:
                 for designer, parameters, own in runs[seed]:
-                    # Equal cells, those of a seed that draws nothing, are one.
-                    cells[Cell(workload, designer, parameters, own, diameters)] = None
-        yield from cells
+                    # Equal ones, those of a seed that draws nothing, are one.
+                    rows[SweepRow(workload, designer, parameters, own, diameters)] = None
+        yield from rows
 
     def _tables(self, content: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         tables = content.get(kind, [])
@@ -148,7 +151,7 @@ class _Reader:
 
     def _runs(
         self, designers: list[tuple[str, Mapping[str, Any]]], seed: int
-    ) -> Iterator[tuple[str, Numbers, int | None]]:
+    ) -> Iterator[tuple[str, Values, int | None]]:
         for where, table in designers:
             with self._at(where):
                 yield from _designs(table, seed)
@@ -169,7 +172,7 @@ def _workloads(table: Mapping[str, Any], seeds: list[Any], folder: Path) -> Iter
     if "file" in table:
         _require_known(table, ("name", *_FILE_KINDS))
         lists = {key: _values(key, table[key], kind) for key, kind in _FILE_KINDS.items() if key in table}
-        for given in _combinations(lists):
+        for given in combinations(lists):
             file = given.pop("file")
             path = folder / file
             if not path.exists():
@@ -182,7 +185,7 @@ def _workloads(table: Mapping[str, Any], seeds: list[Any], folder: Path) -> Iter
         if key not in table:
             raise InputError(f"{key} is missing; a workload has nodes, topics and min_topics, or file")
     lists = {key: _values(key, table[key], kind) for key, kind in SYNTHETIC_KINDS.items() if key in table}
-    for given in _combinations(lists):
+    for given in combinations(lists):
         for seed in seeds:
             yield seed, Workload(name or "synthetic", synthetic=_checked_synthetic({"seed": seed, **given}))
 
@@ -197,7 +200,7 @@ def _checked_synthetic(given: dict[str, Any]) -> Values:
     return tuple((key, values[key]) for key in SYNTHETIC_KINDS if key in values)
 
 
-def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Numbers, int | None]]:
+def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Values, int | None]]:
     """All runs of one table of designers: the name, the parameters and the seed."""
     if "name" not in table:
         raise InputError("name is missing; give one of those that `topicloom designers` lists")
@@ -210,7 +213,7 @@ def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Numbers
     }
     for name in names:
         designer = find_designer(name)
-        for given in _combinations(lists):
+        for given in combinations(lists):
             parameters = tuple(checked_parameters(designer, given).items())
             for own in seeds:
                 yield name, parameters, own if designer.random else None
@@ -225,14 +228,10 @@ def _values(key: str, value: Any, kind: type) -> list[Any]:
     for one in values:
         if isinstance(one, bool) != (kind is bool) or not isinstance(one, allowed):
             raise InputError(f"{key} is {_shown(one)}; give {_KIND_NAMES[kind]}, or a list of such")
+        require_64_bits(key, one)
         if key == "seed" and one < 0:
             raise InputError(f"seed is {one}; give a whole number, 0 or more")
     return values
-
-
-def _combinations(lists: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    for values in product(*lists.values()):
-        yield dict(zip(lists, values, strict=True))
 
 
 def _require_known(table: Mapping[str, Any], known: tuple[str, ...]) -> None:

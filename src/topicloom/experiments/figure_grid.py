@@ -1,0 +1,100 @@
+"""Figures as a grid: their cells, running what is left of them, and the rows that a figure is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from topicloom.errors import InputError
+from topicloom.experiments.figure import Figure, Parameters
+from topicloom.experiments.graph_samples import Graphs
+from topicloom.experiments.runs.registry import run_cell
+from topicloom.model import Interest
+from topicloom.pipeline.grids.cell import FOLDER, Cell, kept
+from topicloom.pipeline.grids.grid import Grid, plan_grid
+from topicloom.pipeline.grids.grid_watch import GridWatch
+from topicloom.pipeline.grids.jobs import run_grid
+
+# Its type is pyspark's, which only the pipeline imports.
+SparkSession = Any
+
+
+@dataclass(frozen=True)
+class PlannedFigures:
+    """Figures before they run, and the cells of each, by its id."""
+
+    figures: tuple[Figure, ...]
+    folder: Path
+    graphs: Graphs
+    cells: Mapping[str, tuple[Cell, ...]]
+    grid: Grid
+
+
+def plan_figures(figures: Sequence[Figure], folder: Path, graphs: Graphs) -> PlannedFigures:
+    """Find which cells are still to run. Writes nothing."""
+    cells = {figure.id: tuple(_cell(figure, graphs, each) for each in figure.cells) for figure in figures}
+    grid = plan_grid((cell for each in cells.values() for cell in each), folder / FOLDER)
+    return PlannedFigures(tuple(figures), folder, graphs, cells, grid)
+
+
+def run_figures(
+    spark: SparkSession, plan: PlannedFigures, watch: GridWatch, progress: Callable[[str], None] = lambda _: None
+) -> dict[Cell, str]:
+    """Run what is left, samples of social graphs first, and keep the rows of each cell as soon as they are there.
+
+    Gives the errors of the cells that failed.
+    """
+    errors: dict[Cell, str] = {}
+    for sample in dict.fromkeys(_sample(cell) for cell in plan.grid.pending if cell.fingerprint is not None):
+        try:
+            plan.graphs.prepare(spark, dict(sample), progress)
+        except InputError as error:
+            # The graph's fault, and no other figure's.
+            errors |= {cell: str(error) for cell in plan.grid.pending if cell.fingerprint and _sample(cell) == sample}
+    progress("runs")
+
+    def needed(cell: Cell) -> tuple[Hashable, Callable[[], Interest]] | None:
+        return None if cell.fingerprint is None else (_sample(cell), lambda: plan.graphs.interest(cell.parameters))
+
+    possible = tuple(cell for cell in plan.grid.pending if cell not in errors)
+    return errors | run_grid(spark, replace(plan.grid, pending=possible), run_cell, watch, needed)
+
+
+def rows_of(plan: PlannedFigures, figure: Figure) -> pa.Table:
+    """All rows of a figure, with their parameters, in the order of its cells; cells that failed have none."""
+    kept_rows = ((cell, kept(plan.grid.folder, cell)) for cell in plan.cells[figure.id])
+    tables = [with_parameters(cell, rows) for cell, rows in kept_rows if rows is not None]
+    return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+
+
+def with_parameters(cell: Cell, rows: pa.Table) -> pa.Table:
+    """The rows with the parameters and `repetition` beside them."""
+    for name, value in beside(cell, rows.column_names).items():
+        rows = rows.append_column(name, pa.array([value] * len(rows)))
+    return rows
+
+
+def beside(cell: Cell, results: Collection[str]) -> dict[str, Any]:
+    """What stands beside these results: the parameters, as `parameter_NAME` where a result has that name, and
+    `repetition`. A result that has even that name stays."""
+    named = {f"parameter_{name}" if name in results else name: value for name, value in cell.parameters.items()}
+    others = {name: value for name, value in named.items() if name not in results}
+    return {**others, "repetition": cell.parameters["seed"]}
+
+
+def _cell(figure: Figure, graphs: Graphs, pairs: Parameters) -> Cell:
+    parameters: dict[str, Any] = dict(pairs)
+    graph = parameters.get("graph")
+    # About what it costs: designers look at pairs of nodes, maintainers at all nodes in every round.
+    size = int(parameters.get("nodes") or parameters.get("users") or 1)
+    cost = size * (size + 100 * int(parameters.get("rounds", 0)))
+    return Cell(figure.run, parameters, None if graph is None else graphs.fingerprint(graph), cost)
+
+
+def _sample(cell: Cell) -> tuple[tuple[str, Any], ...]:
+    """What decides which part of a graph a cell runs on."""
+    return tuple((name, value) for name, value in cell.parameters.items() if name in ("graph", "nodes", "seed"))
