@@ -4,8 +4,8 @@ Let every node make an offer in each of its topics, any number from 0 on. Take a
 topic a spanning tree of its nodes, and as its root the node with the lowest offer. Now every node but the roots pays
 its offer to the link towards the root. In each topic a link is paid by one of its ends at most, so it gets no more than
 the sum, over the topics that both ends want, of the higher of their two offers. If for no two nodes that sum is above
-1, the overlay has at least as many links as all offers together. And where the sum of some pairs is above 1, what it is
-above is taken off: no overlay has a link twice.
+1, the overlay has at least as many links as all that is paid comes to. And where the sum of some pairs is above 1, what
+it is above is taken off: no overlay has a link twice. Which nodes are roots is fixed beforehand: they offer 0.
 
 So any offers prove a bound. Good ones are found in two steps:
 
