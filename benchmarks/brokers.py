@@ -19,7 +19,10 @@ from topicloom.model import Interest
 from topicloom.workloads import synthetic
 
 # Nodes, topics, and how the links were designed; gpm leaves most topics in pieces, so that they need relays.
-ROUTED = ((10_000, 1000, "gm", {}), (10_000, 1000, "gpm", {"max_degree": 4}))
+ROUTED: tuple[tuple[int, int, str, dict[str, Any]], ...] = (
+    (10_000, 1000, "gm", {}),
+    (10_000, 1000, "gpm", {"max_degree": 4}),
+)
 BROKERS, TOPICS, MESSAGES = 50, 200, 100_000
 
 

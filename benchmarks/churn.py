@@ -86,7 +86,7 @@ def report_costs(console: Console) -> list[dict[str, Any]]:
             for method, prune in (("shadow", False), ("shadow", True), ("naive", False)):
                 rounds = _ROUNDS if method == "shadow" and nodes <= 2_000 else 100
                 arguments = {"nodes": nodes, "topics": topics, "popularity": popularity, "method": method}
-                row = {**arguments, "prune": prune}
+                row: dict[str, Any] = {**arguments, "prune": prune}
                 row |= in_own_process(__name__, **row, rounds=rounds)
                 rows.append(row)
                 table.add_row(

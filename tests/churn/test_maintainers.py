@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -356,7 +357,7 @@ class TestConnected:
             if broken:
                 others = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
                 expected = f"the overlay does not connect all nodes of topic '{broken[0]}'{others}; {self.ADVICE}"
-                assert refusal(lambda overlay=overlay: maintainer(overlay)) == expected, f"{seed=}"
+                assert refusal(partial(maintainer, overlay)) == expected, f"{seed=}"
             else:
                 assert maintainer(overlay).link_count == len(links), f"{seed=}"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import Cli, Ended, write_subscriptions
+from pyspark.sql import SparkSession
 
 from topicloom.cli.main import run
-from topicloom.pipeline import SparkOptions, spark_session
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +38,5 @@ def subscriptions(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def on_one_session() -> Iterator[None]:
-    """One Spark session for all commands that tests run inside their own process; starting one takes seconds."""
-    with spark_session(SparkOptions("local[2]", {"spark.sql.shuffle.partitions": "4"}, "1g"), "tests"):
-        yield
+def on_one_session(spark: SparkSession) -> None:
+    """Commands that tests run inside their own process use the session of the tests."""

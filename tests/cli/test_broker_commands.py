@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
-from mosquitto_here import needs_mosquitto
-
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
 
 SUBSCRIPTIONS = """\
@@ -184,7 +182,7 @@ def test_lint_of_what_is_rendered_and_of_a_triangle(site: Path, cli: Cli) -> Non
     assert (facts.status, facts.json["findings"][0]["kind"], facts.json["links_needed"]) == (1, "loop", 2)
 
 
-@needs_mosquitto
+@pytest.mark.broker("mosquitto")
 def test_live(site: Path, cli: Cli) -> None:
     ended = cli("live", "plan.json", "--messages", 100, "--kill", "paris", "--json")
     assert (ended.status, ended.err) == (0, "")
@@ -205,7 +203,7 @@ def processes_of(owner: int) -> list[str]:
     return [line for line in shown.splitlines() if line.split()[0] == str(owner)]
 
 
-@needs_mosquitto
+@pytest.mark.broker("mosquitto")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGKILL, marks=needs_setpriv)])
 def test_a_stopped_proof_leaves_no_process_and_no_file(site: Path, ending: signal.Signals) -> None:
     Path("tmp").mkdir()

@@ -116,9 +116,12 @@ def test_makes_a_page_of_measured_topics(cli: Cli, results: Path, tmp_path: Path
 
 def write_reproduction(folder: Path) -> Path:
     folder.mkdir()
-    whole = {"kind": "topicloom reproduction", "version": "0.1.0", "quick": True, "figures": []}
-    (folder / "reproduction.json").write_text(json.dumps(whole), encoding="utf-8")
-    (folder / "claims.json").write_text('{"kind": "topicloom claims", "claims": []}', encoding="utf-8")
+    both = {"version": "0.1.0", "quick": True}
+    for name, content in (
+        ("reproduction", {"kind": "topicloom reproduction", **both, "figures": []}),
+        ("claims", {"kind": "topicloom claims", **both, "claims": []}),
+    ):
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     return folder
 
 

@@ -70,6 +70,7 @@ def test_list_tells_all_figures(cli: Cli) -> None:
     assert [figure["id"] for figure in some] == [*(f"low-2010-fig-{n}" for n in range(1, 6)), "content-table-1"]
 
 
+@pytest.mark.usefixtures("on_one_session")
 def test_a_figure_is_made(cli: Cli, tiny: Path) -> None:
     out = tiny / "out"
     ended = cli("reproduce", "gm-2007-fig-2", "--out", out)
@@ -120,6 +121,7 @@ def test_refusals(cli: Cli, tiny: Path, monkeypatch: pytest.MonkeyPatch, argumen
     assert not list(here.iterdir())
 
 
+@pytest.mark.usefixtures("on_one_session")
 def test_a_quick_run_without_graphs(cli: Cli, tiny: Path) -> None:
     """Figures that need graphs are left out and told, and a full run does not mix with a quick one."""
     out = tiny / "out"

@@ -154,6 +154,7 @@ def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, mon
     assert "\nand 1 more; see the column error\n" in ended.out
 
 
+@pytest.mark.spark
 def test_ctrl_c_keeps_the_cells_that_are_done(tmp_path: Path) -> None:
     spec, out = tmp_path / "spec.toml", tmp_path / "out"
     spec.write_text(
@@ -194,6 +195,7 @@ def test_what_needs_no_spark_does_not_load_it(arguments: list[str]) -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.spark
 def test_spark_is_silent(tmp_path: Path) -> None:
     """A session of its own, as a person has it: nothing of Spark's on the screen."""
     (tmp_path / "subs.csv").write_text("node,topic\na,x\nb,x\n")

@@ -14,10 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from machine import RABBITMQ
 from topicloom.deploy.proof.processes import LOOPBACK, free_ports
 
-# Debian's own command wants to run as the user rabbitmq; this is what it calls.
-SERVERS = sorted(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server"))
 _PLUGINS = "[rabbitmq_management,rabbitmq_federation,rabbitmq_federation_management].\n"
 _START_SECONDS = 120.0
 
@@ -89,7 +88,7 @@ class RabbitNodes:
         )
         with (home / "out").open("wb") as out:
             process = subprocess.Popen(
-                [str(SERVERS[-1])], env=self._environment(name), stdout=out, stderr=out, start_new_session=True
+                [str(RABBITMQ)], env=self._environment(name), stdout=out, stderr=out, start_new_session=True
             )
         self._running.append(process)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from mosquitto_here import needs_mosquitto
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.proof.clients import Clients
@@ -17,7 +16,7 @@ from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
 from topicloom.deploy.targets.render import configurations
 
 pytestmark = [
-    needs_mosquitto,
+    pytest.mark.broker("mosquitto"),
     pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with"),
     pytest.mark.skipif(not shutil.which("mosquitto_passwd"), reason="no mosquitto_passwd to make passwords with"),
 ]

@@ -15,8 +15,8 @@ from topicloom import InputError, Interest, design
 from topicloom.deploy import make_plan, read_plan, write_plan
 from topicloom.deploy.linting.lint import connect
 from topicloom.deploy.planning.broker_names import mosquitto_problem, rabbitmq_problem
-from topicloom.deploy.targets import render
 from topicloom.deploy.targets.mosquitto_conf import read_brokers
+from topicloom.deploy.targets.render import render
 
 NODES = [
     "a\nconnection evil\naddress evil:1",

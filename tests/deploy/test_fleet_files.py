@@ -10,6 +10,8 @@ from topicloom import InputError
 from topicloom.deploy import Fleet
 from topicloom.deploy.planning.fleet_file import Broker, Credentials, Tls
 
+LONG = "h " * 99
+
 
 def read(tmp_path: Path, text: str) -> Fleet:
     file = tmp_path / "fleet.toml"
@@ -104,8 +106,22 @@ def test_everything_a_fleet_file_may_hold(tmp_path: Path) -> None:
         ),
         (
             '[brokers.a]\nhost = "h"\ncredentials = { username = "u", password_env = "A B" }',
-            "broker 'a': credentials: password_env 'A B' is no name of a variable",
+            "broker 'a': credentials: password_env is no name of a variable; name what holds the password",
         ),
+        (
+            '[brokers.a]\nhost = "h"\ncredentials = "sup3r-secret!"',
+            "broker 'a': credentials must be a table with username, and password_env or password_file",
+        ),
+        (
+            '[brokers.a]\nhost = "h"\ncredentials = { username = "u", password_file = " sup3r-secret!" }',
+            ("broker 'a': credentials: password_file must be text of printable characters without spaces around it"),
+        ),
+        ('[brokers.a]\nhost = "amqp://u:sup3r-secret!@x"', "broker 'a': host is no name or address of a machine"),
+        (
+            f'[brokers.a]\nhost = "{LONG}"',
+            f"broker 'a': host '{'h ' * 39}h… is no name or address of a machine",
+        ),
+        ('[brokers.a]\nhost = "h"\n[defaults]\nqos = 1.0', "defaults: qos must be 0, 1 or 2, not 1.0"),
         ('[brokers.a]\nhost = "h"\n[topics.t]\nqos = 3', "topic 't': qos must be 0, 1 or 2, not 3"),
         ('[brokers.a]\nhost = "h"\n[topics.t]\nqos = true', "topic 't': qos must be 0, 1 or 2, not True"),
         ('[brokers.a]\nhost = "h"\n[topics.t]', "topic 't': has no qos; give 0, 1 or 2"),
@@ -121,6 +137,9 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, wrong: str
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"fleet.toml: cannot be read \(.* \(at line 1, column 1\)\)$"):
         read(tmp_path, "=")
+    for text in ("a = " + "[" * 3_000, f"a = {'9' * 5_000}"):
+        with pytest.raises(InputError, match=r"fleet.toml: cannot be read \(.*\)$"):
+            read(tmp_path, text)
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
     for name in ("none.toml", "bytes.toml"):
         with pytest.raises(InputError, match=f"{name}: cannot be read"):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lint_fleets import FLEETS, FOR_EVER, bridge
 from naive_fleets import NaiveFleets
 
-from mosquitto_here import needs_mosquitto
 from topicloom import InputError, Interest
 from topicloom.deploy.linting.lint import LintReport, lint
 from topicloom.deploy.linting.patterns import closure, example, matches, shared
@@ -38,7 +37,7 @@ def running() -> Iterator[NaiveFleets]:
         yield fleets
 
 
-@needs_mosquitto
+@pytest.mark.broker("mosquitto")
 @pytest.mark.parametrize("name", FLEETS)
 def test_real_brokers_do_what_lint_says(name: str, running: NaiveFleets) -> None:
     fleet = FLEETS[name]

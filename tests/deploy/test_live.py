@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from plans import plan_of, plan_over
 
-from mosquitto_here import needs_mosquitto
 from topicloom import InputError, Interest, synthetic
 from topicloom.deploy import Plan
 from topicloom.deploy.proof import live, processes
-from topicloom.deploy.proof.delivery_tally import Tally
+from topicloom.deploy.proof.delivery_tally import DeliveryTally
 from topicloom.deploy.proof.live import LiveStopped, LiveWatch, Proof, accepting_first, prove
 
-pytestmark = needs_mosquitto
+pytestmark = pytest.mark.broker("mosquitto")
 
 
 def fleet() -> Interest:
@@ -73,7 +72,7 @@ def test_a_gpm_overlay_with_relays_delivers_once() -> None:
     assert_perfect(proof)
     assert proof.counts.relayed > 0
     # Every message goes over every link of its tree, once.
-    sources = Tally(plan, b"", 1500).sources
+    sources = DeliveryTally(plan, b"", 1500).sources
     expected = sum(len(sources[number % len(sources)][0].links) for number in range(1500))
     assert sum(proof.counts.link_messages.values()) == expected
 
@@ -149,7 +148,7 @@ def test_the_tally_counts_what_is_lost_doubled_and_unwanted() -> None:
     plan = plan_over(
         [("a", "t"), ("c", "t"), ("b", "u"), ("d", "u")], [("a", "b"), ("b", "c"), ("b", "d")], relays=True
     )
-    tally = Tally(plan, b"run", 0)
+    tally = DeliveryTally(plan, b"run", 0)
     route, source, payload = tally.next_message() or pytest.fail("there must be a message")
     assert (route.topic, source, payload) == ("t", "a", b"run 0")
     for broker in ("a", "b", "c", "c", "d"):

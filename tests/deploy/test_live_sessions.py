@@ -11,14 +11,13 @@ from dataclasses import replace
 import pytest
 from plans import plan_over
 
-from mosquitto_here import needs_mosquitto
 from topicloom.deploy import Plan
 from topicloom.deploy.proof.clients import Clients
 from topicloom.deploy.proof.live import on_loopback
 from topicloom.deploy.proof.processes import Processes, free_ports
 from topicloom.deploy.targets.render import configurations
 
-pytestmark = needs_mosquitto
+pytestmark = pytest.mark.broker("mosquitto")
 
 CHAIN = [("a", "b"), ("b", "c")]
 

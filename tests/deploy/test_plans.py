@@ -15,10 +15,9 @@ from plans import fleet_of, plan_of, plan_over
 
 from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest, Overlay, design
-from topicloom.deploy import Fleet, Plan, make_plan, read_plan, write_plan
+from topicloom.deploy import Fleet, Plan, make_plan, read_plan, render, write_plan
 from topicloom.deploy.linting.lint import connect, lint
 from topicloom.deploy.planning.broker_names import identifier
-from topicloom.deploy.targets import render
 from topicloom.deploy.targets.mosquitto_conf import read_brokers
 from topicloom.deploy.targets.render import PICTURE, configurations, file_name
 
@@ -263,7 +262,52 @@ def test_plans_that_do_not_hold_together_are_refused(tmp_path: Path) -> None:
             "topic 't': its links are no tree from its root on",
         ),
         ({"topics": [{**route, "links": [*tree, ["c", "b"]]}]}, "topic 't': its links are no tree from its root on"),
-        ({"topics": [{**route, "links": tree, "qos": 3}]}, "topic 't': qos must be 0, 1 or 2, not 3"),
+        *(
+            (
+                {"topics": [{**route, "links": tree, "qos": qos}]},
+                f"'topics', number 1: 'qos' is {shown}; it should be {right}",
+            )
+            for qos, shown, right in (
+                (3, "3", "at most 2"),
+                (-1, "-1", "at least 0"),
+                (1.9, "1.9", "a whole number"),
+                (True, "true", "a whole number"),
+                (float("inf"), "Infinity", "a whole number"),
+            )
+        ),
+        ({"topics": [{**route, "links": tree, "qos": 10**4000}]}, None),
+        ({"topics": [{**route, "links": tree, "root": "\ud800"}]}, None),
+        ({"made": {"a": "\ud800"}}, None),
+        ({"topics": [{**route, "links": tree, "name": ""}]}, "topic '': is empty; every topic needs a name"),
+        (
+            {"topics": [{**route, "links": tree, "subscribers": ["a", "b", "c", "z"]}]},
+            "topic 't': 'z' is no broker of the plan",
+        ),
+        (
+            {"topics": [{**route, "links": [], "subscribers": ["z"], "root": "z"}]},
+            "topic 't': 'z' is no broker of the plan",
+        ),
+        (
+            {"links": [["a", "b"], ["b", "c"], ["a", "c"]]},
+            "no topic goes over the link 'a' - 'c'; remove it",
+        ),
+        (
+            {"brokers": [{"name": name, "host": "h"} for name in "abc"]},
+            "broker 'a': has no port; give a whole number from 1 to 65535",
+        ),
+        (
+            {"brokers": [{**broker, "accepts": False} for broker in brokers]},
+            "neither 'a' nor 'b' accepts connections, but they are linked",
+        ),
+        (
+            {"brokers": [brokers[0], {**brokers[1], "accepts": False}, brokers[2]]},
+            "'a' opens a link to 'b', which accepts no connections",
+        ),
+        (
+            {"brokers": [{**brokers[0], "accepts": False}, *brokers[1:]], "target": "rabbitmq"},
+            "broker 'a' accepts no connections, which federation needs both ways",
+        ),
+        ({"brokers": [{"host": "h"}]}, "a broker has no name; every broker needs one"),
         ({"topics": [{**route, "links": tree}] * 2}, "names a broker or a topic twice"),
         ({"topics": [{**route, "links": tree, "name": "x\ny"}]}, None),
         ({"links": [["a", "b"], ["b", "a"], ["b", "c"]]}, "its links must each join two brokers, once"),
@@ -272,7 +316,7 @@ def test_plans_that_do_not_hold_together_are_refused(tmp_path: Path) -> None:
         ({"brokers": [{"name": "a"}]}, "broker 'a': has no host; give its name or address"),
         ({"brokers": [{**brokers[0], "host": "h\nconnection x"}]}, None),
         ({"brokers": 3}, None),
-        ({"topics": [{"name": "t"}]}, "lacks something that every plan has ('qos')"),
+        ({"topics": [{"name": "t"}]}, "'topics', number 1: has no 'qos'"),
     ):
         file = damaged(plan, tmp_path / "plan.json", **changes)
         with pytest.raises(InputError) as refused:

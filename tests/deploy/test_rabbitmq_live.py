@@ -10,14 +10,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from rabbitmq_nodes import SERVERS, RabbitNodes
+from rabbitmq_nodes import RabbitNodes
 
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.proof.processes import LOOPBACK
 from topicloom.deploy.targets.render import configurations
 
-pytestmark = pytest.mark.skipif(not SERVERS, reason="RabbitMQ is not installed; on Debian: apt install rabbitmq-server")
+pytestmark = pytest.mark.broker("rabbitmq")
 
 # Each in the middle once, a relay, a name with everything a pattern could take for itself, and the longest name.
 LONG = "x" * 80

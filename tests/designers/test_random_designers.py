@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache
 from itertools import combinations
 
@@ -96,7 +96,7 @@ def end_chances(
     ]
     if not allowed:
         return {links: 1.0}
-    chances: Counter[frozenset[tuple[int, int]]] = Counter()
+    chances: defaultdict[frozenset[tuple[int, int]], float] = defaultdict(float)
     for link in allowed:
         for end, chance in end_chances(nodes, max_degree, links | {link}).items():
             chances[end] += chance / len(allowed)

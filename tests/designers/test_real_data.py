@@ -57,7 +57,7 @@ def listeners() -> Interest:
 def viewers() -> Interest:
     """All YouTube users and the groups they belong to."""
     with gzip.open(DATA / "subscriptions" / "youtube_groups.tsv.gz", "rt", encoding="utf-8") as text:
-        return Interest.from_pairs(tuple(line.rstrip("\n").split("\t")) for line in text)
+        return Interest.from_pairs((user, group) for user, group in (line.rstrip("\n").split("\t") for line in text))
 
 
 def test_robot_systems_equal_the_slow_twins() -> None:

@@ -28,7 +28,7 @@ def test_pairs_listed_at_the_end_keep_to_the_rule(monkeypatch: pytest.MonkeyPatc
 
 def test_the_list_is_drawn_from_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random_links, "_PATIENCE", 0)
-    first = Counter()
+    first: Counter[tuple[int, int]] = Counter()
     for seed in range(1200):
         source, target = random_links.random_pairs.py_func(4, 1, np.random.default_rng(seed), np.zeros(2, np.int64))
         first[int(source[0]), int(target[0])] += 1

@@ -59,6 +59,21 @@ def test_names_may_come_in_several_files(tmp_path: Path) -> None:
             replace("subscriptions", pa.table({"node_id": [0], "topic_id": [-1]})),
             "subscriptions: topic_id is not below 2",
         ),
+        (
+            replace("subscriptions", pa.table({"node_id": [0.5], "topic_id": [0]})),
+            "subscriptions: node_id holds others than whole numbers; ingest the data again",
+        ),
+        (replace("nodes", pa.table({"id": [0], "name": [7]})), "nodes: has names that are no text"),
+        (
+            replace("nodes", pa.table({"id": [0, 1], "name": pa.array(["a", None])})),
+            "nodes: has names that are no text",
+        ),
+        (
+            lambda folder: (folder / "manifest.json").write_text(
+                '{"fingerprint": "", "counts": {"nodes": 4, "topics": 2, "subscriptions": 9}}'
+            ),
+            "subscriptions: has 5 rows and its manifest says 9; ingest the data again",
+        ),
         (lambda folder: (folder / "topics" / "part-0.parquet").write_bytes(b"PAR1"), "topics: cannot be read ("),
     ],
 )

@@ -11,6 +11,7 @@ import numpy as np
 from topicloom.content import Network
 from topicloom.content.network.channels_by_user import rows_of
 from topicloom.content.network.core_prices import closed
+from topicloom.kernels.content.sparse_rows import SparseRows
 
 SLACK = 1 + 1e-9
 
@@ -30,6 +31,12 @@ def random_network(
     return make_network(rate.astype(float), want, access, network.core, np.full(brokers, capacity))
 
 
+def _rows(table: np.ndarray) -> SparseRows:
+    """What is not zero in a table with a row a user and a column a channel."""
+    users, channels = np.nonzero(table)
+    return rows_of(len(table), users, channels, table[users, channels].astype(float))
+
+
 def make_network(
     rate: np.ndarray, want: np.ndarray, access: np.ndarray, core: np.ndarray, capacity: np.ndarray
 ) -> Network:
@@ -39,8 +46,8 @@ def make_network(
         tuple(f"u{k:03}" for k in range(users)),
         tuple(f"b{k:02}" for k in range(len(core))),
         tuple(f"c{k:02}" for k in range(channels)),
-        rows_of(users, *np.nonzero(rate), rate[np.nonzero(rate)]),
-        rows_of(users, *np.nonzero(want), np.ones(int(np.sum(want)))),
+        _rows(rate),
+        _rows(want),
         np.array(access, float),
         np.array(core, float),
         np.array(capacity, float),

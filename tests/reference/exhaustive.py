@@ -115,7 +115,7 @@ class Optimum:
     @cached_property
     def complete(self) -> npt.NDArray[np.bool_]:
         """Which sets of links are topic-connected."""
-        return self.merged == self.mergeable
+        return np.equal(self.merged, self.mergeable)
 
     @property
     def fewest_links(self) -> int:

@@ -3,23 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
-from browser import Browser, find_chromium
 from pages import NASTY, page_of, write_nasty, write_results
+from playwright.sync_api import Page, sync_playwright
 from result_files import write_every_kind
 
+from machine import CHROMIUM
 from topicloom.report import write_page
+
+pytestmark = pytest.mark.browser
+
+# Without the last five, Chromium asks its makers' servers for things at every start.
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+@dataclass
+class Visitor:
+    """One window of Chromium, and what the page in it complained of and asked for."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, file: Path, *, width: int = 1280) -> None:
+        """Open a file and wait until it is loaded; what is asked for besides the page itself is noted."""
+        self.page.set_viewport_size({"width": width, "height": 800})
+        self.complaints.clear()
+        self.requests.clear()
+        self.page.goto(file.resolve().as_uri())
+        self.requests[:] = [url for url in self.requests[1:] if not url.startswith("data:")]
+
+    def run(self, script: str) -> Any:
+        """Value of a JavaScript expression on the page."""
+        return self.page.evaluate(script)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium here and it may not be installed: on Debian, sudo apt install chromium")
-    with Browser(program) as opened:
-        yield opened
+def browser() -> Iterator[Visitor]:
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as chromium:
+        yield Visitor(chromium.new_page())
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +71,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-def test_the_browser_would_tell(browser: Browser, tmp_path: Path) -> None:
+def test_the_browser_would_tell(browser: Visitor, tmp_path: Path) -> None:
     page = tmp_path / "bad.html"
     page.write_text("<!DOCTYPE html><script>console.error('oh')</script><img src='missing.png'><script>no()</script>")
     browser.open(page)
@@ -47,7 +81,7 @@ def test_the_browser_would_tell(browser: Browser, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["results", "nasty", "kinds", "nasty-kinds"])
 @pytest.mark.parametrize("width", [1280, 800])
-def test_is_silent_and_alone(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
+def test_is_silent_and_alone(browser: Visitor, pages: dict[str, Path], name: str, width: int) -> None:
     browser.open(pages[name], width=width)
     assert browser.run("document.title") == "Topicloom report"
     assert browser.run("document.documentElement.scrollWidth") <= width
@@ -60,7 +94,7 @@ def test_is_silent_and_alone(browser: Browser, pages: dict[str, Path], name: str
     assert (browser.complaints, browser.requests) == ([], [])
 
 
-def test_a_script_in_the_page_would_not_run(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+def test_a_script_in_the_page_would_not_run(browser: Visitor, pages: dict[str, Path], tmp_path: Path) -> None:
     broken = tmp_path / "broken.html"
     page = pages["results"].read_text(encoding="utf-8")
     broken.write_text(page.replace("<h2>", "<script>document.title = 'broken out'</script><h2>", 1), encoding="utf-8")
@@ -69,7 +103,7 @@ def test_a_script_in_the_page_would_not_run(browser: Browser, pages: dict[str, P
     assert len(browser.complaints) == 1
 
 
-def test_tables_are_sorted_by_a_click(browser: Browser, pages: dict[str, Path]) -> None:
+def test_tables_are_sorted_by_a_click(browser: Visitor, pages: dict[str, Path]) -> None:
     browser.open(pages["results"])
     find = "const t = [...document.querySelectorAll('main table')].find(t => t.tHead.rows[0].cells.length == 9);"
     column = "[...t.tBodies[0].rows].map(r => r.cells[{}].textContent)"
@@ -91,7 +125,7 @@ def test_tables_are_sorted_by_a_click(browser: Browser, pages: dict[str, Path]) 
     assert (browser.complaints, browser.requests) == ([], [])
 
 
-def test_claims_are_sorted_by_their_numbers(browser: Browser, pages: dict[str, Path]) -> None:
+def test_claims_are_sorted_by_their_numbers(browser: Visitor, pages: dict[str, Path]) -> None:
     browser.open(pages["kinds"])
     script = """(() => {
         const table = document.querySelector("main table");
@@ -102,7 +136,7 @@ def test_claims_are_sorted_by_their_numbers(browser: Browser, pages: dict[str, P
     assert [row[4] for row in rows] == ["9.5 plain (1.7 to 1.8)", "10.5 times (1.7 to 1.8)", "–"]
 
 
-def test_numbers_are_sorted_as_numbers(browser: Browser, pages: dict[str, Path]) -> None:
+def test_numbers_are_sorted_as_numbers(browser: Visitor, pages: dict[str, Path]) -> None:
     browser.open(pages["results"])
     script = """(() => {
         const table = [...document.querySelectorAll("main table")].find(t => t.tHead.textContent.includes("streams"));
@@ -114,12 +148,10 @@ def test_numbers_are_sorted_as_numbers(browser: Browser, pages: dict[str, Path])
     assert [int(text) for text in streams] == sorted(map(int, streams))
 
 
-def test_prints(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+def test_prints(browser: Visitor, pages: dict[str, Path]) -> None:
     browser.open(pages["results"])
-    browser.print(tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
-    browser.call("Emulation.setEmulatedMedia", media="print")
+    assert browser.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+    browser.page.emulate_media(media="print")
     assert browser.run("getComputedStyle(document.querySelector('nav')).display") == "none"
-    browser.call("Emulation.setEmulatedMedia", media="")
-    browser.screenshot(tmp_path / "page.png")
-    assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+    browser.page.emulate_media(media="null")
+    assert browser.page.screenshot().startswith(b"\x89PNG")

@@ -39,6 +39,12 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_every_kind(tmp_path_factory.mktemp("pages") / "kinds")
 
 
+# Drawing a page takes seconds.
+@pytest.fixture(scope="module")
+def pages(results: Path, nasty: Path, kinds: Path) -> dict[str, str]:
+    return {"results": page_of(results), "nasty": page_of(nasty), "kinds": page_of(kinds)}
+
+
 @pytest.fixture(scope="module", params=(0, 1, 3, 4, 5))
 def nasty_kinds(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Path, str]:
     name = NASTY[request.param]
@@ -51,9 +57,8 @@ def test_every_kind_has_a_field_of_the_results() -> None:
     assert len(forms) == len(set(forms))
 
 
-def test_every_kind_has_a_section(kinds: Path) -> None:
-    page = page_of(kinds)
-    assert re.findall(r"<h2>(.*?)</h2>", page) == [
+def test_every_kind_has_a_section(pages: dict[str, str]) -> None:
+    assert re.findall(r"<h2>(.*?)</h2>", pages["kinds"]) == [
         "Reproduction: reproduction",
         "Profile: profile",
         "Topics: topics.parquet",
@@ -77,8 +82,8 @@ def test_names_of_every_kind_stay_text(nasty_kinds: tuple[Path, str]) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_has_a_section_for_each_result(results: Path) -> None:
-    page = page_of(results)
+def test_has_a_section_for_each_result(pages: dict[str, str]) -> None:
+    page = pages["results"]
     titles = re.findall(r"<h([23])>(.*?)</h[23]>", page)
     assert titles == [
         ("2", "Fleet: large.parquet"),
@@ -140,9 +145,10 @@ def test_the_worst_topics_come_first(results: Path) -> None:
 
 
 @pytest.mark.parametrize("which", ["results", "kinds"])
-def test_is_the_same_every_time(request: pytest.FixtureRequest, which: str, tmp_path: Path) -> None:
-    results = request.getfixturevalue(which)
-    page = page_of(results)
+def test_is_the_same_every_time(
+    request: pytest.FixtureRequest, pages: dict[str, str], which: str, tmp_path: Path
+) -> None:
+    results, page = request.getfixturevalue(which), pages[which]
     assert page == page_of(results)
     code = (
         "import sys; from topicloom.report import *; print(page_html(read_results(find_files([sys.argv[1]]))), end='')"
@@ -156,9 +162,8 @@ def test_is_the_same_every_time(request: pytest.FixtureRequest, which: str, tmp_
     assert ended.stdout == page
 
 
-def test_needs_nothing_else(results: Path, nasty: Path, kinds: Path) -> None:
-    for folder in (results, nasty, kinds):
-        page = page_of(folder)
+def test_needs_nothing_else(pages: dict[str, str]) -> None:
+    for page in pages.values():
         read = Reader(page)
         for tag, attributes in read.elements:
             for name, value in attributes.items():
@@ -169,8 +174,8 @@ def test_needs_nothing_else(results: Path, nasty: Path, kinds: Path) -> None:
         assert "@import" not in page
 
 
-def test_ids_are_unique(results: Path) -> None:
-    ids = [attributes["id"] for _, attributes in Reader(page_of(results)).elements if "id" in attributes]
+def test_ids_are_unique(pages: dict[str, str]) -> None:
+    ids = [attributes["id"] for _, attributes in Reader(pages["results"]).elements if "id" in attributes]
     assert len(ids) > 20
     assert len(ids) == len(set(ids))
 
@@ -225,7 +230,7 @@ def test_times_are_in_milliseconds(tmp_path: Path) -> None:
 
 def test_figures_escape_what_they_say() -> None:
     drawn = figure(Figure(), "name", '"><b>', "<i>")
-    assert 'aria-label="&quot;&gt;&lt;b&gt;. &lt;i&gt;"' in drawn
+    assert 'aria-label="&#34;&gt;&lt;b&gt;. &lt;i&gt;"' in drawn
     assert "<b>" not in drawn
     assert "<i>" not in drawn
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from pages import write_results, write_trace
-from result_files import write_profile, write_topics
+from result_files import write_every_kind, write_profile, write_topics
 
 from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design
-from topicloom.churn.trace import SCHEMA
 from topicloom.report import find_files, read_results
 from topicloom.report.overlays.fleet_results import OVERLAY, SUBSCRIPTIONS
 from topicloom.report.overlays.topics_section import TOPICS
-from topicloom.report.runs.trace_results import TRACE, TRACE_COLUMNS
+from topicloom.report.runs.trace_section import TRACE
 
 PAIRS = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u")]
 
@@ -39,10 +40,6 @@ def refusal(*paths: Path) -> str:
     with pytest.raises(InputError) as caught:
         read_results(find_files(paths))
     return str(caught.value)
-
-
-def test_knows_the_columns_of_a_trace() -> None:
-    assert tuple(SCHEMA.names) == TRACE_COLUMNS
 
 
 def test_tells_files_apart_by_their_columns(tmp_path: Path) -> None:
@@ -167,3 +164,11 @@ def test_traces_that_are_none(tmp_path: Path) -> None:
     assert refusal(path) == (f"{path}: column 'links' holds string, not numbers; give a trace as 'maintain' wrote it")
     pyarrow.parquet.write_table(table.set_column(at, "links", pa.array([1, None, 2])), path)
     assert refusal(path) == f"{path}: column 'links' holds nulls; give a trace as 'maintain' wrote it"
+
+
+def test_a_report_needs_no_spark(tmp_path: Path) -> None:
+    folder = write_every_kind(tmp_path / "results")
+    code = "import sys; sys.modules['pyspark'] = None; from topicloom.cli.main import run; run()"
+    ended = subprocess.run([sys.executable, "-c", code, "report", folder], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "<h2>Profile: profile</h2>" in (folder / "report.html").read_text(encoding="utf-8")

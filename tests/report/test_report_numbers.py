@@ -11,7 +11,7 @@ from reference.interests import SHAPES, random_interest, topics_by_node
 from reference.measures import LINK_SHAPES, random_links
 from topicloom import Overlay
 from topicloom.present.numbers import amount, percent
-from topicloom.report.page.carriers import carriers
+from topicloom.report.overlays.design_section import carriers
 from topicloom.report.page.curves import binned, first_reaching, thinned
 from topicloom.report.page.size_counts import ccdf
 

@@ -79,10 +79,13 @@ def test_profiles_that_are_none(tmp_path: Path) -> None:
     file = folder / "profile.json"
     whole = json.loads(file.read_text(encoding="utf-8"))
     for more, message in (
-        ({"nodes": "3"}, "'nodes' is \"3\"; it should be a whole number of at least 0"),
+        ({"nodes": "3"}, "'nodes' is \"3\"; it should be a whole number"),
         ({"topics_per_node": []}, "'topics_per_node' is []; it should be an object"),
-        ({"topics_per_node": {}}, "'topics_per_node': has no 'quantiles'"),
-        ({"subscriptions_in_most_popular": {}}, "'subscriptions_in_most_popular': has no '0.01'"),
+        ({"topics_per_node": {}}, "'topics_per_node': has no 'min'"),
+        (
+            {"subscriptions_in_most_popular": {"0.1": -1}},
+            "'subscriptions_in_most_popular': '0.1' is -1; it should be at least 0",
+        ),
     ):
         file.write_text(json.dumps(whole | more), encoding="utf-8")
         assert refusal(folder) == f"{file}: {message}"
@@ -90,7 +93,7 @@ def test_profiles_that_are_none(tmp_path: Path) -> None:
     (folder / "ccdf.svg").unlink()
     assert refusal(folder) == f"{folder}: has no ccdf.svg"
     manifest = folder / "manifest.json"
-    manifest.write_text('{"kind": "topicloom sample"}', encoding="utf-8")
+    manifest.write_text('{"kind": "topicloom sample", "fingerprint": "", "version": ""}', encoding="utf-8")
     assert refusal(folder) == f"{manifest}: 'kind' is \"topicloom sample\"; it should be 'topicloom profile'"
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from reference.ingest import Ingested, ingest_lines, interned
 from topicloom.model import InputError, Interest
 from topicloom.pipeline import IngestOptions, Manifest
-from topicloom.pipeline.ingesting import ingest
+from topicloom.pipeline.ingesting.ingest import ingest
 from topicloom.pipeline.ingesting.interning import gathered
 
 SPACES = ("", " ", "\t", "\u00a0", "\u3000 ", "\u2003")

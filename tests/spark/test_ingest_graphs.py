@@ -12,7 +12,7 @@ from real_data import DATA, needs_data
 from reference.ingest import graph_pairs
 from topicloom.model import Interest
 from topicloom.pipeline import IngestOptions
-from topicloom.pipeline.ingesting import ingest
+from topicloom.pipeline.ingesting.ingest import ingest
 
 
 @pytest.mark.parametrize("graph", ["directed", "undirected"])

@@ -15,13 +15,13 @@ from pyspark.sql import SparkSession
 from topicloom.files.whole_folder import replacing_folder
 from topicloom.model import InputError, Interest
 from topicloom.pipeline import IngestOptions
-from topicloom.pipeline.ingesting import ingest
+from topicloom.pipeline.ingesting.ingest import ingest
 
 # Kills itself at a moment: when a step begins, or as soon as a file like the one named is there.
 KILLED = """
 import os, signal, sys, threading, time
 from pathlib import Path
-from topicloom.pipeline.ingesting import ingest
+from topicloom.pipeline.ingesting.ingest import ingest
 from topicloom.pipeline import IngestOptions, SparkOptions, spark_session
 
 raw, out, moment = sys.argv[1:]

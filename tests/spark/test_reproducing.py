@@ -90,7 +90,7 @@ def test_rows_are_those_of_direct_calls(spark: SparkSession, tmp_path: Path) -> 
     assert claims["claims"] == [verdict.to_dict() for verdict in one.verdicts]
     assert [claim["holds"] for claim in claims["claims"]] == [True, False]
     assert claims["claims"][1]["sentence"] == "They do."
-    assert one.entry["repetitions"] == 2
+    assert one.figure.repetitions == 2
     assert "| fig-1; section 1 |" in (out / "results.md").read_text()
     assert "![Degrees](p-fig-1.svg)" in (out / "results.md").read_text()
 
@@ -133,7 +133,7 @@ def test_figures_share_cells_and_a_folder(spark: SparkSession, tmp_path: Path) -
 def test_runs_that_fail_are_counted_and_tried_again(spark: SparkSession, tmp_path: Path) -> None:
     out = tmp_path / "out"
     _, [one] = made(spark, out, figure(tmp_path, TEXT))
-    assert (one.entry["runs"], one.entry["failed"]) == (12, 4)
+    assert (one.figure.runs, one.figure.failed) == (12, 4)
     assert "12 runs, 2 repetitions, 4 runs failed." in (out / "results.md").read_text()
     assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).grid.pending) == 4
     nothing = TEXT.split('[[try]]\ndesigner = "ring-per-topic"')[0].replace(', "random-m"', "")
@@ -141,7 +141,7 @@ def test_runs_that_fail_are_counted_and_tried_again(spark: SparkSession, tmp_pat
     with pytest.raises(InputError, match=r"^no run gave a result; the first failed with: gpa needs max_edges"):
         made(spark, tmp_path / "none", empty)
     _, both = made(spark, out, figure(tmp_path), empty)
-    assert [each.entry["id"] for each in both] == ["p-fig-1"], "a figure without a result stops no other"
+    assert [each.figure.id for each in both] == ["p-fig-1"], "a figure without a result stops no other"
 
 
 def test_a_graph_that_is_too_small_stops_no_other_figure(spark: SparkSession, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_graph_that_is_too_small_stops_no_other_figure(spark: SparkSession, tm
     assert message == "has 2 nodes; a sample cannot have 20"
     assert all(text.startswith(f"{tmp_path / 'ego_facebook.txt'}: ") for text in errors.values())
     [one] = write_reproduction(plan, errors, quick=False)
-    assert (one.entry["id"], one.entry["failed"]) == ("p-fig-1", 0)
+    assert (one.figure.id, one.figure.failed) == ("p-fig-1", 0)
 
 
 def test_folders_that_cannot_be_taken(spark: SparkSession, tmp_path: Path) -> None:

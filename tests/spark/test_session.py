@@ -67,6 +67,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.spark
 def test_the_pipeline_on_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
     ended = run_python(ON_A_CLUSTER, str(tmp_path))
     assert ended.stderr == ""
@@ -138,6 +139,7 @@ def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         start_jvm({"spark.master": "local[1]"}, log)
 
 
+@pytest.mark.spark
 def test_a_master_that_makes_no_sense(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match="Master must"):
         start_jvm({"spark.master": "nonsense"}, log)
@@ -168,6 +170,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.spark
 def test_a_master_that_does_not_answer() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -200,6 +200,7 @@ def test_folders(spark: SparkSession, tmp_path: Path) -> None:
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
 
 
+@pytest.mark.spark
 def test_the_command_waits_for_events_until_it_is_stopped(tmp_path: Path) -> None:
     INTEREST.write(tmp_path / "subs.parquet")
     OVERLAY.write(tmp_path / "overlay.parquet")

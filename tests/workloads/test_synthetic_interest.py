@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import permutations
 from typing import Any
@@ -111,7 +111,7 @@ def test_topics_are_drawn_one_after_the_other_without_replacement(popularity: st
     )
     drawn = Counter(tuple(interest.topics_of(u).tolist()) for u in range(interest.node_count))
     for size in {len(topics) for topics in drawn}:
-        expected: Counter[tuple[int, ...]] = Counter()
+        expected: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for order in permutations(range(5), size):
             chance, left = 1.0, 1.0
             for topic in order:

@@ -12,7 +12,9 @@ import pyarrow.parquet
 
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.state import Outcome
+from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.name_tables import read_table
 from topicloom.model.events import CHANGE, JOIN, LEAVE
 
 SCHEMA = pa.schema(
@@ -86,6 +88,19 @@ def write_trace(rows: Sequence[TraceRow], path: str | os.PathLike[str]) -> None:
     columns = {name: [getattr(row, name) for row in rows] for name in SCHEMA.names}
     with replacing(path) as temporary:
         pyarrow.parquet.write_table(pa.table(columns, schema=SCHEMA), temporary)
+
+
+def read_trace(path: str | os.PathLike[str]) -> pa.Table:
+    """A trace from a file; other columns than those of `SCHEMA` are left out."""
+    where = f"{os.fspath(path)}: column"
+    table = read_table(path, SCHEMA.names)
+    for name, needed in zip(SCHEMA.names, SCHEMA.types, strict=True):
+        kind = table.schema.field(name).type
+        if not pa.types.is_string(needed) and not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            raise InputError(f"{where} '{name}' holds {kind}, not numbers; give a trace as 'maintain' wrote it")
+        if name != "error" and table[name].null_count:
+            raise InputError(f"{where} '{name}' holds nulls; give a trace as 'maintain' wrote it")
+    return table
 
 
 def summary(rows: Sequence[TraceRow]) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 - `network`: users, brokers, channels, prices, and the folders that hold them.
 - `assigning`: `random`, `packing`, `clustering`, `steiner-mixing`, `exact`. `migration`: the distributed algorithm.
-- `assignment`: the broker of each user, and its file. `cost`: what it costs, by broker and by tree.
+- `assignment`: the broker of each user, and its file. `cost`: what it costs, by broker.
+  `cost_summary`: the same in figures, and as JSON. `core_trees`: the trees between brokers, and their file.
 - `registry`: all algorithms by name. `run`: running one. `base`: what one is.
 """
 
 from topicloom.content.assignment import Assignment, Origin
-from topicloom.content.cost import Cost, core_trees, cost, one_tree_core, relayed_core
+from topicloom.content.core_trees import core_trees
+from topicloom.content.cost import Cost, cost, one_tree_core, relayed_core
+from topicloom.content.cost_summary import CostSummary, cost_summary
 from topicloom.content.network.network import Network, Traffic
 from topicloom.content.network.network_folder import read_network
 from topicloom.content.registry import ALGORITHMS, find_algorithm
@@ -18,12 +21,14 @@ __all__ = [
     "Assignment",
     "AssignmentRun",
     "Cost",
+    "CostSummary",
     "Network",
     "Origin",
     "Traffic",
     "assign",
     "core_trees",
     "cost",
+    "cost_summary",
     "find_algorithm",
     "one_tree_core",
     "read_network",

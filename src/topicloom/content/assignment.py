@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,8 @@ from topicloom.files.atomic import replacing
 from topicloom.files.columns import known_names, require_distinct
 from topicloom.files.name_tables import read_table
 
+ASSIGNMENT_COLUMNS = ("user", "broker")
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -30,6 +32,14 @@ class Origin:
     parameters: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     seed: int | None = None
     version: str = __version__
+
+
+class Assigned(NamedTuple):
+    """What the file of an assignment holds: the broker of each user, where it comes from, and its network if known."""
+
+    brokers: Ids
+    origin: Origin | None
+    fingerprint: str | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,23 +61,10 @@ class Assignment:
     @classmethod
     def read(cls, path: str | os.PathLike[str], network: Network) -> Assignment:
         """From a file that `write` made, or any Parquet, CSV or TSV with the columns `user` and `broker`."""
-        where = os.fspath(path)
-        table = read_table(path, ["user", "broker"])
-        metadata = {
-            key.decode(): value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()
-        }
-        expected = metadata.get("fingerprint")
-        if expected is not None and expected != network.fingerprint:
-            raise InputError(f"{where}: was made for another network; give the network it was made for")
-        users = known_names(table, "user", network.user_names, "user", where)
-        brokers = known_names(table, "broker", network.broker_names, "broker", where)
-        require_distinct(users, "user", where)
-        if len(users) < network.user_count:
-            missing = int(np.setdiff1d(np.arange(network.user_count), users)[0])
-            raise InputError(f"{where}: no broker for user '{network.user_names[missing]}'; every user needs one")
-        assigned = np.empty(network.user_count, np.int32)
-        assigned[users] = brokers
-        return cls(network, assigned, _origin(metadata, where))
+        read = read_assigned(path, network.user_names, network.broker_names)
+        if read.fingerprint not in (None, network.fingerprint):
+            raise InputError(f"{os.fspath(path)}: was made for another network; give the network it was made for")
+        return cls(network, read.brokers, read.origin)
 
     def to_arrow(self) -> pa.Table:
         """The users and their brokers by name; where it comes from in the metadata."""
@@ -91,6 +88,22 @@ class Assignment:
     def __repr__(self) -> str:
         made = f" by {self.origin.algorithm}" if self.origin else ""
         return f"<Assignment{made} of {self.network.user_count:,} users to {self.network.broker_count:,} brokers>"
+
+
+def read_assigned(path: str | os.PathLike[str], user_names: tuple[str, ...], broker_names: tuple[str, ...]) -> Assigned:
+    """Read which of some brokers each of some users connects to."""
+    where = os.fspath(path)
+    table = read_table(path, ASSIGNMENT_COLUMNS)
+    metadata = {key.decode(): value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
+    users = known_names(table, "user", user_names, "user", where)
+    brokers = known_names(table, "broker", broker_names, "broker", where)
+    require_distinct(users, "user", where)
+    if len(users) < len(user_names):
+        missing = int(np.setdiff1d(np.arange(len(user_names)), users)[0])
+        raise InputError(f"{where}: no broker for user '{user_names[missing]}'; every user needs one")
+    assigned = np.empty(len(user_names), np.int32)
+    assigned[users] = brokers
+    return Assigned(assigned, _origin(metadata, where), metadata.get("fingerprint"))
 
 
 def _origin(metadata: Mapping[str, Any], where: str) -> Origin | None:

@@ -1,4 +1,4 @@
-"""What an assignment costs: access, core, the whole, and by broker and link.
+"""What an assignment costs: access, core, the whole, and by broker.
 
 Access: price of a user's link x (in + out). Core: for each source broker and channel, the rate published there x the
 weight of the minimum spanning tree over that broker and all others with a subscriber of the channel. A publisher is
@@ -12,13 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from topicloom.content.assignment import Assignment
 from topicloom.content.network.channels_by_user import Floats, Ids, summed
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.core_traffic import (
-    channel_links,
     channel_sums,
     channel_weights,
     one_tree_cost,
@@ -102,24 +100,3 @@ def relayed_core(assignment: Assignment) -> float:
     tables = core_tables(assignment.network, assignment.brokers)
     weights = relayed_weights(assignment.network.core, tables.published, tables.subscribers)
     return float((tables.published * weights).sum())
-
-
-def core_trees(assignment: Assignment) -> pa.Table:
-    """The links of all trees: `channel`, `source`, `broker`, `other`, `price`, and the `rate` that crosses each."""
-    network = assignment.network
-    tables = core_tables(network, assignment.brokers)
-    parts = [
-        channel_links(network.core, tables.published, tables.subscribers, channel)
-        for channel in range(network.channel_count)
-    ]
-    channels = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    links = np.concatenate(parts) if parts else np.empty((0, 3), np.int32)
-    brokers = pa.array(network.broker_names, pa.string())
-    return pa.table(
-        {
-            "channel": pa.array(network.channel_names, pa.string()).take(pa.array(channels)),
-            **{name: brokers.take(pa.array(links[:, k])) for k, name in enumerate(("source", "broker", "other"))},
-            "price": network.core[links[:, 1], links[:, 2]],
-            "rate": tables.published[channels, links[:, 0]],
-        }
-    )

@@ -9,6 +9,6 @@ what the paper says about it. docs/reproduce.md tells the format, docs/results.m
 - `figure_grid`: figures as a grid: their cells, running what is left of them, and the rows that came out.
 - `queries`: SQL over the rows that runs gave. `claims`: what a paper says, held against them. `verdict`: what came out.
 - `drawing`: the picture.
-- `reproduction_folder`: what is written: data, pictures, `claims.json`, `reproduction.json`, `results.md`.
-  `results_page`: the latter.
+- `reproduction_folder`: what is written: data, pictures, and the two files of `reproduction_index`, which tell what is
+  there. `results_page`: all of it as Markdown.
 """

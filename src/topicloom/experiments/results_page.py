@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from topicloom.experiments.claims import ours
+from topicloom.experiments.reproduction_index import PaperFigure
 from topicloom.experiments.verdict import Verdict
 from topicloom.present.numbers import claimed
 
 _WORDS = {True: "yes", False: "**no**", None: "not measured"}
 
 
-def results_page(figures: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]], *, quick: bool) -> str:
+def results_page(figures: Sequence[PaperFigure], claims: Sequence[Verdict], *, quick: bool) -> str:
     """The page; pictures are linked as files beside it."""
-    kind, holds = "quick" if quick else "full", [claim["holds"] for claim in claims]
+    kind, holds = "quick" if quick else "full", [claim.holds for claim in claims]
     summary = (
         f"A {kind} reproduction of {len(figures)} figures and tables. Of {len(claims)} claims "
         f"{holds.count(True)} hold, {holds.count(False)} do not, {holds.count(None)} were not measured."
     )
     lines = ["# Results", "", summary, "", "## Claims", ""]
-    for paper in dict.fromkeys(figure["paper"] for figure in figures):
-        lines += [f"### {paper}", "", *_claims_table([claim for claim in claims if claim["paper"] == paper]), ""]
+    for paper in dict.fromkeys(figure.paper for figure in figures):
+        lines += [f"### {paper}", "", *_claims_table([claim for claim in claims if claim.paper == paper]), ""]
     lines += ["## Figures and tables", ""]
     for figure in figures:
         lines += [
-            f"### {figure['paper']}, {figure['place']}: {figure['title']}",
+            f"### {figure.paper}, {figure.place}: {figure.title}",
             "",
-            f"{figure['about']} {_runs(figure)}.",
+            f"{figure.about} {_runs(figure)}.",
             "",
-            f"![{_cell(figure['title'])}]({figure['picture']})",
+            f"![{_cell(figure.title)}]({figure.picture})",
             "",
         ]
     return "\n".join(lines)
 
 
-def _runs(figure: Mapping[str, Any]) -> str:
-    failed = f", {figure['failed']:,} runs failed" if figure["failed"] else ""
-    return f"{figure['runs']:,} runs, {figure['repetitions']:,} repetitions{failed}"
+def _runs(figure: PaperFigure) -> str:
+    failed = f", {figure.failed:,} runs failed" if figure.failed else ""
+    return f"{figure.runs:,} runs, {figure.repetitions:,} repetitions{failed}"
 
 
-def _claims_table(claims: Iterable[Mapping[str, Any]]) -> list[str]:
+def _claims_table(claims: Iterable[Verdict]) -> list[str]:
     rows = ["| where | what the paper says | published | here | holds |", "|---|---|---|---|---|"]
-    for claim in claims:
-        verdict = Verdict(**claim)
+    for verdict in claims:
         cells = (
             f"{re.sub('.*-(?=fig-|table-)', '', verdict.figure)}; {verdict.place}",
             verdict.says,

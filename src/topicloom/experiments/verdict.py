@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from topicloom.files.json_files import Count
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -24,7 +26,7 @@ class Verdict:
     number: float | None
     low: float | None
     high: float | None
-    repetitions: int
+    repetitions: Count
     holds: bool | None
     sentence: str
 

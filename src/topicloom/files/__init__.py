@@ -2,7 +2,7 @@
 
 - `atomic`: Writing files so that a killed run leaves the old file or the new one, never half of one.
 - `columns`: Columns of names and numbers, checked, with errors that name the file and the row.
-- `ingest_folder`: Subscriptions from a folder that `topicloom ingest` wrote, without Spark.
+- `ingest_folder`: The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
 - `json_files`: JSON files, checked, with errors of one line that name the file and the key.
 - `name_ids`: Dense ids from names, in the order of the names by code point.
 - `name_tables`: Name columns from Parquet, CSV and TSV files, checked, with one-line errors.

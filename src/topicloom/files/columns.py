@@ -47,6 +47,16 @@ def numbers(table: pa.Table, column: str, where: str, *, minimum: float | None =
     return found
 
 
+def whole_numbers(table: pa.Table, column: str, where: str, *, minimum: float = 0.0) -> npt.NDArray[np.int64]:
+    """A column of whole numbers, none below the minimum."""
+    values = numbers(table, column, where, minimum=minimum)
+    whole = values.astype(np.int64)
+    if (whole != values).any():
+        row = int((whole != values).argmax())
+        raise InputError(f"{where}: row {row + 1}: {column} is {values[row]:g}; give a whole number")
+    return whole
+
+
 def require_distinct(keys: npt.NDArray[np.int64], what: str, where: str) -> None:
     """Refuse a row that says again what an earlier one said."""
     _, earliest, inverse = np.unique(keys, return_index=True, return_inverse=True)

@@ -1,13 +1,17 @@
-"""Subscriptions from a folder that `topicloom ingest` wrote, without Spark.
+"""The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
 
-The folder holds `nodes/` and `topics/` (id, name) and `subscriptions/` (node_id, topic_id), each as one or more Parquet
-files, with dense ids in the order of the names.
+`nodes/` and `topics/` hold names with dense ids in the order of the names, and how many topics a node and how many
+nodes a topic has; `subscriptions/` holds a row for each, by name and by id. Each is one or more Parquet files.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,24 +19,96 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom.errors import InputError
+from topicloom.files.json_files import Count, read_json
 from topicloom.files.name_tables import require_columns
+from topicloom.files.whole_folder import MANIFEST
 
 Column = npt.NDArray[np.int64]
 
+NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
 
-def is_ingested(folder: Path) -> bool:
-    """Whether a folder has the parts of one that `topicloom ingest` wrote."""
-    return all((folder / part).is_dir() for part in ("nodes", "topics", "subscriptions"))
+
+@dataclass(frozen=True)
+class TableCounts:
+    """How many rows the tables have."""
+
+    nodes: Count
+    topics: Count
+    subscriptions: Count
+
+
+@dataclass(frozen=True)
+class GraphOption:
+    """`directed` or `undirected` where the topics are users too; None where topics are just topics."""
+
+    graph: str | None = None
+
+
+@dataclass(frozen=True)
+class IngestedManifest:
+    """What readers need of the manifest: the fingerprint of the interest, its counts, and whether it is a graph."""
+
+    fingerprint: str
+    counts: TableCounts | None = None
+    options: GraphOption | None = None
+
+
+def nodes_table(ids: Any, names: Any, topics: Any) -> pa.Table:
+    """Some rows of `nodes/`: how many topics each wants."""
+    return pa.table({"id": ids, "name": names, "topics": topics})
+
+
+def topics_table(ids: Any, names: Any, nodes: Any) -> pa.Table:
+    """Some rows of `topics/`: how many nodes want each."""
+    return pa.table({"id": ids, "name": names, "nodes": nodes})
+
+
+def subscriptions_table(node: Any, topic: Any, node_ids: Any, topic_ids: Any) -> pa.Table:
+    """Some rows of `subscriptions/`."""
+    return pa.table({"node": node, "topic": topic, "node_id": node_ids, "topic_id": topic_ids})
+
+
+def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    """Write the manifest into the folder that it describes; last, as it says that the folder is whole."""
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> IngestedManifest:
+    """Check that the folder has all its parts, and read its manifest."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give one that `topicloom ingest` wrote")
+    missing = [name for name in (SUBSCRIPTIONS, NODES, TOPICS, MANIFEST) if not (folder / name).exists()]
+    if missing:
+        raise InputError(f"{folder}: has no {missing[0]}; give a folder that `topicloom ingest` wrote")
+    try:
+        return read_json(folder / MANIFEST, IngestedManifest)
+    except InputError:
+        raise InputError(f"{folder / MANIFEST}: is not the manifest of an ingest") from None
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], Column, Column]:
     """Names of the nodes and of the topics, and the two ids of each subscription."""
-    node_names = _names(folder, "nodes")
-    topic_names = _names(folder, "topics")
-    table = _table(folder, "subscriptions", ["node_id", "topic_id"])
+    node_names = _names(folder, NODES)
+    topic_names = _names(folder, TOPICS)
+    table = _table(folder, SUBSCRIPTIONS, ["node_id", "topic_id"])
     nodes = _ids(folder, table, "node_id", len(node_names))
     topics = _ids(folder, table, "topic_id", len(topic_names))
+    if (folder / MANIFEST).exists():
+        _require_whole(folder, (len(node_names), len(topic_names), len(nodes)))
     return node_names, topic_names, nodes, topics
+
+
+def _require_whole(folder: Path, rows: tuple[int, ...]) -> None:
+    """Refuse a folder that has lost rows since it was written."""
+    counts = read_manifest(folder).counts
+    if counts is None:
+        return
+    for part, has, wrote in zip(TABLES, rows, (counts.nodes, counts.topics, counts.subscriptions), strict=True):
+        if has != wrote:
+            raise InputError(
+                f"{folder / part}: has {has:,} rows and its manifest says {wrote:,}; ingest the data again"
+            )
 
 
 def _table(folder: Path, part: str, columns: list[str]) -> pa.Table:
@@ -48,6 +124,9 @@ def _table(folder: Path, part: str, columns: list[str]) -> pa.Table:
 
 def _names(folder: Path, part: str) -> tuple[str, ...]:
     table = _table(folder, part, ["id", "name"]).sort_by("id")
+    kind = table.schema.field("name").type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or table["name"].null_count:
+        raise InputError(f"{folder / part}: has names that are no text; ingest the data again")
     names = tuple(table["name"].to_pylist())
     dense = np.array_equal(table["id"].to_numpy(), np.arange(len(names)))
     if not dense or any(a >= b for a, b in pairwise(names)):
@@ -56,7 +135,9 @@ def _names(folder: Path, part: str) -> tuple[str, ...]:
 
 
 def _ids(folder: Path, table: pa.Table, column: str, count: int) -> Column:
+    if not pa.types.is_integer(table[column].type) or table[column].null_count:
+        raise InputError(f"{folder / SUBSCRIPTIONS}: {column} holds others than whole numbers; ingest the data again")
     ids: Column = table[column].to_numpy().astype(np.int64)
     if len(ids) and not (ids.min() >= 0 and ids.max() < count):
-        raise InputError(f"{folder / 'subscriptions'}: {column} is not below {count}; ingest the data again")
+        raise InputError(f"{folder / SUBSCRIPTIONS}: {column} is not below {count}; ingest the data again")
     return ids

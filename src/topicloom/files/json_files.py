@@ -1,125 +1,101 @@
-"""JSON files, checked, with errors of one line that name the file and the key."""
+"""JSON files, checked by pydantic, with errors of one line that name the file and the key."""
 
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from annotated_types import Ge
 
 from topicloom.errors import InputError
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 JSON = ".json"
+
+# What the fields of dataclasses that JSON is read into may be annotated with.
+Count = Annotated[int, Ge(0)]
+Amount = Annotated[float, Ge(0)]
+
+# What would be right, by what pydantic calls the error.
+_NEEDED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than_equal": "at most {le:g}",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "dataclass_type": "an object",
+}
 
 # How much of a wrong value is shown.
 _SHOWN = 40
 
+T = TypeVar("T")
 
-def read_object(file: Path) -> dict[str, Any]:
-    """The object that a JSON file holds."""
+
+def read_json(file: Path, kind: type[T]) -> T:
+    """What a JSON file holds, as a dataclass; its annotations say what is right, and other keys do not matter."""
     if not file.is_file():
         raise InputError(f"{file.parent}: has no {file.name}")
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{file}: cannot be read as JSON ({' '.join(str(error).split())})") from None
-    if not isinstance(read, dict):
-        raise InputError(f"{file}: holds no JSON object")
+        return parsed_json(file.read_bytes(), kind, str(file))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+
+
+def parsed_json(text: bytes, kind: type[T], where: str) -> T:
+    """What JSON holds, as a dataclass; `where` names it in errors."""
+    from pydantic import ValidationError
+
+    annotation: Any = kind
+    try:
+        read: T | None = _adapter(annotation).validate_json(text)
+    except ValidationError as error:
+        raise InputError(f"{where}: {_problem(error.errors(include_url=False)[0])}") from None
+    if read is None:
+        raise InputError(f"{where}: holds no JSON object")
     return read
 
 
-@dataclass(frozen=True)
-class Fields:
-    """The values of an object by key; `where` names it in errors."""
+@lru_cache
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    # Imported where it is needed, as it takes half as long as all of topicloom. A dataclass alone would take no
+    # configuration; one that may be null does.
+    from pydantic import ConfigDict, TypeAdapter
 
-    values: dict[str, Any]
-    where: str
-
-    @classmethod
-    def of_file(cls, file: Path) -> Fields:
-        """All of a file."""
-        return cls(read_object(file), str(file))
-
-    @classmethod
-    def of_kind(cls, file: Path, kind: str) -> Fields:
-        """All of a file that says itself which kind it is."""
-        fields = cls.of_file(file)
-        if fields.text("kind") != kind:
-            raise fields.wrong("kind", f"'{kind}'")
-        return fields
-
-    def wrong(self, key: str, needed: str) -> InputError:
-        """The error that a value is not as it should be."""
-        value = json.dumps(self.values[key])
-        shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
-        return InputError(f"{self.where}: '{key}' is {shown}; it should be {needed}")
-
-    def text(self, key: str) -> str:
-        """A string."""
-        value = self._value(key)
-        if not isinstance(value, str):
-            raise self.wrong(key, "text")
-        return value
-
-    def count(self, key: str) -> int:
-        """A whole number of at least 0."""
-        value = self._value(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.wrong(key, "a whole number of at least 0")
-        return value
-
-    def positive(self, key: str) -> float:
-        """A finite number of at least 0."""
-        value = self._value(key)
-        if not _is_number(value) or value < 0:
-            raise self.wrong(key, "a number of at least 0")
-        return float(value)
-
-    def number_or_none(self, key: str) -> float | None:
-        """A finite number, or nothing where it is null."""
-        value = self._value(key)
-        if value is not None and not _is_number(value):
-            raise self.wrong(key, "a number or null")
-        return None if value is None else float(value)
-
-    def truth(self, key: str) -> bool:
-        """True or false."""
-        value = self._value(key)
-        if not isinstance(value, bool):
-            raise self.wrong(key, "true or false")
-        return value
-
-    def truth_or_none(self, key: str) -> bool | None:
-        """True or false, or nothing where it is null."""
-        value = self._value(key)
-        if value is not None and not isinstance(value, bool):
-            raise self.wrong(key, "true, false or null")
-        return value
-
-    def inside(self, key: str) -> Fields:
-        """An object."""
-        value = self._value(key)
-        if not isinstance(value, dict):
-            raise self.wrong(key, "an object")
-        return Fields(value, f"{self.where}: '{key}'")
-
-    def each(self, key: str) -> list[Fields]:
-        """A list of objects, which errors name by their place, counted from 1."""
-        value = self._value(key)
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise self.wrong(key, "a list of objects")
-        return [Fields(item, f"{self.where}: '{key}', number {at}") for at, item in enumerate(value, start=1)]
-
-    def _value(self, key: str) -> Any:
-        if key not in self.values:
-            raise InputError(f"{self.where}: has no '{key}'")
-        return self.values[key]
+    return TypeAdapter(annotation | None, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
-def _is_number(value: Any) -> bool:
-    # A whole number of hundreds of digits is no finite number.
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:
-        return False
+def _problem(error: Any) -> str:
+    """What pydantic found first, in our words."""
+    if error["type"] == "json_invalid":
+        return f"cannot be read as JSON ({error['msg'].removeprefix('Invalid JSON: ')})"
+    if not error["loc"]:
+        return "holds no JSON object"
+    *above, last = error["loc"]
+    before = "".join(f"{part}: " for part in [_place(above)] if part)
+    if error["type"] == "missing":
+        return f"{before}has no {_place([last])}"
+    place = _place(error["loc"]) if isinstance(last, int) else f"{before}{_place([last])}"
+    needed = _NEEDED.get(error["type"], error["msg"].removeprefix("Input should be ")).format(**error.get("ctx", {}))
+    return f"{place} is {_shown(error)}; it should be {needed}"
+
+
+def _place(keys: Sequence[str | int]) -> str:
+    """Keys in quotes, and places in lists, counted from 1."""
+    text = ""
+    for key in keys:
+        text += f", number {key + 1}" if isinstance(key, int) else f"{': ' if text else ''}'{key}'"
+    return text.removeprefix(", ")
+
+
+def _shown(error: Any) -> str:
+    value = json.dumps(error["input"])
+    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"

@@ -12,7 +12,9 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -22,6 +24,10 @@ import numba
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
+
+
+# How long the compiled kernels of a version are kept after it was last used.
+_UNUSED_SECONDS = 7 * 24 * 3600
 
 
 def _sources(package: Traversable) -> Iterator[Traversable]:
@@ -44,6 +50,8 @@ def _cache_folder() -> str:
         folder = home / "topicloom" / f"kernels-{digest.hexdigest()}"
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
+            os.utime(folder)
+            _clear_unused(folder)
             return str(folder)
     except (OSError, RuntimeError):  # no home, or a read-only one
         pass
@@ -52,14 +60,29 @@ def _cache_folder() -> str:
     return temporary
 
 
+def _clear_unused(folder: Path) -> None:
+    """Remove what other versions compiled, unless somebody has used it lately."""
+    for other in folder.parent.glob("kernels-*"):
+        with suppress(OSError):  # another process may be clearing it
+            if time.time() - other.stat().st_mtime > _UNUSED_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
+
+
 if not os.environ.get("NUMBA_CACHE_DIR"):
     numba.config.CACHE_DIR = _cache_folder()  # type: ignore[attr-defined]
 
-# Kernels release the interpreter lock, so that a progress bar can be drawn and Ctrl-C heard while they run.
-kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True)
+# Kernels release the interpreter lock, so that a progress bar can be drawn and Ctrl-C heard while they run. Nobody
+# calls them from C: wrappers for that, and wrappers for Python around kernels that only kernels call, were a third of
+# what LLVM had to compile before a first design.
+kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True, no_cfunc_wrapper=True)
 
 # Tight kernels make no arrays, so they need no reference counts. Counting those of a handful of arrays at every call
 # took 57 of the 65 ns of evaluating a link. What such a kernel calls inherits this; `_nrt=True` undoes it.
-tight_kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True, _nrt=False)
+tight_kernel: Callable[..., Any] = partial(kernel, _nrt=False)
 
-inlined: Callable[..., Any] = partial(numba.njit, inline="always")
+# Tight kernels that only other kernels call.
+INNER = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+inner_kernel: Callable[..., Any] = partial(numba.njit, cache=True, **INNER)
+
+# Inlined by LLVM; with `inline="always"` numba would infer all types anew at every call.
+inlined: Callable[..., Any] = partial(inner_kernel, forceinline=True)

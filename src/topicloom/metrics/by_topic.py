@@ -14,6 +14,8 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.columns import whole_numbers
+from topicloom.files.name_tables import names_column, read_table
 from topicloom.kernels.graphs.components import topic_components
 from topicloom.kernels.graphs.distances import topic_diameters
 from topicloom.kernels.graphs.relays import topic_relays
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     import pandas
 
 Column = npt.NDArray[np.int64]
+
+_COUNTED = ("subscribers", "links", "components", "relays", "unreachable")
+TOPIC_COLUMNS = ("topic", *_COUNTED, "diameter")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,26 @@ class TopicMeasures:
         merged = self.subscribers - self.components
         share: npt.NDArray[np.float64] = np.where(mergeable == 0, 1.0, merged / np.maximum(mergeable, 1))
         return share
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> TopicMeasures:
+        """From a file that `write` made, or any Parquet, CSV or TSV with its columns but `support`."""
+        where = os.fspath(path)
+        table = read_table(path, TOPIC_COLUMNS)
+        counted = {column: whole_numbers(table, column, where) for column in _COUNTED}
+        subscribers, components = counted["subscribers"], counted["components"]
+        wrong = (components > subscribers) | ((components == 0) & (subscribers > 0))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise InputError(
+                f"{where}: row {row + 1}: {subscribers[row]} subscribers cannot be in {components[row]} components"
+            )
+        unknown = table["diameter"].null_count == table.num_rows
+        return cls(
+            topic_names=tuple(names_column(table, "topic", where).to_pylist()),
+            diameter=None if unknown else whole_numbers(table, "diameter", where),
+            **counted,
+        )
 
     def to_arrow(self) -> pa.Table:
         """A table with a row a topic; `diameter` is null where it was not asked for."""

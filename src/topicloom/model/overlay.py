@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from topicloom.files.name_ids import ids_of
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay_picture import overlay_figure
-from topicloom.present.html import Cell, table_html
+from topicloom.present.html import Cell, links_html
 from topicloom.present.numbers import count
 
 if TYPE_CHECKING:
@@ -171,9 +170,9 @@ class Overlay:
         rows: list[list[Cell]] = [[row["source"], row["target"]] for row in shown]
         if known:
             rows = [[*cells, count(row["contribution"])] for cells, row in zip(rows, shown, strict=True)]
-        left = f"<p>and {len(self) - len(shown):,} more</p>" if len(self) > len(shown) else ""
+        left = f"{len(self) - len(shown):,}" if len(self) > len(shown) else ""
         headers = ["source", "target", *(["contribution"] if known else [])]
-        return f"<p>{escape(repr(self)[1:-1])}</p>{table_html(headers, rows)}{left}"
+        return links_html(repr(self)[1:-1], headers, rows, left)
 
     def __repr__(self) -> str:
         made = f" by {self.provenance.designer}" if self.provenance else ""

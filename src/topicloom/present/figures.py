@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,7 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 # How long names in figures may be.
 LABEL = 24
+_SVG = "{http://www.w3.org/2000/svg}svg"
 _LEGEND_COLUMNS = 5
 
 _STYLE: dict[str, Any] = {
@@ -182,3 +184,20 @@ def write_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     # Files may be looked at where our fonts are not, so letters become outlines.
     with styled(**{"svg.hashsalt": "topicloom", "svg.fonttype": "path"}), replacing(path) as temporary:
         figure.savefig(temporary, format=kind, dpi=150, metadata=dates.get(kind))
+
+
+def read_svg(folder: Path, name: str) -> bytes:
+    """The bytes of a picture that lies in a folder."""
+    file = folder / name
+    if Path(name).name != name:
+        raise InputError(f"{folder}: the picture '{name}' is not the name of a file in it")
+    if not file.is_file():
+        raise InputError(f"{folder}: has no {name}")
+    try:
+        svg = file.read_bytes()
+        root = ElementTree.fromstring(svg).tag
+    except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
+        raise InputError(f"{file}: cannot be read as SVG ({' '.join(str(error).split())})") from None
+    if root != _SVG:
+        raise InputError(f"{file}: is not an SVG picture")
+    return svg

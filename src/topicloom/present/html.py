@@ -1,11 +1,20 @@
-"""Tables as HTML, for notebooks and pages. Names may hold anything, so all text is escaped here and nowhere else."""
+"""HTML for notebooks and pages, from templates beside the modules that use them.
+
+Names may hold anything. Jinja escapes whatever goes into a template unless it is `Markup`, which only templates give.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from topicloom.present.numbers import Number
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 class Sentence(str):
@@ -29,37 +38,58 @@ def shortened(name: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def name_html(name: str) -> str:
-    """A name as escaped text."""
-    text, whole = shortened(name), printable(name)
-    return escape(text) if text == whole else f'<span title="{escape(whole)}">{escape(text)}</span>'
+def rendered(package: str, template: str, **values: Any) -> Markup:
+    """A whole template of a package, filled."""
+    return Markup(_environment(package).get_template(template).render(values))
 
 
-def table_html(headers: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table; a number carries the value that it is sorted by, and stands to the right."""
-    listed = [list(row) for row in rows]
-    numeric = [all(isinstance(row[column], Number) for row in listed) for column in range(len(headers))]
-    head = "".join(
-        f'<th scope="col"{_right(right)}>{escape(header)}</th>' for header, right in zip(headers, numeric, strict=True)
-    )
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in listed)
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
+def macro(package: str, template: str, name: str, *arguments: Any) -> Markup:
+    """What a macro of a package's template gives."""
+    made: Markup = getattr(_environment(package).get_template(template).module, name)(*arguments)
+    return made
 
 
-def facts_html(facts: Iterable[tuple[str, Cell]]) -> str:
+def name_html(name: str) -> Markup:
+    """A name, cut where it is too long."""
+    return _of_tables("name", name)
+
+
+def table_html(headers: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Markup:
+    """A table."""
+    return _of_tables("table", headers, list(rows))
+
+
+def facts_html(facts: Iterable[tuple[str, Cell]]) -> Markup:
     """Names and values, one a row."""
-    rows = "".join(f'<tr><th scope="row">{escape(name)}</th>{_cell(value)}</tr>\n' for name, value in facts)
-    return f'<table class="facts">\n<tbody>\n{rows}</tbody>\n</table>\n'
+    return _of_tables("facts", facts)
 
 
-def _cell(cell: Cell) -> str:
-    if isinstance(cell, Number):
-        value = "" if cell.value is None else f"{cell.value!r}"
-        return f'<td data-value="{value}"{_right(True)}>{escape(cell.text)}</td>'
-    if isinstance(cell, Sentence):
-        return f'<td class="sentence">{escape(printable(cell))}</td>'
-    return f"<td>{name_html(cell)}</td>"
+def links_html(about: str, headers: Sequence[str], rows: Iterable[Sequence[Cell]], more: str) -> Markup:
+    """A sentence, the first rows of a table, and how many more it has, if any."""
+    return _of_tables("links", about, headers, list(rows), more)
 
 
-def _right(right: bool) -> str:
-    return ' style="text-align:right"' if right else ""
+def _of_tables(name: str, *arguments: Any) -> Markup:
+    return macro("topicloom.present", "tables.html", name, *arguments)
+
+
+@lru_cache
+def _environment(package: str) -> Environment:
+    # Imported where it is needed, so that importing topicloom stays quick.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(package, "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"printable": printable, "shortened": shortened}
+    environment.tests |= {
+        "numeric": lambda cell: isinstance(cell, Number),
+        "sentence": lambda cell: isinstance(cell, Sentence),
+        "all_numeric": lambda cells: all(isinstance(cell, Number) for cell in cells),
+    }
+    return environment

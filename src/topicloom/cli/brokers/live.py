@@ -14,7 +14,7 @@ from topicloom.cli.shared import checked_paths, options, output
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from topicloom.deploy.proof.delivery_tally import Counts
+    from topicloom.deploy.proof.delivery_tally import DeliveryCounts
     from topicloom.deploy.proof.live import Proof
 
 EXAMPLES = """\b
@@ -118,7 +118,7 @@ def _facts(proof: Proof) -> dict[str, Any]:
     return facts
 
 
-def _part(counts: Counts) -> dict[str, Any]:
+def _part(counts: DeliveryCounts) -> dict[str, Any]:
     links = [{"link": link, "messages": number} for link, number in counts.link_messages.items()]
     return {
         "published": counts.published,
@@ -158,7 +158,7 @@ def _print(proof: Proof) -> None:
         )
 
 
-def _rows(counts: Counts) -> list[tuple[str, output.Cell]]:
+def _rows(counts: DeliveryCounts) -> list[tuple[str, output.Cell]]:
     latency = counts.latency_ms
     return [
         ("published", numbers.count(counts.published)),

@@ -14,7 +14,7 @@ from topicloom.cli.shared.progress import Working
 
 if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
-    from topicloom.content import Assignment, AssignmentRun, Cost, Network
+    from topicloom.content import AssignmentRun, Cost, Network
     from topicloom.content.base import Assigner
 
 Net = Annotated[
@@ -55,11 +55,13 @@ def run_algorithm(
 
 def cost_facts(priced: Cost, random: Cost | None) -> dict[str, Any]:
     """The costs, and how many times that of the random assignment is."""
+    from topicloom.content.cost_summary import reduction_ratio
+
     return {
         "total": priced.total,
         "access": priced.access,
         "core": priced.core,
-        "cost_reduction_ratio": None if random is None or priced.total == 0 else random.total / priced.total,
+        "cost_reduction_ratio": reduction_ratio(priced, random),
     }
 
 
@@ -72,8 +74,3 @@ def random_cost(network: Network, seed: int) -> Cost | None:
         return cost(assign(network, "random", seed=seed))
     except InputError:
         return None
-
-
-def overloaded(assignment: Assignment) -> int:
-    """How many brokers have more than their capacity."""
-    return int((assignment.load > assignment.network.capacity * (1 + 1e-9)).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from topicloom.cli.shared import checked_paths, options, output
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from topicloom.content import Assignment, Cost
+    from topicloom.content import CostSummary
 
 EXAMPLES = """\b
 Example:
@@ -55,10 +55,8 @@ def command(
     Total, access and core cost, and load and cost of each broker. The seed is that of the random assignment that it is
     compared with.
     """
-    import pyarrow.parquet
-
-    from topicloom.content import Assignment, core_trees, cost, one_tree_core, relayed_core
-    from topicloom.files.atomic import replacing
+    from topicloom.content import Assignment, core_trees, cost, cost_summary, one_tree_core, relayed_core
+    from topicloom.content.core_trees import write_trees
 
     checked_paths.require_readable(assignment)
     if trees is not None:
@@ -68,47 +66,21 @@ def command(
         assigned = working.do(f"reading {assignment.name}", lambda: Assignment.read(assignment, network))
         priced = working.do("adding up costs", lambda: cost(assigned))
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
-        facts = {
-            "users": network.user_count,
-            "brokers": network.broker_count,
-            "channels": network.channel_count,
-            **content_options.cost_facts(priced, random),
-            "demand": float(network.traffic.demand.sum()),
-            "capacity": float(network.capacity.sum()),
-            "overloaded_brokers": content_options.overloaded(assigned),
-            "unwanted_share": network.traffic.unwanted_share,
-        }
-        if tree:
-            facts["core_on_one_tree"] = working.do("routing on one tree", lambda: one_tree_core(assigned))
-        if steiner:
-            facts["core_with_relays"] = working.do("looking for relays", lambda: relayed_core(assigned))
+        one_tree = working.do("routing on one tree", lambda: one_tree_core(assigned)) if tree else None
+        relays = working.do("looking for relays", lambda: relayed_core(assigned)) if steiner else None
         if trees is not None:
             links = working.do("listing trees", lambda: core_trees(assigned))
-            with replacing(trees) as temporary:
-                pyarrow.parquet.write_table(links, temporary)
-    rows = _by_broker(assigned, priced)
+            write_trees(links, trees)
+    summary = cost_summary(assigned, priced, random, one_tree=one_tree, relays=relays)
     if printing.json:
-        output.print_json(facts | {"by_broker": rows})
+        output.print_json(summary.to_dict())
         return
-    _print(facts, rows)
+    _print(summary)
     if trees is not None:
         printing.written(trees, "trees")
 
 
-def _by_broker(assigned: Assignment, priced: Cost) -> list[dict[str, Any]]:
-    network = assigned.network
-    columns = {
-        "broker": list(network.broker_names),
-        "users": priced.users.tolist(),
-        "load": priced.load.tolist(),
-        "capacity": network.capacity.tolist(),
-        "access": priced.access_by_broker.tolist(),
-        "core": priced.core_by_broker.tolist(),
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _print(facts: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+def _print(summary: CostSummary) -> None:
     names = {
         "total": "total",
         "access": "access",
@@ -116,23 +88,25 @@ def _print(facts: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         "core_on_one_tree": "core on one tree",
         "core_with_relays": "core with relays",
     }
-    lines = [(text, numbers.amount(facts[name])) for name, text in names.items() if name in facts]
-    if facts["cost_reduction_ratio"] is not None:
-        lines.append(("random / this", numbers.mean(facts["cost_reduction_ratio"])))
+    costs = ((text, getattr(summary, name)) for name, text in names.items())
+    lines = [(text, numbers.amount(value)) for text, value in costs if value is not None]
+    if summary.cost_reduction_ratio is not None:
+        lines.append(("random / this", numbers.mean(summary.cost_reduction_ratio)))
     lines += [
-        ("unwanted share", numbers.share(facts["unwanted_share"])),
-        ("overloaded brokers", numbers.count(facts["overloaded_brokers"])),
+        ("unwanted share", numbers.share(summary.unwanted_share)),
+        ("overloaded brokers", numbers.count(summary.overloaded_brokers)),
     ]
     output.print_facts(lines)
-    dearest = sorted(rows, key=lambda row: -(row["access"] + row["core"]))[:_SHOWN_BROKERS]
+    rows = summary.by_broker
+    dearest = sorted(rows, key=lambda row: -(row.access + row.core))[:_SHOWN_BROKERS]
     output.say("")
     output.print_table(
         ["broker", "users", "load", "capacity", "access", "core"],
         [
             [
-                output.one_line(row["broker"]),
-                numbers.count(row["users"]),
-                *(numbers.amount(row[name]) for name in ("load", "capacity", "access", "core")),
+                output.one_line(row.broker),
+                numbers.count(row.users),
+                *map(numbers.amount, (row.load, row.capacity, row.access, row.core)),
             ]
             for row in dearest
         ],

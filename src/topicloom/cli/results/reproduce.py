@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,7 +96,7 @@ def command(
         )
     facts = {
         "runs": len(plan.grid.cells),
-        "figures": [each.entry for each in made],
+        "figures": [asdict(each.figure) for each in made],
         "claims": [verdict.to_dict() for each in made for verdict in each.verdicts],
         "ran": len(plan.grid.pending),
         "errors": errors,

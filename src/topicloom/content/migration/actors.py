@@ -27,7 +27,7 @@ Flags = npt.NDArray[np.bool_]
 class User:
     """Publishes, is delivered messages, and moves when asked to unless it sticks to its broker."""
 
-    def __init__(self, number: int, home: Broker, post: Post, *, sticks: bool) -> None:
+    def __init__(self, number: int, home: BrokerActor, post: Post, *, sticks: bool) -> None:
         self.address: Address = ("user", number)
         self.broker = home
         self.delivered: list[int] = []
@@ -42,18 +42,18 @@ class User:
         """Be given a message."""
         self.delivered.append(message)
 
-    def request_to_move(self, home: Broker) -> None:
+    def request_to_move(self, home: BrokerActor) -> None:
         """Be asked to move."""
         answer = home.decline if self._sticks else home.accept
         self._post.send(self.address, home.address, answer, self.address[1])
 
-    def moved(self, foreign: Broker) -> None:
+    def moved(self, foreign: BrokerActor) -> None:
         """Be given the address of the foreign broker, and connect."""
         self.broker = foreign
         self._post.send(self.address, foreign.address, foreign.connect, self.address[1])
 
 
-class Broker:
+class BrokerActor:
     """Holds the records of its users, delivers to them, and hands them over to other brokers.
 
     `wanted[c, b]` says whether, as far as it has heard, broker b wants channel c.
@@ -63,7 +63,7 @@ class Broker:
         self.address: Address = ("broker", number)
         self.records: dict[int, Record] = {}
         self.users: dict[int, User] = {}
-        self.others: dict[int, Broker] = {}
+        self.others: dict[int, BrokerActor] = {}
         self.wanted = wanted
         # What the run is told: a move is over, or was declined; a user is here now; channels nobody here wants any
         # more.
@@ -104,7 +104,7 @@ class Broker:
         replica = (self._leaving[user], self.users[user], self._recent.pop(user, deque()), self)
         self._post.send(self.address, foreign.address, foreign.replicate, *replica)
 
-    def replicate(self, record: Record, user: User, recent: deque[tuple[float, int]], home: Broker) -> None:
+    def replicate(self, record: Record, user: User, recent: deque[tuple[float, int]], home: BrokerActor) -> None:
         """Take over what the home held of a user; it has not connected yet, so its messages are held."""
         number = record.user
         self.register(user, record)

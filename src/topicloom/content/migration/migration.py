@@ -24,7 +24,7 @@ import numpy as np
 from topicloom.algorithms import Parameter
 from topicloom.content.assigning import clustering, packing, random_assignment, steiner_mixing
 from topicloom.content.base import Assigner, Placed
-from topicloom.content.migration.actors import Broker, User
+from topicloom.content.migration.actors import BrokerActor, User
 from topicloom.content.migration.announced_sums import Record, Told, record
 from topicloom.content.migration.mailbox import Delay, Post
 from topicloom.content.network.channels_by_user import Ids
@@ -80,7 +80,7 @@ class Migration:
         wanted = self._told.subscribers > 0
         # What each broker has heard of who wants what: a byte for each two brokers and channel.
         self._heard = np.repeat(wanted[None], network.broker_count, axis=0)
-        self.brokers = [Broker(b, self._heard[b], self.post, ttl) for b in range(network.broker_count)]
+        self.brokers = [BrokerActor(b, self._heard[b], self.post, ttl) for b in range(network.broker_count)]
         everybody = dict(enumerate(self.brokers))
         for broker in self.brokers:
             broker.others = everybody
@@ -142,7 +142,7 @@ class Migration:
             self.post.sent["summarize"] += 1
         self.post.sent["announce"] += len(self.brokers) * (len(self.brokers) - 1)
 
-    def _take_turn(self, broker: Broker) -> None:
+    def _take_turn(self, broker: BrokerActor) -> None:
         here = broker.address[1]
         demand = {user: self._told.demand(of) for user, of in broker.records.items()}
         for user in sorted(demand, key=lambda user: (-demand[user], user)):

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,30 +22,48 @@ from topicloom.content.network.network import Network
 from topicloom.content.network.network_tables import read_part
 from topicloom.content.network.space import Attribute, Space, box_cells, piece_rates, quadratic_rates
 from topicloom.errors import InputError
-from topicloom.files.columns import distinct_names, known_names, numbers, require_distinct
+from topicloom.files.columns import distinct_names, known_names, numbers, require_distinct, whole_numbers
 from topicloom.files.name_tables import names_column
 from topicloom.kernels.content.sparse_rows import SparseRows
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkOutline:
+    """What of a network is known without its traffic: who is in it, prices of users' links, and capacities."""
+
+    user_names: tuple[str, ...]
+    broker_names: tuple[str, ...]
+    channel_names: tuple[str, ...]
+    space: Space | None
+    access: Floats
+    capacity: Floats
+
+
+def read_outline(path: Path) -> NetworkOutline:
+    """Read and check what is known of a network without its traffic, and without prices between brokers."""
+    if not path.is_dir():
+        raise InputError(f"{path}: {'is a file' if path.exists() else 'no such folder'}; give the folder of a network")
+    broker_names, capacity = _read_brokers(path / "brokers.parquet")
+    user_names, access = read_access(path / "access.parquet", broker_names)
+    space = read_space(path / "space.parquet") if (path / "space.parquet").exists() else None
+    channel_names = space.channel_names if space else _channel_names(path)
+    return NetworkOutline(user_names, broker_names, channel_names, space, access, capacity)
 
 
 def read_network(folder: str | os.PathLike[str], *, close: bool = False) -> Network:
     """Read and check a network; `close` makes core prices a metric by shortest paths."""
     path = Path(folder)
-    if not path.is_dir():
-        raise InputError(f"{path}: {'is a file' if path.exists() else 'no such folder'}; give the folder of a network")
-    broker_names, capacity = _read_brokers(path / "brokers.parquet")
-    user_names, access = read_access(path / "access.parquet", broker_names)
-    core = _read_core(path / "core.parquet", broker_names, close=close)
-    space = read_space(path / "space.parquet") if (path / "space.parquet").exists() else None
-    channel_names = space.channel_names if space else _channel_names(path)
+    known = read_outline(path)
+    users, channels = known.user_names, known.channel_names
     return Network(
-        user_names,
-        broker_names,
-        channel_names,
-        _read_rates(path, user_names, channel_names, space),
-        _read_wants(path, user_names, channel_names, space),
-        access,
-        core,
-        capacity,
+        users,
+        known.broker_names,
+        channels,
+        _read_rates(path, users, channels, known.space),
+        _read_wants(path, users, channels, known.space),
+        known.access,
+        _read_core(path / "core.parquet", known.broker_names, close=close),
+        known.capacity,
     )
 
 
@@ -56,7 +75,7 @@ def read_space(file: Path) -> Space:
     if not names:
         raise InputError(f"{where}: has no rows; a space needs at least one attribute")
     lows, highs = (numbers(table, column, where, minimum=None) for column in ("low", "high"))
-    cells = numbers(table, "cells", where, minimum=1)
+    cells = whole_numbers(table, "cells", where, minimum=1)
     for row, name in enumerate(names):
         if names.index(name) < row:
             raise InputError(f"{where}: row {row + 1}: repeats the attribute '{name}'")
@@ -64,9 +83,7 @@ def read_space(file: Path) -> Space:
             raise InputError(
                 f"{where}: row {row + 1}: low is {lows[row]:g} and high {highs[row]:g}; low must be below high"
             )
-        if cells[row] != int(cells[row]):
-            raise InputError(f"{where}: row {row + 1}: cells is {cells[row]:g}; give a whole number")
-    columns = zip(names, lows.tolist(), highs.tolist(), cells.astype(int).tolist(), strict=True)
+    columns = zip(names, lows.tolist(), highs.tolist(), cells.tolist(), strict=True)
     return Space(tuple(Attribute(*column) for column in columns))
 
 

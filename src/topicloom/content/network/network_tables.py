@@ -10,6 +10,12 @@ import pyarrow as pa
 from topicloom.errors import InputError
 from topicloom.files.name_tables import read_table
 
+# All that a network may have; docs/content.md says which it needs.
+TABLES = tuple(
+    f"{name}.parquet"
+    for name in ("brokers", "access", "core", "rates", "quadratics", "pieces", "subscriptions", "boxes", "space")
+)
+
 
 def require_part(file: Path) -> None:
     """Refuse a network that lacks a table."""

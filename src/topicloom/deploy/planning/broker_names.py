@@ -44,11 +44,17 @@ def identifier(name: str) -> str:
 
 def require_names(target: str, topics: tuple[str, ...]) -> None:
     """An error where a target cannot carry a topic's name."""
-    problem_of = {"mosquitto": mosquitto_problem, "rabbitmq": rabbitmq_problem}[target]
     for topic in topics:
-        problem = problem_of(topic)
+        problem = name_problem(target, topic)
         if problem is not None:
             raise InputError(f"topic {quoted(topic)}: {problem}")
+
+
+def name_problem(target: str, topic: str) -> str | None:
+    """Why a target cannot carry a topic of this name; None where it can."""
+    if not topic:
+        return "is empty; every topic needs a name"
+    return {"mosquitto": mosquitto_problem, "rabbitmq": rabbitmq_problem}[target](topic)
 
 
 def quoted(name: str) -> str:

@@ -1,4 +1,8 @@
-"""The fleet file: where each broker is and how to log in there. See docs/brokers.md for its format."""
+"""The fleet file: where each broker is and how to log in there. See docs/brokers.md for its format.
+
+Checked by hand: with pydantic it would be longer, as defaults are merged first, errors list the keys that are known,
+and none may show a value that could be a secret.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,9 @@ else:
 
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+# How much of a wrong value is shown.
+_SHOWN = 80
 
 _BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts")
 _DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", "qos")
@@ -74,7 +81,7 @@ class Fleet:
         """From a TOML file."""
         try:
             parsed = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise InputError(f"{path}: cannot be read ({reason})") from None
         return cls.from_tables(parsed, str(path))
@@ -117,14 +124,16 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
         raise InputError(f"{where}: has no host; give its name or address")
     host = given["host"]
     if not isinstance(host, str) or not _HOST.fullmatch(host):
-        raise InputError(f"{where}: host {host!r} is no name or address of a machine")
+        # A URL may hold a login.
+        shown = "" if "@" in str(host) else f" {_shown(host)}"
+        raise InputError(f"{where}: host{shown} is no name or address of a machine")
     tls = _tls(given.get("tls"), where)
     port = given.get("port")
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535):
-        raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {port!r}")
+        raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {_shown(port)}")
     accepts = given.get("accepts", True)
     if not isinstance(accepts, bool):
-        raise InputError(f"{where}: accepts must be true or false, not {accepts!r}")
+        raise InputError(f"{where}: accepts must be true or false, not {_shown(accepts)}")
     return Broker(name, host, port, tls, _credentials(given.get("credentials"), where), accepts)
 
 
@@ -133,7 +142,10 @@ def _tls(given: Any, where: str) -> Tls | None:
         return Tls() if given else None
     where = f"{where}: tls"
     _known(_table(given, where), _TLS_KEYS, where)
-    tls = Tls(**{key: _line(value, f"{where}: {key}") for key, value in given.items()})
+    for key, value in given.items():
+        if not _is_line(value):
+            raise InputError(f"{where}: {key} must be {_LINE}, not {_shown(value)}")
+    tls = Tls(**given)
     if (tls.cert_file is None) != (tls.key_file is None):
         raise InputError(f"{where}: cert_file and key_file go together; one is missing")
     return tls
@@ -145,14 +157,19 @@ def _credentials(given: Any, where: str) -> Credentials | None:
     where = f"{where}: credentials"
     if isinstance(given, dict) and "password" in given:
         raise InputError(f"{where}: a password does not belong here; name what holds it: password_env or password_file")
-    _known(_table(given, where), _CREDENTIAL_KEYS, where)
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} must be a table with username, and password_env or password_file")
+    _known(given, _CREDENTIAL_KEYS, where)
     if "username" not in given:
         raise InputError(f"{where}: has no username")
-    named = Credentials(**{key: _line(value, f"{where}: {key}") for key, value in given.items()})
+    for key, value in given.items():
+        if not _is_line(value):
+            raise InputError(f"{where}: {key} must be {_LINE}")
+    named = Credentials(**given)
     if (named.password_env is None) == (named.password_file is None):
         raise InputError(f"{where}: needs password_env or password_file, one of them")
     if named.password_env is not None and not _VARIABLE.fullmatch(named.password_env):
-        raise InputError(f"{where}: password_env {named.password_env!r} is no name of a variable")
+        raise InputError(f"{where}: password_env is no name of a variable; name what holds the password")
     return named
 
 
@@ -164,21 +181,27 @@ def _topic_qos(table: Any, where: str) -> int:
 
 
 def _qos(value: Any, where: str) -> int:
-    if isinstance(value, bool) or value not in (0, 1, 2):
-        raise InputError(f"{where}: qos must be 0, 1 or 2, not {value!r}")
-    return int(value)
-
-
-def _line(value: Any, where: str) -> str:
-    """Text that can stand at the end of a line of a configuration."""
-    if not isinstance(value, str) or not value or not value.isprintable() or value != value.strip():
-        raise InputError(f"{where} must be text of printable characters without spaces around it, not {value!r}")
+    if not isinstance(value, int) or isinstance(value, bool) or value not in (0, 1, 2):
+        raise InputError(f"{where}: qos must be 0, 1 or 2, not {_shown(value)}")
     return value
+
+
+_LINE = "text of printable characters without spaces around it"
+
+
+def _is_line(value: Any) -> bool:
+    """Whether it is text that can stand at the end of a line of a configuration."""
+    return isinstance(value, str) and value != "" and value.isprintable() and value == value.strip()
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _table(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InputError(f"{where} must be a table, not {value!r}")
+        raise InputError(f"{where} must be a table, not {_shown(value)}")
     return value
 
 

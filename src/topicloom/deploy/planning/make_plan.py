@@ -10,7 +10,7 @@ from typing import Any
 from topicloom._version import __version__
 from topicloom.deploy.planning.broker_names import quoted, require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
-from topicloom.deploy.planning.plan import TARGETS, Pair, Plan, Route
+from topicloom.deploy.planning.plan import TARGETS, Pair, Plan, Route, require_accepted
 from topicloom.deploy.planning.routes import Routes, route
 from topicloom.errors import InputError
 from topicloom.model.interest import Interest
@@ -68,15 +68,9 @@ def _route(trees: Routes, fleet: Fleet, topic: int) -> Route:
 
 def _opened(brokers: Mapping[str, Broker], link: Pair, where: str, target: str) -> Pair:
     """The link with the broker first that opens it: the first by name, unless the other does not accept."""
-    first, second = link
-    deaf = [name for name in link if not brokers[name].accepts]
-    if target == "rabbitmq" and deaf:
-        raise InputError(f"{where}: broker {quoted(deaf[0])} accepts no connections, which federation needs both ways")
-    if len(deaf) == 2:
-        raise InputError(
-            f"{where}: neither {quoted(first)} nor {quoted(second)} accepts connections, but they are linked"
-        )
-    return (first, second) if brokers[second].accepts else (second, first)
+    opened = link if brokers[link[1]].accepts else link[::-1]
+    require_accepted(target, brokers, opened, where)
+    return opened
 
 
 def _made(interest: Interest, overlay: Overlay, relays: bool) -> Mapping[str, Any]:

@@ -8,7 +8,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.errors import InputError
 
 TARGETS = ("mosquitto", "rabbitmq")
 
@@ -111,3 +113,17 @@ class Plan:
             for name in link:
                 found[name].append(link)
         return {name: tuple(links) for name, links in found.items()}
+
+
+def require_accepted(target: str, brokers: Mapping[str, Broker], link: Pair, where: str) -> None:
+    """An error where a link, as (who opens it, who accepts it), cannot be opened."""
+    deaf = [name for name in link if not brokers[name].accepts]
+    if target == "rabbitmq" and deaf:
+        raise InputError(f"{where}: broker {quoted(deaf[0])} accepts no connections, which federation needs both ways")
+    if len(deaf) == 2:
+        first, second = sorted(link)
+        raise InputError(
+            f"{where}: neither {quoted(first)} nor {quoted(second)} accepts connections, but they are linked"
+        )
+    if link[1] in deaf:
+        raise InputError(f"{where}: {quoted(link[0])} opens a link to {quoted(link[1])}, which accepts no connections")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
-from topicloom.deploy.planning.broker_names import quoted, require_names
+from annotated_types import Ge, Le
+
+from topicloom.deploy.planning.broker_names import name_problem, quoted
 from topicloom.deploy.planning.fleet_file import Broker, broker_from
-from topicloom.deploy.planning.plan import TARGETS, Plan, Route
+from topicloom.deploy.planning.plan import TARGETS, Pair, Plan, Route, require_accepted
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.json_files import parsed_json
 
 FORMAT = "topicloom plan 1"
 
@@ -34,29 +37,51 @@ def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
         temporary.write_text(f"{{{text}}}\n", encoding="utf-8", newline="\n")
 
 
+@dataclass(frozen=True)
+class _TopicTable:
+    """A route as it is written."""
+
+    name: str
+    qos: Annotated[int, Ge(0), Le(2)]
+    root: str
+    subscribers: tuple[str, ...]
+    relays: tuple[str, ...]
+    links: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class _PlanTable:
+    """A plan as it is written. Brokers are checked as those of a fleet file are, which shows no secret in errors."""
+
+    format: str
+    target: str
+    made: dict[str, Any]
+    brokers: tuple[dict[str, Any], ...]
+    links: tuple[Pair, ...]
+    topics: tuple[_TopicTable, ...]
+
+
 def read_plan(path: str | os.PathLike[str]) -> Plan:
-    """Read a plan and check it; one that does not hold together is an `InputError`."""
+    """Read a plan and check all of it; one that does not hold together is an `InputError`."""
     where = os.fspath(path)
     try:
-        tables = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, RecursionError, json.JSONDecodeError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise InputError(f"{where}: cannot be read ({reason})") from None
-    if not isinstance(tables, dict) or tables.get("format") != FORMAT:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read ({error.strerror})") from None
+    if parsed_json(text, dict[str, Any], where).get("format") != FORMAT:
         raise InputError(f"{where}: is not a plan; give a file that 'topicloom plan' wrote")
-    try:
-        plan = Plan(
-            target=tables["target"],
-            brokers=tuple(_broker(table, where) for table in tables["brokers"]),
-            links=tuple((str(first), str(second)) for first, second in tables["links"]),
-            routes=tuple(_route(table) for table in tables["topics"]),
-            made=MappingProxyType(dict(tables["made"])),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{where}: lacks something that every plan has ({' '.join(str(error).split())})") from None
-    _check(plan, where)
+    read = parsed_json(text, _PlanTable, where)
+    plan = Plan(
+        target=read.target,
+        brokers=tuple(_broker(table, where) for table in read.brokers),
+        links=read.links,
+        routes=tuple(
+            Route(topic.name, topic.qos, topic.root, topic.subscribers, topic.relays, topic.links)
+            for topic in read.topics
+        ),
+        made=MappingProxyType(read.made),
+    )
+    require_whole(plan, where)
     return plan
 
 
@@ -85,42 +110,42 @@ def _route_table(route: Route) -> dict[str, Any]:
     }
 
 
-def _broker(table: dict[str, Any], where: str) -> Broker:
-    name = str(table["name"])
+def _broker(table: Mapping[str, Any], where: str) -> Broker:
+    name = table.get("name")
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{where}: a broker has no name; every broker needs one")
     fields = {key: value for key, value in table.items() if key != "name"}
     return broker_from(name, fields, f"{where}: broker {quoted(name)}")
 
 
-def _route(table: dict[str, Any]) -> Route:
-    return Route(
-        topic=str(table["name"]),
-        qos=int(table["qos"]),
-        root=str(table["root"]),
-        subscribers=tuple(map(str, table["subscribers"])),
-        relays=tuple(map(str, table["relays"])),
-        links=tuple((str(upper), str(lower)) for upper, lower in table["links"]),
-    )
-
-
-def _check(plan: Plan, where: str) -> None:
-    """An error unless every route is a tree over its brokers along links of the plan."""
+def require_whole(plan: Plan, where: str) -> None:
+    """An error unless links join brokers that may be linked, and every route is a tree over its brokers along them."""
     if plan.target not in TARGETS:
-        raise InputError(f"{where}: unknown target '{plan.target}'; known are {', '.join(TARGETS)}")
+        raise InputError(f"{where}: unknown target {quoted(plan.target)}; known are {', '.join(TARGETS)}")
     if len(plan.broker) != len(plan.brokers) or len(plan.route) != len(plan.routes):
         raise InputError(f"{where}: names a broker or a topic twice")
+    for broker in plan.brokers:
+        if broker.port is None:
+            raise InputError(f"{where}: broker {quoted(broker.name)}: has no port; give a whole number from 1 to 65535")
     links = {frozenset(link) for link in plan.links}
     if len(links) != len(plan.links) or not all(len(link) == 2 and link <= plan.broker.keys() for link in links):
         raise InputError(f"{where}: its links must each join two brokers, once")
-    require_names(plan.target, tuple(plan.route))
-    for route in plan.routes:
-        problem = _route_problem(route, links)
+    for link in plan.links:
+        require_accepted(plan.target, plan.broker, link, where)
+    for topic in plan.route:
+        problem = name_problem(plan.target, topic) or _route_problem(plan.route[topic], plan, links)
         if problem is not None:
-            raise InputError(f"{where}: topic {quoted(route.topic)}: {problem}")
+            raise InputError(f"{where}: topic {quoted(topic)}: {problem}")
+    for link, routes in plan.routes_of_link.items():
+        if not routes:
+            raise InputError(f"{where}: no topic goes over the link {quoted(link[0])} - {quoted(link[1])}; remove it")
 
 
-def _route_problem(route: Route, links: set[frozenset[str]]) -> str | None:
-    if route.qos not in (0, 1, 2):
-        return f"qos must be 0, 1 or 2, not {route.qos}"
+def _route_problem(route: Route, plan: Plan, links: set[frozenset[str]]) -> str | None:
+    members = [*route.subscribers, *route.relays]
+    for name in (route.root, *members):
+        if name not in plan.broker:
+            return f"{quoted(name)} is no broker of the plan"
     reached = {route.root}
     for upper, lower in route.links:
         if frozenset((upper, lower)) not in links:
@@ -128,7 +153,6 @@ def _route_problem(route: Route, links: set[frozenset[str]]) -> str | None:
         if upper not in reached or lower in reached:
             return "its links are no tree from its root on"
         reached.add(lower)
-    members = [*route.subscribers, *route.relays]
     if reached != set(members) or len(members) != len(reached):
         return "its tree does not hold exactly its subscribers and relays"
     return None

@@ -13,7 +13,7 @@ from topicloom.deploy.planning.plan import Pair, Plan, Route
 
 
 @dataclass(frozen=True)
-class Counts:
+class DeliveryCounts:
     """What became of the messages of one run.
 
     `delivered` counts every wanted arrival once, also at the broker where a message was published; `lost` is what is
@@ -37,7 +37,7 @@ class Counts:
         return self.lost == self.doubled == self.unwanted == 0
 
 
-class Tally:
+class DeliveryTally:
     """Messages as they are sent and as they arrive. Memory: one byte a message and broker, eight an arrival."""
 
     def __init__(self, plan: Plan, mark: bytes, messages: int) -> None:
@@ -93,7 +93,7 @@ class Tally:
         """Whether everything is sent and has arrived everywhere at least once."""
         return len(self._sent) == self.messages and self.under_way == 0
 
-    def counts(self) -> Counts:
+    def counts(self) -> DeliveryCounts:
         """What became of the messages so far."""
         arrived = np.frombuffer(self._arrived, np.uint8).reshape(self.messages, -1)[: len(self._sent)]
         # Messages of one source all go the same way, so they are added up before anything else is asked.
@@ -104,7 +104,7 @@ class Tally:
             for name, link in _ways_in(route, source):
                 links[link if link in links else (link[1], link[0])] += int(total[self._place[name]])
         expected = sum(len(self.sources[n % len(self.sources)][0].subscribers) for n in range(len(self._sent)))
-        return Counts(
+        return DeliveryCounts(
             published=len(self._sent),
             expected=expected,
             delivered=self.delivered,

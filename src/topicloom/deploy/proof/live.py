@@ -18,7 +18,7 @@ from topicloom.deploy.planning.fleet_file import Fleet
 from topicloom.deploy.planning.make_plan import make_plan
 from topicloom.deploy.planning.plan import Pair, Plan
 from topicloom.deploy.proof.clients import Clients
-from topicloom.deploy.proof.delivery_tally import Counts, Tally
+from topicloom.deploy.proof.delivery_tally import DeliveryCounts, DeliveryTally
 from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
 from topicloom.deploy.targets.mosquitto import session_name
 from topicloom.deploy.targets.render import configurations
@@ -68,7 +68,7 @@ class Mending:
     removed: tuple[Pair, ...]
     reloaded: tuple[str, ...]
     seconds: float
-    counts: Counts
+    counts: DeliveryCounts
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Proof:
     links: int
     topics: int
     seconds_until_up: float
-    counts: Counts
+    counts: DeliveryCounts
     seconds: float
     mending: Mending | None = None
 
@@ -132,7 +132,7 @@ class _LiveFleet:
         self.processes = processes
         self.watch = watch
         self.clients = Clients(processes.ports, self._arrive)
-        self.tally: Tally | None = None
+        self.tally: DeliveryTally | None = None
         self.runs = 0
 
     def proof(self, messages: int, kill: str | None) -> Proof:
@@ -207,7 +207,7 @@ class _LiveFleet:
             if session_name(link, self.plan.routes_of_link[link]) not in self.clients.links_up[link[0]]
         ]
 
-    def _count(self, messages: int) -> Counts:
+    def _count(self, messages: int) -> DeliveryCounts:
         self.watch.doing = "messages"
         tally = self._run(messages, _SILENCE_SECONDS)
         until = time.monotonic() + _LATE_SECONDS
@@ -215,10 +215,10 @@ class _LiveFleet:
             self._serve(0.05)
         return tally.counts()
 
-    def _run(self, messages: int, silence_seconds: float) -> Tally:
+    def _run(self, messages: int, silence_seconds: float) -> DeliveryTally:
         """Publish and count until all has arrived, or nothing has for a while."""
         self.runs += 1
-        tally = self.tally = Tally(self.plan, b"%d" % self.runs, messages)
+        tally = self.tally = DeliveryTally(self.plan, b"%d" % self.runs, messages)
         delivered, heard = 0, time.monotonic()
         while not tally.complete and time.monotonic() - heard < silence_seconds:
             while tally.under_way < _WINDOW and (message := tally.next_message()) is not None:

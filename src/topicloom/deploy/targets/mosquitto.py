@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from topicloom.deploy.planning.broker_names import identifier
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.plan import Pair, Plan, Route
+from topicloom.deploy.targets.mosquitto_conf import heading
 from topicloom.deploy.targets.secrets import password_of
 
 _SESSION_HASH_BYTES = 6
@@ -32,9 +33,8 @@ _SYSTEM_CERTIFICATES = "/etc/ssl/certs"
 
 def bridges_of(plan: Plan, broker: str) -> str:
     """The bridge sections of one broker, to be put into its `conf.d`; a heading alone where others open its links."""
-    own = plan.broker[broker]
     lines = [
-        f"# Topicloom: bridges of broker {identifier(broker)} at {own.host}:{own.port}",
+        heading(plan.broker[broker]),
         "# Made from a plan: change the plan and render again, rather than this file.",
     ]
     if any(route.qos == 2 and broker in route.neighbours for route in plan.routes):

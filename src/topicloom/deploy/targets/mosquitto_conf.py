@@ -1,4 +1,7 @@
-"""Reading the bridges in Mosquitto configurations as people write them."""
+"""Reading the bridges in Mosquitto configurations as people write them, and as we do.
+
+Ours begin with a heading that tells whose they are; Mosquitto takes it for a comment.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+from topicloom.deploy.planning.broker_names import identifier
+from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.errors import InputError
 
 _DEFAULT_PORT = 1883
@@ -67,6 +72,11 @@ class _Section:
     rules: list[Rule] = field(default_factory=list)
 
 
+def heading(broker: Broker) -> str:
+    """The line that begins what we write for a broker."""
+    return f"# Topicloom: bridges of broker {identifier(broker.name)} at {broker.host}:{broker.port}"
+
+
 def read_brokers(paths: Sequence[Path]) -> tuple[Configured, ...]:
     """The brokers of files and folders.
 
@@ -102,10 +112,10 @@ def _read_broker(name: str, file: Path) -> Configured:
     addresses: list[tuple[str, int]] = []
     sections: list[_Section] = []
     for where, line in _lines(file, ()):
-        heading = _HEADING.match(line)
-        if heading:
-            name = unquote(heading[1])
-            addresses.append((heading[2], int(heading[3])))
+        headed = _HEADING.match(line)
+        if headed:
+            name = unquote(headed[1])
+            addresses.append((headed[2], int(headed[3])))
         if line.startswith("#") or not line:
             continue
         word, *values = _words(line)

@@ -11,6 +11,8 @@ from typing import Any
 
 from numba.extending import overload
 
+from topicloom.kernels.jit import INNER
+
 
 def enter_row(topics: Any, u: Any) -> Any:
     """Get ready to evaluate links of node u; again after every merge."""
@@ -37,7 +39,7 @@ def implements(function: Callable[..., Any], representation: type) -> Callable[.
             return implementation if fits else None
 
         choose.__name__ = f"{function.__name__}_{representation.__name__}"
-        overload(function, strict=False, inline="always")(choose)
+        overload(function, strict=False, jit_options=INNER)(choose)
         return implementation
 
     return register

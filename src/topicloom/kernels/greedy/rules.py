@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from topicloom.kernels.greedy.representation import merge
 from topicloom.kernels.greedy.search import allow, find_best, highest_possible, restart
-from topicloom.kernels.jit import kernel, tight_kernel
+from topicloom.kernels.jit import inner_kernel, kernel, tight_kernel
 
 
 class LinkList(NamedTuple):
@@ -31,7 +31,7 @@ def new_link_list(room: int) -> LinkList:
     return LinkList(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
 
 
-@tight_kernel()
+@inner_kernel()
 def add_link(links, count, topics, candidates, u, v, merged, ticks):
     """Write a link down by its ids and join its components."""
     links.source[count] = candidates.outer[u]
@@ -44,7 +44,7 @@ def add_link(links, count, topics, candidates, u, v, merged, ticks):
 @tight_kernel()
 def merge_greedily(search, topics, candidates, links, ticks):
     """Add best links until none contributes or the list is full; give their number."""
-    count = 0
+    count = np.int64(0)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(search, topics, candidates)
         if merged == 0:
@@ -54,7 +54,7 @@ def merge_greedily(search, topics, candidates, links, ticks):
     return count
 
 
-@tight_kernel()
+@inner_kernel()
 def allow_below(search, candidates, degree, highest):
     """Confine a search to the nodes whose degree is below the highest, and begin it again."""
     for node in range(degree.shape[0]):
@@ -70,8 +70,8 @@ def merge_evenly(everywhere, confined, topics, candidates, max_degree, patience,
     as much; never beyond `max_degree`.
     """
     degree = np.zeros(everywhere.row_bound.shape[0], np.int32)
-    highest_degree = 0
-    count = 0
+    highest_degree = np.int64(0)
+    count = np.int64(0)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(confined, topics, candidates)
         if merged == 0 or highest_possible(everywhere) > patience * merged:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from topicloom.kernels.greedy.candidates import Candidates, coded, first_column, highest_coded
 from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
 from topicloom.kernels.greedy.representation import contribution, enter_row, tighten
-from topicloom.kernels.jit import inlined, kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -87,7 +87,7 @@ def restart(search, candidates):
     descend(search, candidates)
 
 
-@tight_kernel()
+@inner_kernel()
 def descend(search, candidates):
     """Go down to the next contribution that any row may reach; its ties are not listed yet."""
     highest = np.uint8(0)
@@ -100,7 +100,7 @@ def descend(search, candidates):
     search.at[_UNTIL] = 0
 
 
-@inlined()
+@inner_kernel()
 def allowed_slots(search, candidates, slot, column):
     """Which of 64 slots lead to an allowed node; `column` is the first one's node where places tell."""
     if not search.confined:
@@ -117,11 +117,34 @@ def allowed_slots(search, candidates, slot, column):
     return allowed
 
 
-@kernel(_nrt=True)
+@inner_kernel()
+def sift_down(ties, parent, count):
+    """Restore the order of a heap, the highest on top, below one place."""
+    tie = ties[parent]
+    child = 2 * parent + 1
+    while child < count:
+        if child + 1 < count and ties[child + 1] > ties[child]:
+            child += 1
+        if ties[child] <= tie:
+            break
+        ties[parent] = ties[child]
+        parent = child
+        child = 2 * parent + 1
+    ties[parent] = tie
+
+
+@inner_kernel(_nrt=True)
 def sort_ties(ties, count, nodes):
-    """Sort the first ties; many of them by counting, first the larger ids, then the smaller."""
+    """Sort the first ties: few of them by a heap, many by counting, first the larger ids, then the smaller.
+
+    Not by numpy's sort, nor by assigning to a slice: compiling these two took a quarter of the first design.
+    """
     if count < nodes:
-        ties[:count].sort()
+        for parent in range(count // 2 - 1, -1, -1):
+            sift_down(ties, parent, count)
+        for last in range(count - 1, 0, -1):
+            ties[0], ties[last] = ties[last], ties[0]
+            sift_down(ties, np.int64(0), last)
         return
     other = np.empty(count, np.uint64)
     for half in range(2):
@@ -135,10 +158,11 @@ def sort_ties(ties, count, nodes):
             digit = np.int64((ties[k] >> shift) & _LOWER)
             other[following[digit]] = ties[k]
             following[digit] += 1
-        ties[:count] = other
+        for k in range(count):
+            ties[k] = other[k]
 
 
-@tight_kernel()
+@inner_kernel()
 def make_room(ties, at, nodes):
     """Keep the lower half of a full list of ties, cut between two smaller ids; the rest waits for the next scan."""
     sort_ties(ties, ties.shape[0], nodes)
@@ -149,7 +173,7 @@ def make_room(ties, at, nodes):
     at[_COUNT] = count
 
 
-@inlined()
+@inner_kernel()
 def list_tie(search, candidates, u, v):
     """Add a link to the ties, if its smaller id has its turn."""
     a, b = candidates.outer[u], candidates.outer[v]
@@ -162,7 +186,7 @@ def list_tie(search, candidates, u, v):
             search.at[_COUNT] += 1
 
 
-@inlined()
+@inner_kernel()
 def scan_row(search, topics, candidates, u, threshold):
     """Evaluate the links of row u whose bound reaches the threshold, and list those that contribute it."""
     code = coded(threshold, candidates.step)
@@ -196,7 +220,7 @@ def scan_row(search, topics, candidates, u, threshold):
     search.row_bound[u] = passed
 
 
-@tight_kernel()
+@inner_kernel()
 def list_ties(search, topics, candidates):
     """List the ties of the present contribution whose smaller id has not had its turn."""
     threshold = search.at[_CONTRIBUTION]
@@ -212,7 +236,7 @@ def list_ties(search, topics, candidates):
     sort_ties(search.ties, search.at[_COUNT], nodes)
 
 
-@tight_kernel()
+@inner_kernel()
 def find_best(search, topics, candidates):
     """The best link as (node, node, contribution), the node of the smaller id first; contribution 0 if none is left."""
     while search.at[_CONTRIBUTION] > 0:

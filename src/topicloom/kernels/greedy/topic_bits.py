@@ -21,9 +21,11 @@ from topicloom.kernels.greedy import representation
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.lanes import LANES, WORDS, count_either, lower_to_sum, lowest_bit, popcount
 from topicloom.kernels.greedy.representation import implements
-from topicloom.kernels.jit import tight_kernel
+from topicloom.kernels.jit import inner_kernel, tight_kernel
 
 _WANTS, _OUTSIDE = 0, 1
+# What `set_outside` adds to how often a node is outside. Plain numbers would be two types, and compiled twice.
+_INSIDE_NOW, _OUTSIDE_NOW = np.int64(-1), np.int64(1)
 
 
 class TopicBits(NamedTuple):
@@ -86,13 +88,13 @@ def fill_bits(node_start, node_topics, bits, before):
             following += np.int64(popcount(bits[u, _WANTS, word]))
 
 
-@tight_kernel()
+@inner_kernel()
 def subscription_of(topics, u, word, bit):
     """Subscription of node u to the topic of a bit."""
     return topics.before[u, word] + np.int64(popcount(topics.bits[u, _WANTS, word] & (bit - np.uint64(1))))
 
 
-@tight_kernel()
+@inner_kernel()
 def shared_small_components(topics, u, v):
     """Topics in which both nodes are outside, in one and the same component."""
     label = topics.circles.label
@@ -107,10 +109,9 @@ def shared_small_components(topics, u, v):
     return shared
 
 
-@tight_kernel()
-def set_outside(topics, component, word, bit, outside):
+@inner_kernel()
+def set_outside(topics, component, word, bit, change):
     """Mark every node of a component as outside, or as inside, in the topic of a bit."""
-    change = 1 if outside else -1
     subscription = component
     while True:
         node = topics.subscriber[subscription]
@@ -164,12 +165,12 @@ def _merge(topics, u, v):
             if other == largest or (kept != largest and circles.size[kept] < circles.size[other]):
                 kept, other = other, kept
             if kept == largest:
-                set_outside(topics, other, word, bit, False)
+                set_outside(topics, other, word, bit, _INSIDE_NOW)
                 join(circles, kept, other)
             else:
                 join(circles, kept, other)
                 if largest < 0 or circles.size[kept] > circles.size[largest]:
                     if largest >= 0:
-                        set_outside(topics, largest, word, bit, True)
-                    set_outside(topics, kept, word, bit, False)
+                        set_outside(topics, largest, word, bit, _OUTSIDE_NOW)
+                    set_outside(topics, kept, word, bit, _INSIDE_NOW)
                     topics.largest[topic] = kept

@@ -8,6 +8,8 @@
 - `neighbours`: Who is next to whom in an ingested interest, and who is a node of a part of it: what sampling asks of
   a graph.
 - `profile`: What an ingested interest looks like: sizes, popularity, what nodes share, and what designing would take.
+- `profile_folder`: What `topicloom profile` tells of an interest in figures: what it prints as JSON, and the files that
+  pages show.
 - `sample`: A part of an ingested interest, grown breadth-first from a few nodes: Partial 2016, section IX-B.
 - `shuffling`: A random order of names that everybody agrees on: whatever the partitions, the ids or the engine.
 - `summarize`: Message histories to rates: a log of (user, attributes, time) becomes what each user publishes in each

@@ -8,11 +8,12 @@ these share with others is counted, and the result is scaled up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from topicloom.pipeline.analysis.distribution import Distribution
+from topicloom.pipeline.analysis.profile_folder import PairFigures
 from topicloom.pipeline.analysis.shuffling import place
 
 if TYPE_CHECKING:
@@ -41,17 +42,18 @@ class CommonTopics:
     standard_error: float
     seed: int | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name, ready for JSON."""
-        return {
-            "topic_pairs": self.incidences,
-            "pairs": self.pairs,
-            "exact": self.sampled_nodes is None,
-            "sampled_nodes": self.sampled_nodes,
-            "standard_error": self.standard_error,
-            "seed": self.seed,
-            "common_topics": self.distribution.to_dict(),
-        }
+    @property
+    def figures(self) -> PairFigures:
+        """All numbers but the full distribution."""
+        return PairFigures(
+            topic_pairs=self.incidences,
+            pairs=self.pairs,
+            exact=self.sampled_nodes is None,
+            sampled_nodes=self.sampled_nodes,
+            standard_error=self.standard_error,
+            seed=self.seed,
+            common_topics=self.distribution.figures,
+        )
 
 
 def common_topics(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from topicloom.algorithms import Value
 from topicloom.designers import DESIGNERS
 from topicloom.designers.greedy.merging import most_links
+from topicloom.files.json_files import Count
 from topicloom.model.interest import Interest
 from topicloom.pipeline.analysis.distribution import Distribution
 
@@ -23,7 +24,7 @@ class DesignerMemory:
 
     designer: str
     parameters: Mapping[str, Value]
-    bytes: int
+    bytes: Count
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -10,10 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from topicloom.files.json_files import Amount, Count
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class SizeFigures:
+    """Extremes, mean and quantiles of sizes; quantiles by their shares, as `0.5`."""
+
+    min: Count
+    mean: Amount
+    max: Count
+    quantiles: Mapping[str, Count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +112,8 @@ class Distribution:
         """A table with a row a size; the caller names what has a size and what it counts."""
         return pa.table({size: self.sizes, count: self.counts, "ccdf": self.ccdf})
 
-    def to_dict(self) -> dict[str, int | float | dict[str, int]]:
-        """Its extremes, mean and quantiles, ready for JSON."""
+    @property
+    def figures(self) -> SizeFigures:
+        """Its extremes, mean and quantiles."""
         quantiles = {f"{share:g}": self.quantile(share) for share in QUANTILES}
-        return {"min": self.min, "mean": self.mean, "max": self.max, "quantiles": quantiles}
+        return SizeFigures(self.min, self.mean, self.max, quantiles)

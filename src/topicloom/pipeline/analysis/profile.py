@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from topicloom._version import __version__
-from topicloom.files.whole_folder import MANIFEST, replacing_folder
+from topicloom.files.whole_folder import replacing_folder
 from topicloom.pipeline.analysis.common_topics import CommonTopics, common_topics
 from topicloom.pipeline.analysis.designer_memory import DesignerMemory, designer_memory
 from topicloom.pipeline.analysis.distribution import Distribution
 from topicloom.pipeline.analysis.distribution_plots import ccdf_figure
+from topicloom.pipeline.analysis.profile_folder import CCDF, COMMON_TOPICS, ProfileFigures, write_profile_figures
 from topicloom.pipeline.analysis.shuffling import require_seed
 from topicloom.pipeline.ingesting.ingested import Ingested
 from topicloom.present.figures import write_figure
@@ -74,20 +74,25 @@ class Profile:
         """The share of all subscriptions that the most popular topics have, by the share of the topics."""
         return {share: self.nodes_per_topic.share_of_largest(share) for share in MOST_POPULAR}
 
+    @property
+    def figures(self) -> ProfileFigures:
+        """All numbers but the full distributions."""
+        return ProfileFigures(
+            fingerprint=self.fingerprint,
+            graph=self.graph,
+            nodes=self.nodes,
+            topics=self.topics,
+            subscriptions=self.subscriptions,
+            topics_per_node=self.topics_per_node.figures,
+            nodes_per_topic=self.nodes_per_topic.figures,
+            subscriptions_in_most_popular={f"{share:g}": part for share, part in self.popular_shares.items()},
+            common_topics=self.common_topics.figures,
+            designer_memory=self.designer_memory,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers but the full distributions, ready for JSON."""
-        return {
-            "fingerprint": self.fingerprint,
-            "graph": self.graph,
-            "nodes": self.nodes,
-            "topics": self.topics,
-            "subscriptions": self.subscriptions,
-            "topics_per_node": self.topics_per_node.to_dict(),
-            "nodes_per_topic": self.nodes_per_topic.to_dict(),
-            "subscriptions_in_most_popular": {f"{share:g}": part for share, part in self.popular_shares.items()},
-            "common_topics": self.common_topics.to_dict(),
-            "designer_memory": [asdict(need) for need in self.designer_memory],
-        }
+        return asdict(self.figures)
 
     def tables(self) -> dict[str, pa.Table]:
         """The distributions and the designers' needs as tables, by the name of their file."""
@@ -126,11 +131,9 @@ class Profile:
         with replacing_folder(out) as folder:
             for name, table in self.tables().items():
                 pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
-            write_figure(self.plot(), folder / "ccdf.svg")
-            write_figure(self.plot_common_topics(), folder / "common_topics.svg")
-            manifest = {"kind": "topicloom profile", "fingerprint": self.fingerprint, "version": __version__}
-            for name, content in (("profile.json", self.to_dict()), (MANIFEST, manifest)):
-                (folder / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            write_figure(self.plot(), folder / CCDF)
+            write_figure(self.plot_common_topics(), folder / COMMON_TOPICS)
+            write_profile_figures(folder, self.figures)
 
 
 def profile(

@@ -17,7 +17,6 @@ Nothing here depends on partitions or on ids, so the same subscriptions and seed
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -25,7 +24,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
-from topicloom.files.whole_folder import MANIFEST, replacing_folder
+from topicloom.files.ingest_folder import TABLES, write_manifest
+from topicloom.files.whole_folder import replacing_folder
 from topicloom.pipeline.analysis.neighbours import Neighbours, SharedTopics, SocialGraph
 from topicloom.pipeline.analysis.shuffling import require_seed
 from topicloom.pipeline.ingesting.ingested import Ingested
@@ -92,7 +92,7 @@ def sample(
         if not rows:
             raise InputError(f"{ingested.path}: no sample of {nodes:,} nodes was found; ask for more, or another seed")
         progress("interning and writing")
-        for table in ("subscriptions", "nodes", "topics", "staged"):
+        for table in (*TABLES, "staged"):
             (temporary / table).mkdir()
         written = write_interest(pairs, rows, temporary, temporary / "staged")
         found = Sample(written.nodes, written.topics, written.subscriptions, visited.count(), written.fingerprint)
@@ -102,8 +102,7 @@ def sample(
         clear_attempts(temporary)
         manifest = _manifest(ingested, found, {"nodes": nodes, "seeds": seeds, "seed": seed, "uniform": uniform})
         manifest["versions"] = versions(spark.version)
-        text = json.dumps(manifest, indent=1, ensure_ascii=False)
-        (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        write_manifest(temporary, manifest)
     return found
 
 

@@ -9,6 +9,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from topicloom.files.ingest_folder import TABLES, write_manifest
 from topicloom.files.whole_folder import replacing_folder
 from topicloom.pipeline.ingesting.ingest_options import IngestOptions
 from topicloom.pipeline.ingesting.interning import Interned, write_interest
@@ -47,7 +48,7 @@ def ingest(
         progress("reading and cleaning")
         # Text is parsed once. Pairs of names are needed several times, and Parquet is read much faster.
         staged = folder / "staged"
-        for table in ("subscriptions", "nodes", "topics", "quarantine", "staged/pairs", "staged/nodes"):
+        for table in (*TABLES, "quarantine", "staged/pairs", "staged/nodes"):
             (folder / table).mkdir(parents=True)
         _clean_rows(spark, files, options, staged / "pairs").write.parquet(spark_path(staged / "notes"))
         notes = spark.read.schema(NOTE_SCHEMA).parquet(spark_path(staged / "notes"))
@@ -69,7 +70,7 @@ def ingest(
         )
         shutil.rmtree(staged)
         clear_attempts(folder)
-        manifest.write(folder)
+        write_manifest(folder, manifest.as_dict())
     return manifest
 
 

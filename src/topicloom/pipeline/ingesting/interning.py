@@ -19,6 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from topicloom.files.ingest_folder import (
+    NODES,
+    SUBSCRIPTIONS,
+    TOPICS,
+    nodes_table,
+    subscriptions_table,
+    topics_table,
+)
 from topicloom.files.name_ids import intern_names
 from topicloom.model import fingerprint
 from topicloom.pipeline.ingesting.table_parts import part_file, part_number, write_part
@@ -74,7 +82,7 @@ def write_interest(pairs: DataFrame, rows: int, folder: Path, scratch: Path) -> 
     nodes_of_topic = np.zeros(len(topics.names), np.int32)
     np.add.at(nodes_of_topic, written["topic"].to_numpy(), written["nodes"].to_numpy())
     ids = np.arange(len(topics.names), dtype=np.int32)
-    write_part(folder / "topics", 0, pa.table({"id": ids, "name": topics.names, "nodes": nodes_of_topic}))
+    write_part(folder / TOPICS, 0, topics_table(ids, topics.names, nodes_of_topic))
     sums = np.array([group["sum"] for group in groups], np.int64).view(np.uint64)
     subscriptions = int(nodes_of_topic.sum(dtype=np.int64))
     return Interned(
@@ -184,18 +192,16 @@ class _WriteParts:
         names, lists = _whole(table["name"]), _whole(table["topics"])
         sizes = np.asarray(pc.list_value_length(lists))
         ids = np.arange(part * self.size, part * self.size + len(names), dtype=np.int32)
-        write_part(Path(self.folder, "nodes"), part, pa.table({"id": ids, "name": names, "topics": sizes}))
+        write_part(Path(self.folder, NODES), part, nodes_table(ids, names, sizes))
         rows = np.repeat(np.arange(len(names), dtype=np.int32), sizes)
         topic_ids = lists.flatten()
-        subscriptions = pa.table(
-            {
-                "node": pa.DictionaryArray.from_arrays(pa.array(rows), names),
-                "topic": _dictionary(topic_ids, self.topics.value.names),
-                "node_id": ids[rows],
-                "topic_id": topic_ids,
-            }
+        subscriptions = subscriptions_table(
+            node=pa.DictionaryArray.from_arrays(pa.array(rows), names),
+            topic=_dictionary(topic_ids, self.topics.value.names),
+            node_ids=ids[rows],
+            topic_ids=topic_ids,
         )
-        write_part(Path(self.folder, "subscriptions"), part, subscriptions)
+        write_part(Path(self.folder, SUBSCRIPTIONS), part, subscriptions)
         wanted, counts = np.unique(np.asarray(topic_ids), return_counts=True)
         return pa.record_batch({"topic": wanted, "nodes": counts.astype(np.int32)})
 

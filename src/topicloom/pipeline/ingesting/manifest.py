@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from topicloom._version import __version__
-from topicloom.files.whole_folder import MANIFEST
 from topicloom.pipeline.ingesting.ingest_options import IngestOptions
 
 
@@ -50,11 +47,6 @@ class Manifest:
     def as_dict(self) -> dict[str, Any]:
         """As it is written."""
         return {"kind": "topicloom ingest", **asdict(self)}
-
-    def write(self, folder: Path) -> None:
-        """Write it into the folder that it describes."""
-        text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False)
-        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
 def versions(spark: str) -> dict[str, str]:

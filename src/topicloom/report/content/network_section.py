@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
+from topicloom.content.network.channels_by_user import Floats, Ids
+from topicloom.content.network.network_folder import NetworkOutline
 from topicloom.present.figures import COLOURS, DASHES, add_legend, count_axis, new_figure, styled
 from topicloom.present.html import Cell
 from topicloom.present.numbers import Number, amount, count, percent
-from topicloom.report.content.network_results import ASSIGNMENT, NETWORK, Assigned, Network, read_networks
+from topicloom.report.content.network_results import ASSIGNMENT, NETWORK, ShownNetwork, made_by, read_networks
 from topicloom.report.page.curves import thinned
 from topicloom.report.page.kind import Kind
 from topicloom.report.page.ranked import ranked_figure
@@ -19,30 +22,30 @@ _COSTS = (
 )
 
 
-def network_section(network: Network) -> Section:
+def network_section(network: ShownNetwork) -> Section:
     """Sizes of the network, its assignments side by side, and each of them inside."""
+    known = network.outline
     facts = [
-        ("users", count(len(network.user_names))),
-        ("brokers", count(len(network.broker_names))),
-        ("channels", count(network.channels)),
-        ("capacity of all brokers", amount(float(network.capacity.sum()))),
-        ("access price, mean", amount(float(network.prices.mean()))),
-        ("cheapest access price, mean", amount(float(network.prices.min(axis=1).mean()))),
+        ("users", count(len(known.user_names))),
+        ("brokers", count(len(known.broker_names))),
+        ("channels", count(len(known.channel_names))),
+        ("capacity of all brokers", amount(float(known.capacity.sum()))),
+        ("access price, mean", amount(float(known.access.mean()))),
+        ("cheapest access price, mean", amount(float(known.access.min(axis=1).mean()))),
     ]
     blocks = [paragraph("Users that publish and subscribe by content, and brokers that carry it."), tiles(facts)]
-    if len(network.assignments) > 1:
-        rows: list[list[Cell]] = [
-            [assigned.name, *(number for _, number in _facts(network, assigned))] for assigned in network.assignments
-        ]
-        headers = ["assignment", *(name for name, _ in _facts(network, network.assignments[0]))]
+    compared = {name: _facts(known, assigned.brokers) for name, assigned in network.assignments.items()}
+    if len(compared) > 1:
+        headers = ["assignment", *(title for title, _ in next(iter(compared.values())))]
+        rows: list[list[Cell]] = [[name, *(number for _, number in facts)] for name, facts in compared.items()]
         blocks.append(table("All assignments", headers, rows))
-    inside = tuple(Section(assigned.name, _assigned(network, assigned)) for assigned in network.assignments)
+    inside = tuple(Section(name, _assigned(network, name)) for name in network.assignments)
     return Section(f"Network: {network.name}", (*blocks, paragraph(_COSTS)), inside)
 
 
-def _facts(network: Network, assigned: Assigned) -> list[tuple[str, Number]]:
-    users = np.bincount(assigned.brokers, minlength=len(network.broker_names))
-    paid, least = network.prices[np.arange(len(assigned.brokers)), assigned.brokers], network.prices.min(axis=1)
+def _facts(known: NetworkOutline, brokers: Ids) -> list[tuple[str, Number]]:
+    users = np.bincount(brokers, minlength=len(known.broker_names))
+    paid, least = _paid(known, brokers), known.access.min(axis=1)
     return [
         ("brokers in use", count(int(np.count_nonzero(users)))),
         ("most users of a broker", count(int(users.max()))),
@@ -52,25 +55,32 @@ def _facts(network: Network, assigned: Assigned) -> list[tuple[str, Number]]:
     ]
 
 
-def _assigned(network: Network, assigned: Assigned) -> tuple[str, ...]:
-    made = f"made by {assigned.made_by}." if assigned.made_by else "which does not say who made it."
+def _paid(known: NetworkOutline, brokers: Ids) -> Floats:
+    """What each user pays for a unit of traffic."""
+    paid: Floats = known.access[np.arange(len(brokers)), brokers]
+    return paid
+
+
+def _assigned(network: ShownNetwork, name: str) -> tuple[Markup, ...]:
+    brokers, origin, _ = network.assignments[name]
+    made = f"made by {made_by(origin)}." if origin else "which does not say who made it."
+    figures = f"assignment {network.name} {name}"
     return (
-        paragraph(f"Which broker each user connects to, from {assigned.name}, {made}"),
-        tiles(_facts(network, assigned)),
-        beside([_users(network, assigned), _prices(network, assigned)]),
+        paragraph(f"Which broker each user connects to, from {name}, {made}"),
+        tiles(_facts(network.outline, brokers)),
+        beside([_users(network.outline, brokers, figures), _prices(network.outline, brokers, figures)]),
     )
 
 
-def _users(network: Network, assigned: Assigned) -> str:
-    users = np.bincount(assigned.brokers, minlength=len(network.broker_names)).astype(np.float64)
-    drawn = ranked_figure(network.broker_names, {"users": users}, things="broker", unit="users")
+def _users(known: NetworkOutline, brokers: Ids, name: str) -> Markup:
+    users = np.bincount(brokers, minlength=len(known.broker_names)).astype(np.float64)
+    drawn = ranked_figure(known.broker_names, {"users": users}, things="broker", unit="users")
     note = f"On average {users.mean():,.1f} users. Users differ in traffic, so this is not yet their load."
-    return figure(drawn, f"assignment {network.name} {assigned.name} users", "Users of brokers", note)
+    return figure(drawn, f"{name} users", "Users of brokers", note)
 
 
-def _prices(network: Network, assigned: Assigned) -> str:
-    paid = np.sort(network.prices[np.arange(len(assigned.brokers)), assigned.brokers])[::-1]
-    least = np.sort(network.prices.min(axis=1))[::-1]
+def _prices(known: NetworkOutline, brokers: Ids, name: str) -> Markup:
+    paid, least = (np.sort(prices)[::-1] for prices in (_paid(known, brokers), known.access.min(axis=1)))
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.4)
         for order, prices in enumerate((paid, least)):
@@ -80,11 +90,7 @@ def _prices(network: Network, assigned: Assigned) -> str:
         count_axis(axes, "x")
         add_legend(axes, ["to its broker", "to the cheapest broker"])
     note = "What a unit of traffic costs between users and their brokers; nothing can be below the lower line."
-    return figure(drawn, f"assignment {network.name} {assigned.name} prices", "Access prices", note)
-
-
-def _names(network: Network) -> list[str]:
-    return [assigned.name for assigned in network.assignments]
+    return figure(drawn, f"{name} prices", "Access prices", note)
 
 
 KIND = Kind(
@@ -92,6 +98,6 @@ KIND = Kind(
     forms=(NETWORK, ASSIGNMENT),
     read=read_networks,
     section=network_section,
-    facts=lambda network: {"name": network.name, "assignments": _names(network)},
-    line=lambda network: f"network {network.name}: {', '.join(_names(network)) or 'no assignments'}",
+    facts=lambda network: {"name": network.name, "assignments": list(network.assignments)},
+    line=lambda network: f"network {network.name}: {', '.join(network.assignments) or 'no assignments'}",
 )

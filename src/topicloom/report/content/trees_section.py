@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
-from topicloom.files.columns import numbers
-from topicloom.files.name_tables import names_column, read_table
+from topicloom.content.core_trees import TREE_COLUMNS, read_trees
 from topicloom.present.html import Cell
 from topicloom.present.numbers import amount, count, mean
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.ranked import ranked_figure
 from topicloom.report.page.section import Section, figure, paragraph, table, tiles
 
-_NAMES, _NUMBERS = ("channel", "source", "broker", "other"), ("price", "rate")
-TREES = Form("trees", columns=(*_NAMES, *_NUMBERS))
+TREES = Form("trees", columns=TREE_COLUMNS)
 
 # How many links are listed.
 _ROWS = 50
@@ -36,22 +35,22 @@ class Trees:
     links: pa.Table
 
 
-def read_trees(reading: Reading) -> list[Trees]:
+def read_all_trees(reading: Reading) -> list[Trees]:
     """Read all tables of trees."""
     return [Trees(name, *read) for name, read in reading.named(TREES, _trees)]
 
 
 def _trees(path: Path) -> tuple[int, pa.Table]:
-    where = str(path)
-    given = read_table(path, TREES.columns)
-    names = {column: names_column(given, column, where) for column in _NAMES}
-    price, rate = (numbers(given, column, where) for column in _NUMBERS)
+    read = read_trees(path)
     # A link is the same in both directions.
-    ends = {
-        "one": pc.min_element_wise(names["broker"], names["other"]),
-        "other": pc.max_element_wise(names["broker"], names["other"]),
-    }
-    rows = pa.table({**ends, "rate": rate, "cost": price * rate})
+    rows = pa.table(
+        {
+            "one": pc.min_element_wise(read["broker"], read["other"]),
+            "other": pc.max_element_wise(read["broker"], read["other"]),
+            "rate": read["rate"],
+            "cost": pc.multiply(read["price"], read["rate"]),
+        }
+    )
     # One thread, so that sums are added up in the order of the rows and are the same every time.
     links = rows.group_by(["one", "other"], use_threads=False).aggregate(
         [("rate", "count"), ("rate", "sum"), ("cost", "sum")]
@@ -59,8 +58,7 @@ def _trees(path: Path) -> tuple[int, pa.Table]:
     links = links.select(["one", "other", "rate_count", "rate_sum", "cost_sum"])
     links = links.rename_columns(["one", "other", "trees", "rate", "cost"])
     links = links.sort_by([("cost", "descending"), ("one", "ascending"), ("other", "ascending")])
-    begun = pa.table({name: names[name] for name in ("channel", "source")})
-    return begun.group_by(["channel", "source"]).aggregate([]).num_rows, links
+    return read.group_by(["channel", "source"]).aggregate([]).num_rows, links
 
 
 def trees_section(trees: Trees) -> Section:
@@ -83,7 +81,7 @@ def trees_section(trees: Trees) -> Section:
     return Section(f"Core trees: {trees.name}", tuple(blocks))
 
 
-def _figure(trees: Trees) -> str:
+def _figure(trees: Trees) -> Markup:
     links = trees.links.select(["one", "other"]).to_pylist()
     drawn = ranked_figure(
         [f"{link['one']} – {link['other']}" for link in links],
@@ -94,7 +92,7 @@ def _figure(trees: Trees) -> str:
     return figure(drawn, f"trees {trees.name}", "Cost of links", "What crosses a link, times its price.")
 
 
-def _links(links: pa.Table) -> str:
+def _links(links: pa.Table) -> Markup:
     rows: list[list[Cell]] = [
         [row["one"], row["other"], count(row["trees"]), amount(row["rate"]), amount(row["cost"])]
         for row in links.slice(0, _ROWS).to_pylist()
@@ -107,7 +105,7 @@ def _links(links: pa.Table) -> str:
 KIND = Kind(
     name="trees",
     forms=(TREES,),
-    read=read_trees,
+    read=read_all_trees,
     section=trees_section,
     facts=lambda trees: trees.name,
     line=lambda trees: f"core trees {trees.name}",

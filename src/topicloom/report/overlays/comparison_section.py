@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from markupsafe import Markup
+
 from topicloom.metrics import Comparison, bound
 from topicloom.present.figures import (
     COLOURS,
@@ -13,13 +15,13 @@ from topicloom.present.figures import (
     percent_axis,
     styled,
 )
-from topicloom.report.overlays.fleet_results import Fleet
+from topicloom.report.overlays.fleet_results import ShownFleet
 from topicloom.report.page.curves import thinned
 from topicloom.report.page.section import Section, beside, figure, table
 from topicloom.report.page.size_counts import ccdf
 
 
-def comparison_section(fleet: Fleet) -> Section:
+def comparison_section(fleet: ShownFleet) -> Section:
     """The measures of all overlays as a table and as bars, and their lines in one picture."""
     bounds = bound(fleet.interest)
     compared = Comparison({design.name: design.measures for design in fleet.designs}, bounds)
@@ -40,7 +42,7 @@ def comparison_section(fleet: Fleet) -> Section:
     )
 
 
-def _support(fleet: Fleet) -> str:
+def _support(fleet: ShownFleet) -> Markup:
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.6)
         for order, design in enumerate(fleet.designs):
@@ -54,7 +56,7 @@ def _support(fleet: Fleet) -> str:
     return figure(drawn, f"comparison {fleet.name} support", "Support against budget", note)
 
 
-def _degrees(fleet: Fleet) -> str:
+def _degrees(fleet: ShownFleet) -> Markup:
     lines = {design.name: ccdf(design.overlay.degrees) for design in fleet.designs}
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.6)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from markupsafe import Markup
 
 from topicloom.metrics.facts import compared_facts
 from topicloom.model import Overlay
@@ -10,9 +13,8 @@ from topicloom.model.overlay_picture import is_drawn, overlay_figure
 from topicloom.present.figures import COLOURS, count_axis, new_figure, percent_axis, styled
 from topicloom.present.html import Cell
 from topicloom.present.numbers import Number, count, percent
-from topicloom.report.overlays.fleet_results import Design, Fleet
+from topicloom.report.overlays.fleet_results import Design, ShownFleet
 from topicloom.report.overlays.worst_topics import topic_diameters, worst_topics
-from topicloom.report.page.carriers import carriers
 from topicloom.report.page.curves import first_reaching, thinned
 from topicloom.report.page.section import Section, beside, figure, paragraph, table, tiles
 from topicloom.report.page.size_counts import sizes_figure
@@ -21,7 +23,7 @@ from topicloom.report.page.size_counts import sizes_figure
 _ROWS = 20
 
 
-def design_section(fleet: Fleet, design: Design) -> Section:
+def design_section(fleet: ShownFleet, design: Design) -> Section:
     """What an overlay is, how good it is, how it looks, and where it is weakest."""
     name = f"design {fleet.name} {design.name}"
     figures = [_support(design, name), _degrees(design, name), topic_diameters(design.topics, name)]
@@ -50,7 +52,7 @@ def _origin(design: Design) -> str:
     )
 
 
-def _support(design: Design, name: str) -> str:
+def _support(design: Design, name: str) -> Markup:
     links = len(design.overlay)
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.4)
@@ -66,7 +68,7 @@ def _support(design: Design, name: str) -> str:
     return figure(drawn, f"{name} support", "Support against budget", note)
 
 
-def _degrees(design: Design, name: str) -> str:
+def _degrees(design: Design, name: str) -> Markup:
     degrees = design.overlay.degrees
     drawn, how = sizes_figure(degrees, size="links of a node", things="nodes", colour=COLOURS[0])
     middle = float(np.median(degrees)) if len(degrees) else 0
@@ -75,7 +77,7 @@ def _degrees(design: Design, name: str) -> str:
     return figure(drawn, f"{name} degrees", "Degree distribution", note)
 
 
-def _picture(design: Design, name: str) -> str:
+def _picture(design: Design, name: str) -> Markup:
     if is_drawn(design.overlay):
         note = "Linked nodes are near each other; nodes with more links are larger"
         known = design.overlay.contribution is not None
@@ -85,7 +87,33 @@ def _picture(design: Design, name: str) -> str:
     return figure(overlay_figure(design.overlay), f"{name} picture", "The overlay", note)
 
 
-def _carriers(overlay: Overlay) -> str:
+class Carrier(NamedTuple):
+    """A node with many links; `streams` are the topics that it shares with its neighbours, summed over its links."""
+
+    node: int
+    links: int
+    topics: int
+    streams: int
+
+
+def carriers(overlay: Overlay, most: int) -> list[Carrier]:
+    """The nodes with most links, of equals those that want more topics first; nodes without links are none."""
+    interest, degrees = overlay.interest, overlay.degrees
+    topics_per_node = np.diff(interest.node_start)
+    first = np.lexsort((-topics_per_node, -degrees))[:most]
+    found = []
+    for node in first[degrees[first] > 0].tolist():
+        wanted = np.zeros(interest.topic_count, bool)
+        wanted[interest.topics_of(node)] = True
+        linked = np.zeros(interest.node_count, bool)
+        linked[overlay.target[overlay.source == node]] = True
+        linked[overlay.source[overlay.target == node]] = True
+        shared = np.repeat(linked, topics_per_node) & wanted[interest.node_topics]
+        found.append(Carrier(node, int(degrees[node]), int(topics_per_node[node]), int(np.count_nonzero(shared))))
+    return found
+
+
+def _carriers(overlay: Overlay) -> Markup:
     ends = max(1, 2 * len(overlay))
     names = overlay.interest.node_names
     rows: list[list[Cell]] = [

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.files.ingest_folder import TABLES
 from topicloom.metrics import Measures, TopicMeasures, summarise, support_curve, topic_measures
 from topicloom.model import InputError, Interest, Overlay
 from topicloom.model.overlay import read_fingerprint
 from topicloom.report.page.kind import Form, Reading, unused
 
 # The names of the two columns are the reader's choice.
-SUBSCRIPTIONS = Form("subscriptions", columns=("node", "topic"), parts=("nodes", "topics", "subscriptions"))
+SUBSCRIPTIONS = Form("subscriptions", columns=("node", "topic"), parts=TABLES)
 OVERLAY = Form("overlay", columns=("source", "target"))
 
 
@@ -32,7 +33,7 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class Fleet:
+class ShownFleet:
     """Subscriptions, and the overlays over them."""
 
     name: str
@@ -40,23 +41,23 @@ class Fleet:
     designs: tuple[Design, ...] = ()
 
 
-def read_fleets(reading: Reading) -> list[Fleet]:
+def read_fleets(reading: Reading) -> list[ShownFleet]:
     """Read subscriptions, and measure each overlay against those that it was designed for."""
-    fleets: dict[str, Fleet] = {}
+    fleets: dict[str, ShownFleet] = {}
     read_interest = partial(Interest.read, node_column=reading.node_column, topic_column=reading.topic_column)
     for path, interest in reading.each(SUBSCRIPTIONS, read_interest):
         if interest.fingerprint in fleets:
             reading.leave(path, f"holds the same subscriptions as {fleets[interest.fingerprint].name}")
         else:
             name = unused(path, path.name, [fleet.name for fleet in fleets.values()])
-            fleets[interest.fingerprint] = Fleet(name, interest)
+            fleets[interest.fingerprint] = ShownFleet(name, interest)
     for _, design in reading.each(OVERLAY, partial(_design, fleets=fleets, diameters=reading.diameters)):
         key = design.overlay.interest.fingerprint
         fleets[key] = replace(fleets[key], designs=(*fleets[key].designs, design))
     return list(fleets.values())
 
 
-def _design(path: Path, fleets: dict[str, Fleet], *, diameters: bool) -> Design:
+def _design(path: Path, fleets: dict[str, ShownFleet], *, diameters: bool) -> Design:
     fleet = _fleet_of(path, fleets)
     overlay = Overlay.read(path, fleet.interest)
     topics = topic_measures(fleet.interest, overlay, diameters=diameters)
@@ -70,7 +71,7 @@ def _design(path: Path, fleets: dict[str, Fleet], *, diameters: bool) -> Design:
     )
 
 
-def _fleet_of(path: Path, fleets: dict[str, Fleet]) -> Fleet:
+def _fleet_of(path: Path, fleets: dict[str, ShownFleet]) -> ShownFleet:
     """The fleet that an overlay is for: by its fingerprint; without one, the only one there is."""
     wanted = read_fingerprint(path)
     if wanted in fleets:

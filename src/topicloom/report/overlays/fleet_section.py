@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
 from topicloom.model.interest import Interest
 from topicloom.present.figures import COLOURS
 from topicloom.present.numbers import count, mean
 from topicloom.report.overlays.comparison_section import comparison_section
 from topicloom.report.overlays.design_section import design_section
-from topicloom.report.overlays.fleet_results import OVERLAY, SUBSCRIPTIONS, Fleet, read_fleets
+from topicloom.report.overlays.fleet_results import OVERLAY, SUBSCRIPTIONS, ShownFleet, read_fleets
 from topicloom.report.page.kind import Kind
 from topicloom.report.page.section import Section, beside, figure, paragraph, tiles
 from topicloom.report.page.size_counts import sizes_figure
 
 
-def fleet_section(fleet: Fleet) -> Section:
+def fleet_section(fleet: ShownFleet) -> Section:
     """Sizes of the fleet; inside, a comparison where there are several overlays, and each of them."""
     interest = fleet.interest
     facts = [
@@ -32,21 +33,21 @@ def fleet_section(fleet: Fleet) -> Section:
     return Section(f"Fleet: {fleet.name}", (about, tiles(facts), sizes), tuple(inside))
 
 
-def _topics_per_node(interest: Interest, name: str) -> str:
+def _topics_per_node(interest: Interest, name: str) -> Markup:
     sizes = np.diff(interest.node_start)
     drawn, how = sizes_figure(sizes, size="topics that a node wants", things="nodes", colour=COLOURS[0])
     most = f"The node that wants most wants {sizes.max(initial=0):,} of {interest.topic_count:,} topics.{how}"
     return figure(drawn, f"fleet {name} topics per node", "Topics per node", most)
 
 
-def _nodes_per_topic(interest: Interest, name: str) -> str:
+def _nodes_per_topic(interest: Interest, name: str) -> Markup:
     sizes = np.diff(interest.topic_start)
     drawn, how = sizes_figure(sizes, size="nodes that want a topic", things="topics", colour=COLOURS[2])
     most = f"The most popular topic is wanted by {sizes.max(initial=0):,} of {interest.node_count:,} nodes.{how}"
     return figure(drawn, f"fleet {name} nodes per topic", "Nodes per topic", most)
 
 
-def _overlays(fleet: Fleet) -> list[str]:
+def _overlays(fleet: ShownFleet) -> list[str]:
     return [design.name for design in fleet.designs]
 
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
+from markupsafe import Markup
 
-from topicloom.errors import InputError
-from topicloom.files.columns import numbers
-from topicloom.files.name_tables import names_column, read_table
 from topicloom.metrics import TopicMeasures
+from topicloom.metrics.by_topic import TOPIC_COLUMNS
 from topicloom.present.figures import COLOURS, count_axis, new_figure, percent_axis, styled
 from topicloom.present.numbers import count, mean, percent
 from topicloom.report.overlays.worst_topics import topic_diameters, worst_topics
@@ -21,8 +17,7 @@ from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, beside, figure, paragraph, tiles
 from topicloom.report.page.size_counts import sizes_figure
 
-_COUNTED = ("subscribers", "links", "components", "relays", "unreachable")
-TOPICS = Form("topics", columns=("topic", *_COUNTED, "diameter"))
+TOPICS = Form("topics", columns=TOPIC_COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,37 +30,7 @@ class Topics:
 
 def read_topics(reading: Reading) -> list[Topics]:
     """Read all tables of topics."""
-    return [Topics(name, measures) for name, measures in reading.named(TOPICS, _measures)]
-
-
-def _measures(path: Path) -> TopicMeasures:
-    where = str(path)
-    table = read_table(path, TOPICS.columns)
-    counted = {column: _whole(table, column, where) for column in _COUNTED}
-    pieces = (counted["components"] > counted["subscribers"]) | (
-        (counted["components"] == 0) & (counted["subscribers"] > 0)
-    )
-    if pieces.any():
-        row = int(pieces.argmax())
-        raise InputError(
-            f"{where}: row {row + 1}: {counted['subscribers'][row]} subscribers cannot be in "
-            f"{counted['components'][row]} components"
-        )
-    unknown = table["diameter"].null_count == table.num_rows
-    return TopicMeasures(
-        topic_names=tuple(names_column(table, "topic", where).to_pylist()),
-        diameter=None if unknown else _whole(table, "diameter", where),
-        **counted,
-    )
-
-
-def _whole(table: pa.Table, column: str, where: str) -> npt.NDArray[np.int64]:
-    values = numbers(table, column, where)
-    whole = values.astype(np.int64)
-    if (whole != values).any():
-        row = int((whole != values).argmax())
-        raise InputError(f"{where}: row {row + 1}: {column} is {values[row]:g}; give a whole number")
-    return whole
+    return [Topics(name, measures) for name, measures in reading.named(TOPICS, TopicMeasures.read)]
 
 
 def topics_section(topics: Topics) -> Section:
@@ -94,7 +59,7 @@ def topics_section(topics: Topics) -> Section:
     )
 
 
-def _support(measures: TopicMeasures, name: str) -> str:
+def _support(measures: TopicMeasures, name: str) -> Markup:
     at, support = thinned(np.sort(measures.support))
     with styled():
         drawn, (axes,) = new_figure(5.4, 3.4)
@@ -106,7 +71,7 @@ def _support(measures: TopicMeasures, name: str) -> str:
     return figure(drawn, f"{name} support", "Support of topics", f"{full} of the topics are connected.")
 
 
-def _components(measures: TopicMeasures, name: str) -> str:
+def _components(measures: TopicMeasures, name: str) -> Markup:
     drawn, how = sizes_figure(measures.components, size="components of a topic", things="topics", colour=COLOURS[0])
     note = f"The pieces that a topic is in; one is best.{how}"
     return figure(drawn, f"{name} components", "Components of topics", note)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
 from topicloom.metrics import TopicMeasures
 from topicloom.present.figures import COLOURS
@@ -15,10 +16,10 @@ from topicloom.report.page.size_counts import sizes_figure
 _ROWS = 20
 
 
-def topic_diameters(topics: TopicMeasures, name: str) -> str:
+def topic_diameters(topics: TopicMeasures, name: str) -> Markup:
     """How many topics have which diameter; nothing where it was not measured."""
     if topics.diameter is None:
-        return ""
+        return Markup()
     drawn, how = sizes_figure(topics.diameter, size="diameter of a topic (links)", things="topics", colour=COLOURS[2])
     note = (
         "The longest way that a message of a topic takes among those who want it. "
@@ -27,7 +28,7 @@ def topic_diameters(topics: TopicMeasures, name: str) -> str:
     return figure(drawn, f"{name} diameters", "Topic diameters", note)
 
 
-def worst_topics(topics: TopicMeasures) -> str:
+def worst_topics(topics: TopicMeasures) -> Markup:
     """A table of the topics with the least support, and of equals those with the longest ways."""
     diameter = np.zeros(len(topics.subscribers), np.int64) if topics.diameter is None else topics.diameter
     order = np.lexsort((-diameter, -topics.relays, -topics.unreachable, topics.support))[:_ROWS]

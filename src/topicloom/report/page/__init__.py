@@ -1,6 +1,5 @@
 """What all kinds of results share on a page, and the page itself.
 
-- `carriers`: The nodes that carry most.
 - `curves`: Lines over links and events, thinned to what a page can show.
 - `found_files`: Which of the given files and folders hold what.
 - `kind`: What a kind of result is: how its files are told, how it is read, and how it is shown.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from topicloom.errors import InputError
-from topicloom.files.json_files import JSON, read_object
+from topicloom.files.json_files import JSON, read_json
 from topicloom.files.name_tables import column_names
 from topicloom.report.overlays.fleet_results import SUBSCRIPTIONS
 from topicloom.report.page.kind import Aside, Form, Found
@@ -80,7 +81,7 @@ def _form(file: Path, forms: Sequence[Form]) -> Form:
         assert held is not None
         return held
     is_json = file.name.lower().endswith(JSON)
-    present = list(read_object(file)) if is_json else column_names(file)
+    present = list(read_json(file, dict[str, Any])) if is_json else column_names(file)
     for form in forms:
         needed = form.keys if is_json else form.columns
         if needed and set(needed) <= set(present):

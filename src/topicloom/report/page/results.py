@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from topicloom.errors import InputError
-from topicloom.report.content.cost_results import Costs
-from topicloom.report.content.network_results import Network
+from topicloom.report.content.cost_section import Costs
+from topicloom.report.content.network_results import ShownNetwork
 from topicloom.report.content.trees_section import Trees
-from topicloom.report.overlays.fleet_results import Fleet
+from topicloom.report.overlays.fleet_results import ShownFleet
 from topicloom.report.overlays.topics_section import Topics
 from topicloom.report.page.kind import Aside, Found, Reading
 from topicloom.report.page.kinds import KINDS
-from topicloom.report.runs.profile_section import Profile
-from topicloom.report.runs.reproduction_results import Reproduction
-from topicloom.report.runs.sweep_results import Sweep
-from topicloom.report.runs.trace_results import Trace
+from topicloom.report.runs.profile_section import ShownProfile
+from topicloom.report.runs.reproduction_section import Reproduction
+from topicloom.report.runs.sweep_results import ShownSweep
+from topicloom.report.runs.trace_section import Trace
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class Results:
     """All that a page shows: a field for each kind, by its name."""
 
     reproductions: tuple[Reproduction, ...]
-    fleets: tuple[Fleet, ...]
-    profiles: tuple[Profile, ...]
+    fleets: tuple[ShownFleet, ...]
+    profiles: tuple[ShownProfile, ...]
     topics: tuple[Topics, ...]
     traces: tuple[Trace, ...]
-    sweeps: tuple[Sweep, ...]
-    networks: tuple[Network, ...]
+    sweeps: tuple[ShownSweep, ...]
+    networks: tuple[ShownNetwork, ...]
     costs: tuple[Costs, ...]
     trees: tuple[Trees, ...]
     aside: tuple[Aside, ...]

@@ -1,15 +1,16 @@
-"""What sections are made of. Everything that these functions give is HTML, with all text escaped."""
+"""What sections are made of."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from topicloom.present.figures import to_svg
-from topicloom.present.html import Cell, table_html
+from topicloom.present.html import Cell, macro, table_html
 from topicloom.present.numbers import Number
 
 if TYPE_CHECKING:
@@ -21,46 +22,47 @@ class Section:
     """A title, what stands below it, and the sections inside."""
 
     title: str
-    blocks: tuple[str, ...]
+    blocks: tuple[Markup, ...]
     inside: tuple[Section, ...] = ()
 
 
-def paragraph(text: str) -> str:
+def paragraph(text: str) -> Markup:
     """A paragraph of text."""
-    return f"<p>{escape(text)}</p>\n"
+    return _block("paragraph", text)
 
 
-def tiles(facts: Iterable[tuple[str, Number]]) -> str:
+def tiles(facts: Iterable[tuple[str, Number]]) -> Markup:
     """The numbers that matter most, large, each with its name."""
-    drawn = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(number.text)}</dd></div>\n" for name, number in facts)
-    return f'<dl class="tiles">\n{drawn}</dl>\n'
+    return _block("tiles", facts)
 
 
-def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, note: str = "") -> str:
+def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, note: str = "") -> Markup:
     """A table that the reader can sort, with a title and a note above it, if any."""
-    above = f"{heading(title) if title else ''}{paragraph(note) if note else ''}"
-    return f'<div class="table">\n{above}{table_html(headers, rows)}</div>\n'
+    return _block("titled", title, note, table_html(headers, rows))
 
 
-def figure(drawn: Figure, name: str, title: str, note: str) -> str:
+def figure(drawn: Figure, name: str, title: str, note: str) -> Markup:
     """A figure, with a title and a note that says what is seen; `name` must differ from that of all others."""
-    svg = to_svg(drawn, name).replace("<svg ", f'<svg role="img" aria-label="{escape(f"{title}. {note}")}" ', 1)
-    caption = f"<figcaption><strong>{escape(title)}.</strong> {escape(note)}</figcaption>"
-    return f"<figure>\n{svg}{caption}\n</figure>\n"
+    # Matplotlib escapes the text in its pictures.
+    svg = Markup(to_svg(drawn, name))
+    named = Markup('<svg role="img" aria-label="{}. {}" ').format(title, note)
+    return _block("figure", svg.replace("<svg ", named, 1), title, note)
 
 
-def picture(svg: bytes, title: str, note: str) -> str:
+def picture(svg: bytes, title: str, note: str) -> Markup:
     """An SVG file inside the page, as an image: its ids meet no others and its scripts, if any, do not run."""
-    inside = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-    caption = f"<figcaption><strong>{escape(title)}.</strong> {escape(note)}</figcaption>"
-    return f'<figure>\n<img src="{inside}" alt="{escape(f"{title}. {note}")}">\n{caption}\n</figure>\n'
+    return _block("picture", base64.b64encode(svg).decode(), title, note)
 
 
-def heading(text: str) -> str:
+def heading(text: str) -> Markup:
     """A heading within a section."""
-    return f"<h4>{escape(text)}</h4>\n"
+    return _block("heading", text)
 
 
-def beside(blocks: Iterable[str]) -> str:
+def beside(blocks: Iterable[Markup]) -> Markup:
     """Blocks beside each other where there is room."""
-    return f'<div class="beside">\n{"".join(blocks)}</div>\n'
+    return _block("beside", blocks)
+
+
+def _block(name: str, *arguments: Any) -> Markup:
+    return macro("topicloom.report.page", "blocks.html", name, *arguments)

@@ -5,112 +5,79 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from topicloom.files.json_files import Fields
+from topicloom.files.whole_folder import MANIFEST
+from topicloom.pipeline.analysis.profile_folder import (
+    CCDF,
+    COMMON_TOPICS,
+    PROFILE,
+    ProfileFigures,
+    read_profile_figures,
+)
+from topicloom.present.figures import read_svg
 from topicloom.present.html import Cell
 from topicloom.present.numbers import Number, amount, count, mean, percent
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, beside, paragraph, picture, table, tiles
-from topicloom.report.runs.svg_files import read_svg
 
-PROFILE = Form("profile", parts=("manifest.json", "profile.json"))
+PROFILED = Form("profile", parts=(MANIFEST, PROFILE))
 
 _QUANTILES = ("0.1", "0.5", "0.9", "0.99")
 _POPULAR = ("0.01", "0.1", "0.2")
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """The sizes of some things: extremes, mean, and quantiles in the order of the table."""
-
-    things: str
-    least: int
-    quantiles: tuple[int, ...]
-    most: int
-    mean: float
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What subscriptions look like, and the bytes that each designer would need."""
+class ShownProfile:
+    """What subscriptions look like, which version found it, and the two pictures of it."""
 
     name: str
     version: str
-    nodes: int
-    topics: int
-    subscriptions: int
-    popular: tuple[float, ...]
-    sizes: tuple[Sizes, ...]
-    pairs: int
-    sampled: bool
-    memory: tuple[tuple[str, int], ...]
+    figures: ProfileFigures
     ccdf: bytes
     common_topics: bytes
 
 
-def read_profiles(reading: Reading) -> list[Profile]:
+def read_profiles(reading: Reading) -> list[ShownProfile]:
     """Read all profiles."""
-    return [replace(profile, name=name) for name, profile in reading.named(PROFILE, _profile)]
+    return [replace(profile, name=name) for name, profile in reading.named(PROFILED, _profile)]
 
 
-def _profile(folder: Path) -> Profile:
-    manifest = Fields.of_kind(folder / "manifest.json", "topicloom profile")
-    fields = Fields.of_file(folder / "profile.json")
-    shared = fields.inside("common_topics")
-    popular = fields.inside("subscriptions_in_most_popular")
-    return Profile(
-        name=folder.name,
-        version=manifest.text("version"),
-        nodes=fields.count("nodes"),
-        topics=fields.count("topics"),
-        subscriptions=fields.count("subscriptions"),
-        popular=tuple(popular.positive(share) for share in _POPULAR),
-        sizes=(
-            _sizes("topics per node", fields.inside("topics_per_node")),
-            _sizes("nodes per topic", fields.inside("nodes_per_topic")),
-            _sizes("topics that pairs of nodes share", shared.inside("common_topics")),
-        ),
-        pairs=shared.count("pairs"),
-        sampled=not shared.truth("exact"),
-        memory=tuple((each.text("designer"), each.count("bytes")) for each in fields.each("designer_memory")),
-        ccdf=read_svg(folder, "ccdf.svg"),
-        common_topics=read_svg(folder, "common_topics.svg"),
-    )
+def _profile(folder: Path) -> ShownProfile:
+    manifest, figures = read_profile_figures(folder)
+    return ShownProfile(folder.name, manifest.version, figures, read_svg(folder, CCDF), read_svg(folder, COMMON_TOPICS))
 
 
-def _sizes(things: str, fields: Fields) -> Sizes:
-    quantiles = fields.inside("quantiles")
-    return Sizes(
-        things,
-        fields.count("min"),
-        tuple(quantiles.count(share) for share in _QUANTILES),
-        fields.count("max"),
-        fields.positive("mean"),
-    )
-
-
-def profile_section(profile: Profile) -> Section:
+def profile_section(profile: ShownProfile) -> Section:
     """Sizes and how they are distributed, and what designing would take."""
+    found = profile.figures
+    shared, popular = found.common_topics, found.subscriptions_in_most_popular
     facts = [
-        ("nodes", count(profile.nodes)),
-        ("topics", count(profile.topics)),
-        ("subscriptions", count(profile.subscriptions)),
-        *(
-            (f"of them in the top {float(share):.0%} of topics", percent(part))
-            for share, part in zip(_POPULAR, profile.popular, strict=True)
-        ),
-        ("pairs of nodes that share a topic", count(profile.pairs)),
+        ("nodes", count(found.nodes)),
+        ("topics", count(found.topics)),
+        ("subscriptions", count(found.subscriptions)),
+        *((f"of them in the top {float(share):.0%} of topics", percent(popular.get(share))) for share in _POPULAR),
+        ("pairs of nodes that share a topic", count(shared.pairs)),
     ]
     rows: list[list[Cell]] = [
-        [each.things, count(each.least), *map(count, each.quantiles), count(each.most), mean(each.mean)]
-        for each in profile.sizes
+        [
+            things,
+            count(sizes.min),
+            *(count(sizes.quantiles.get(share)) for share in _QUANTILES),
+            count(sizes.max),
+            mean(sizes.mean),
+        ]
+        for things, sizes in (
+            ("topics per node", found.topics_per_node),
+            ("nodes per topic", found.nodes_per_topic),
+            ("topics that pairs of nodes share", shared.common_topics),
+        )
     ]
     headers = ["what", "least", *(f"{float(share):.0%}" for share in _QUANTILES), "most", "mean"]
-    estimated = " What pairs share is estimated from a sample." if profile.sampled else ""
+    estimated = " What pairs share is estimated from a sample." if not shared.exact else ""
     pictures = [
         picture(profile.ccdf, "Topics per node, nodes per topic", "Which share has at least that size."),
         picture(profile.common_topics, "Topics that pairs share", f"Pairs that share one or more.{estimated}"),
     ]
-    memory: list[list[Cell]] = [[designer, _megabytes(need)] for designer, need in profile.memory]
+    memory: list[list[Cell]] = [[need.designer, _megabytes(need.bytes)] for need in found.designer_memory]
     return Section(
         f"Profile: {profile.name}",
         (
@@ -129,7 +96,7 @@ def _megabytes(need: int) -> Number:
 
 KIND = Kind(
     name="profiles",
-    forms=(PROFILE,),
+    forms=(PROFILED,),
     read=read_profiles,
     section=profile_section,
     facts=lambda profile: profile.name,

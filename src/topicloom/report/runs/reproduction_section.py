@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from markupsafe import Markup
+
+from topicloom.experiments.reproduction_index import REPRODUCTION, PaperFigure, read_claims, read_figures
 from topicloom.experiments.verdict import Verdict
+from topicloom.present.figures import read_svg
 from topicloom.present.html import Cell, Sentence
 from topicloom.present.numbers import claimed, count, count_of, measured
-from topicloom.report.page.kind import Kind
+from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, heading, paragraph, picture, table, tiles
-from topicloom.report.runs.reproduction_results import REPRODUCTION, PaperFigure, Reproduction, read_reproductions
+
+REPRODUCED = Form("reproduction", parts=(REPRODUCTION,))
 
 # A word and a mark, as colour alone would not tell everybody.
 _HOLDS = {True: "✓ holds", False: "✗ does not hold", None: "– not measured"}
 
 _CLAIM = ["what it says", "published", "ours", "holds", "why not"]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The figures of the papers with their pictures by id, and their claims; `quick` if run on smaller sizes."""
+
+    name: str
+    version: str
+    quick: bool
+    figures: tuple[PaperFigure, ...]
+    pictures: Mapping[str, bytes]
+    claims: tuple[Verdict, ...]
+
+    @property
+    def papers(self) -> list[str]:
+        """All papers, in the order in which they first come."""
+        papers = (*(figure.paper for figure in self.figures), *(claim.paper for claim in self.claims))
+        return list(dict.fromkeys(papers))
+
+    @property
+    def holding(self) -> Counter[bool | None]:
+        """How many claims hold, do not, and were not measured (None)."""
+        return Counter(claim.holds for claim in self.claims)
+
+
+def read_reproductions(reading: Reading) -> list[Reproduction]:
+    """Read all reproductions."""
+    return [replace(read, name=name) for name, read in reading.named(REPRODUCED, _reproduction)]
+
+
+def _reproduction(folder: Path) -> Reproduction:
+    read = read_figures(folder)
+    pictures = {figure.id: read_svg(folder, figure.picture) for figure in read.figures}
+    return Reproduction(folder.name, read.version, read.quick, read.figures, pictures, read_claims(folder).claims)
 
 
 def reproduction_section(reproduction: Reproduction) -> Section:
@@ -46,7 +88,7 @@ def reproduction_section(reproduction: Reproduction) -> Section:
         (
             paragraph(about),
             tiles(facts),
-            table("All claims", ["paper", "where", *_CLAIM[:-1]], rows, note=note) if rows else "",
+            table("All claims", ["paper", "where", *_CLAIM[:-1]], rows, note=note) if rows else Markup(),
         ),
         tuple(_paper(reproduction, paper) for paper in reproduction.papers),
     )
@@ -55,24 +97,27 @@ def reproduction_section(reproduction: Reproduction) -> Section:
 def _paper(reproduction: Reproduction, paper: str) -> Section:
     claims = [claim for claim in reproduction.claims if claim.paper == paper]
     figures = [figure for figure in reproduction.figures if figure.paper == paper]
-    blocks = [_figure(figure, (claim for claim in claims if claim.figure == figure.id)) for figure in figures]
+    blocks = [
+        _figure(figure, reproduction.pictures[figure.id], (claim for claim in claims if claim.figure == figure.id))
+        for figure in figures
+    ]
     shown = {figure.id for figure in figures}
     others = [claim for claim in claims if claim.figure not in shown]
     return Section(paper, (*blocks, _claims(others, "Claims about figures that are not here")))
 
 
-def _figure(figure: PaperFigure, claims: Iterable[Verdict]) -> str:
+def _figure(figure: PaperFigure, svg: bytes, claims: Iterable[Verdict]) -> Markup:
     runs = f"{count_of(figure.runs, 'run')}, {figure.repetitions:,} for each setting"
     failed = f"; {figure.failed:,} failed" if figure.failed else ""
     place = f"{figure.place[:1].upper()}{figure.place[1:]}"
-    drawn = picture(figure.picture, place, f"{figure.about} From {runs}{failed}.")
+    drawn = picture(svg, place, f"{figure.about} From {runs}{failed}.")
     return heading(f"{place}: {figure.title}") + drawn + _claims(claims, "")
 
 
-def _claims(claims: Iterable[Verdict], title: str) -> str:
+def _claims(claims: Iterable[Verdict], title: str) -> Markup:
     rows = list(map(_row, claims))
     if not rows:
-        return ""
+        return Markup()
     # A column without a word in it would only take room from the others.
     columns = len(_CLAIM) if any(row[-1] for row in rows) else len(_CLAIM) - 1
     return table(title, _CLAIM[:columns], [row[:columns] for row in rows])
@@ -108,7 +153,7 @@ def _line(reproduction: Reproduction) -> str:
 
 KIND = Kind(
     name="reproductions",
-    forms=(REPRODUCTION,),
+    forms=(REPRODUCED,),
     read=read_reproductions,
     section=reproduction_section,
     facts=_facts,

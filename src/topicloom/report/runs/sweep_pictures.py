@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topicloom.present.figures import COLOURS, DASHES, LABEL, MARKERS, name_ticks, new_figure, percent_axis, styled
 from topicloom.present.html import shortened
-from topicloom.report.runs.sweep_results import MEASURES, Sweep, setting
+from topicloom.report.runs.sweep_results import MEASURES, ShownSweep, setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ class Axis(NamedTuple):
     across: tuple[int, ...]
 
 
-def sweep_axis(sweep: Sweep) -> Axis:
+def sweep_axis(sweep: ShownSweep) -> Axis:
     """Along the x-axis the number with most values, else the text with most; what follows from others is left out."""
     columns = [[cell.workload[at] for cell in sweep.cells] for at in range(len(sweep.varying))]
     order = sorted(range(len(columns)), key=lambda at: (not _is_numeric(columns[at]), -len(set(columns[at])), at))
@@ -38,17 +38,17 @@ def sweep_axis(sweep: Sweep) -> Axis:
     return Axis(chosen[0] if chosen else None, tuple(sorted(chosen[1:])))
 
 
-def panels(sweep: Sweep, axis: Axis) -> list[tuple[Any, ...]]:
+def panels(sweep: ShownSweep, axis: Axis) -> list[tuple[Any, ...]]:
     """What differs from panel to panel, a tuple a panel, in the order of the cells."""
     return list(dict.fromkeys(tuple(cell.workload[at] for at in axis.across) for cell in sweep.cells))
 
 
-def designers(sweep: Sweep) -> list[str]:
+def designers(sweep: ShownSweep) -> list[str]:
     """All designers, in the order of the cells."""
     return list(dict.fromkeys(cell.designer for cell in sweep.cells))
 
 
-def measure_figure(sweep: Sweep, axis: Axis, measure: str) -> Figure:
+def measure_figure(sweep: ShownSweep, axis: Axis, measure: str) -> Figure:
     """A line a designer, a panel for each combination of what else varies."""
     shown = panels(sweep, axis)[:MOST_PANELS]
     lines = designers(sweep)[:MOST_LINES]
@@ -64,7 +64,9 @@ def measure_figure(sweep: Sweep, axis: Axis, measure: str) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, sweep: Sweep, axis: Axis, panel: tuple[Any, ...], lines: Sequence[str], measure: str) -> None:
+def _draw(
+    axes: Axes, sweep: ShownSweep, axis: Axis, panel: tuple[Any, ...], lines: Sequence[str], measure: str
+) -> None:
     cells = [cell for cell in sweep.cells if tuple(cell.workload[at] for at in axis.across) == panel]
     if axis.along is None:
         _draw_bars(axes, [(cell.designer, cell.means[measure]) for cell in cells][:MOST_LINES])

@@ -38,7 +38,7 @@ class Averaged:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class ShownSweep:
     """Averaged runs. `varying` names what differs between workloads, in the order of `Averaged.workload`."""
 
     name: str
@@ -47,9 +47,9 @@ class Sweep:
     errors: tuple[tuple[str, str], ...]
 
 
-def read_sweeps(reading: Reading) -> list[Sweep]:
+def read_sweeps(reading: Reading) -> list[ShownSweep]:
     """Read all results of sweeps."""
-    return [Sweep(name, *read) for name, read in reading.named(SWEEP, _sweep)]
+    return [ShownSweep(name, *read) for name, read in reading.named(SWEEP, _sweep)]
 
 
 def _sweep(path: Path) -> tuple[tuple[str, ...], tuple[Averaged, ...], tuple[tuple[str, str], ...]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from markupsafe import Markup
+
 from topicloom.present.html import Cell, Sentence
 from topicloom.present.numbers import Number, amount, count, mean, percent
 from topicloom.report.page.kind import Kind
@@ -17,14 +19,14 @@ from topicloom.report.runs.sweep_pictures import (
     panels,
     sweep_axis,
 )
-from topicloom.report.runs.sweep_results import MEASURES, SWEEP, Sweep, read_sweeps, setting
+from topicloom.report.runs.sweep_results import MEASURES, SWEEP, ShownSweep, read_sweeps, setting
 
 # How many rows the tables have at most.
 _CELLS = 1000
 _ERRORS = 20
 
 
-def sweep_section(sweep: Sweep) -> Section:
+def sweep_section(sweep: ShownSweep) -> Section:
     """Each measure of the designers against what varies, and all numbers."""
     runs = sum(cell.runs for cell in sweep.cells)
     facts = [
@@ -44,7 +46,7 @@ def sweep_section(sweep: Sweep) -> Section:
     return Section(f"Sweep: {sweep.name}", tuple(blocks))
 
 
-def _pictures(sweep: Sweep, axis: Axis) -> str:
+def _pictures(sweep: ShownSweep, axis: Axis) -> Markup:
     against = "" if axis.along is None else f" against {sweep.varying[axis.along]}"
     left = [
         f"{MOST_LINES} of {len(designers(sweep))} designers" if len(designers(sweep)) > MOST_LINES else "",
@@ -61,10 +63,10 @@ def _pictures(sweep: Sweep, axis: Axis) -> str:
         )
         for measure, title in MEASURES.items()
     ]
-    return beside(drawn) if len(panels(sweep, axis)) == 1 else "".join(drawn)
+    return beside(drawn) if len(panels(sweep, axis)) == 1 else Markup().join(drawn)
 
 
-def _table(sweep: Sweep) -> str:
+def _table(sweep: ShownSweep) -> Markup:
     numeric = [
         all(isinstance(cell.workload[at], int | float) for cell in sweep.cells) for at in range(len(sweep.varying))
     ]
@@ -88,7 +90,7 @@ def _table(sweep: Sweep) -> str:
     return table("All results", [*sweep.varying, "designer", "runs", *MEASURES.values()], rows, note=note)
 
 
-def _errors(sweep: Sweep) -> str:
+def _errors(sweep: ShownSweep) -> Markup:
     counted = Counter(sweep.errors).most_common(_ERRORS)
     rows: list[list[Cell]] = [[designer, Sentence(error), count(number)] for (designer, error), number in counted]
     return table("Runs that failed", ["designer", "why", "runs"], rows)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
+from topicloom.churn.trace import SCHEMA, read_trace
 from topicloom.model.events import CHANGE, JOIN, LEAVE
 from topicloom.present.figures import (
     COLOURS,
@@ -25,15 +28,16 @@ from topicloom.present.figures import (
 from topicloom.present.html import Cell
 from topicloom.present.numbers import count, mean, milliseconds, percent
 from topicloom.report.page.curves import Binned, binned
-from topicloom.report.page.kind import Kind
+from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, beside, figure, paragraph, table, tiles
-from topicloom.report.runs.trace_results import TRACE, Trace, read_traces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Column = npt.NDArray[np.float64]
+
+TRACE = Form("trace", columns=tuple(SCHEMA.names))
 
 # How many refused events are named.
 _REFUSED_ROWS = 20
@@ -47,6 +51,19 @@ _MEANS: dict[str, tuple[str, Any]] = {
     "seconds": ("time, mean", milliseconds),
     "upkeep_seconds": ("upkeep, mean", milliseconds),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What events did to an overlay, one a row."""
+
+    name: str
+    table: pa.Table
+
+
+def read_traces(reading: Reading) -> list[Trace]:
+    """Read all traces."""
+    return [Trace(name, table) for name, table in reading.named(TRACE, read_trace)]
 
 
 def trace_section(trace: Trace) -> Section:
@@ -63,7 +80,7 @@ def trace_section(trace: Trace) -> Section:
     return Section(f"Churn: {trace.name}", tuple(blocks))
 
 
-def _tiles(applied: pa.Table) -> str:
+def _tiles(applied: pa.Table) -> Markup:
     last = applied.slice(applied.num_rows - 1).to_pylist()[0]
     changed = pc.add(applied["links_added"], applied["links_removed"])
     return tiles(
@@ -80,7 +97,7 @@ def _tiles(applied: pa.Table) -> str:
     )
 
 
-def _means(applied: pa.Table) -> str:
+def _means(applied: pa.Table) -> Markup:
     rows: list[list[Cell]] = []
     for kind in (JOIN, LEAVE, CHANGE):
         events = applied.filter(pc.equal(applied["kind"], kind))
@@ -128,7 +145,7 @@ _PLOTS = (
 )
 
 
-def _figures(applied: pa.Table, name: str) -> list[str]:
+def _figures(applied: pa.Table, name: str) -> list[Markup]:
     columns = {field: _column(applied, field) for plot in _PLOTS for field in plot.columns}
     events = _column(applied, "event")
     grouped = _GROUPED if len(binned(events, events).at) < len(events) else ""
@@ -179,7 +196,7 @@ def _draw(axes: Axes, groups: Binned, order: int, *, dots: bool) -> None:
     axes.fill_between(groups.at, groups.low, groups.high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _refused(events: pa.Table) -> str:
+def _refused(events: pa.Table) -> Markup:
     rows: list[list[Cell]] = [
         [count(row["event"]), row["kind"], row["node"], row["error"]]
         for row in events.slice(0, _REFUSED_ROWS).to_pylist()

@@ -1,0 +1,52 @@
+"""What this machine has of what tests need beside Python; `./dev setup` installs it where it may.
+
+A test says what it needs by a marker: `spark`, `browser`, or `broker` with the broker's name. Where that is missing the
+test is skipped, and the end of the run names what was not tested.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from topicloom import InputError
+from topicloom.deploy.proof.processes import mosquitto_path
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
+)
+# Debian's own command wants to run as the user rabbitmq; this is what it calls.
+RABBITMQ = max(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server"), default=None)
+
+
+def _mosquitto() -> str | None:
+    try:
+        return mosquitto_path()
+    except InputError:
+        return None
+
+
+# By marker, or by name of the broker: what it is called, what is missing, and whether it is here.
+_PARTS = {
+    "spark": ("Spark", "java", shutil.which("java")),
+    "browser": ("pages in a browser", "chromium", CHROMIUM),
+    "mosquitto": ("Mosquitto", "mosquitto", _mosquitto()),
+    "rabbitmq": ("RabbitMQ", "rabbitmq-server", RABBITMQ),
+    "nats": ("NATS", "nats-server", shutil.which("nats-server")),
+}
+NOT_HERE = "not tested here: "
+# Fixtures that start Spark.
+_SPARK = {"spark", "on_one_session"}
+
+
+def set_up(item: pytest.Item) -> None:
+    """Mark a test by its fixtures, and skip it where something is missing."""
+    if not _SPARK.isdisjoint(getattr(item, "fixturenames", ())):
+        item.add_marker("spark")
+    needed = [mark.args[0] for mark in item.iter_markers("broker")]
+    needed += [name for name in ("spark", "browser") if item.get_closest_marker(name)]
+    for tested, program, found in map(_PARTS.__getitem__, needed):
+        if found is None:
+            item.add_marker(pytest.mark.skip(reason=f"{NOT_HERE}{tested} (no {program})"))
