@@ -37,17 +37,19 @@ from topicloom._version import __version__
 
 if TYPE_CHECKING:
     from topicloom.designers import DESIGNERS, design
-    from topicloom.metrics import compare, measure
+    from topicloom.metrics import Bounds, bound, compare, measure
     from topicloom.model import InputError, Interest, Overlay, Provenance
     from topicloom.workloads import synthetic
 
 __all__ = [
     "DESIGNERS",
+    "Bounds",
     "InputError",
     "Interest",
     "Overlay",
     "Provenance",
     "__version__",
+    "bound",
     "compare",
     "design",
     "measure",
@@ -56,11 +58,13 @@ __all__ = [
 
 # Importing on first use keeps `topicloom --help` quick: numba and Arrow take most of half a second.
 _HOMES = {
+    "Bounds": "metrics",
     "DESIGNERS": "designers",
     "InputError": "model",
     "Interest": "model",
     "Overlay": "model",
     "Provenance": "model",
+    "bound": "metrics",
     "compare": "metrics",
     "design": "designers",
     "measure": "metrics",

@@ -16,7 +16,7 @@ from topicloom.pipeline.analysis.profile import MAX_PAIRS, profile
 from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
-    *("generate", "designers", "design", "measure", "compare", "churn", "maintain", "report"),
+    *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "live"),
     *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce", "version"),
 ]

@@ -107,7 +107,7 @@ def test_summarize_refuses(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"of 200 messages are bad, more than max_bad 0.1 accepts \("):
         summarize(spark, [log], space, tmp_path / "out")
     same = write_log(tmp_path / "same.csv", [("u", 1.0, 0.5, 7.0)] * 3)
-    with pytest.raises(InputError, match="all messages have the same time; give the seconds that the log spans"):
+    with pytest.raises(InputError, match="all messages have the same time; give how long the log spans, as seconds"):
         summarize(spark, [same], space, tmp_path / "out")
     with pytest.raises(InputError, match=r"same.csv: no column 'node'; it has 'user', 'price', 'size', 'time'"):
         summarize(spark, [same], space, tmp_path / "out", user_column="node")
@@ -152,7 +152,7 @@ def test_sweep_keeps_errors_in_their_rows_and_tries_again(spark: SparkSession, t
 
 def test_a_stopped_sweep_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     out, watch = tmp_path / "out.parquet", GridWatch()
-    watch.cell_done = lambda cost, failed=False: watch.stop()  # type: ignore[method-assign]
+    watch.cell_done = lambda cost, failed=False: watch.stop()  # type: ignore[method-assign, misc]
     with pytest.raises(GridStopped):
         content_sweep(spark, ASKED, out, watch=watch)
     assert not out.exists()

@@ -3,6 +3,7 @@
 - `parameter`: what an algorithm takes: names, kinds, defaults, ranges, and the check of given values.
 - `algorithm`: what an algorithm says about itself, and one that is ready to run: parameters checked, seed chosen.
 - `registry`: algorithms by name, those of other installed packages too.
+- `integer_program`: programs for those that search for the best there is.
 - `watch`: seeing how far a run is, and stopping it. `timing`: how long it took.
 """
 

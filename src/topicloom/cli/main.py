@@ -19,7 +19,7 @@ from topicloom.cli.brokers import diff, explain, lint, live, plan, render
 from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
-from topicloom.cli.designs import compare, design, designers, generate, measure
+from topicloom.cli.designs import bound, compare, design, designers, generate, measure
 from topicloom.cli.results import report, reproduce
 from topicloom.cli.shared import output, progress
 from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
@@ -73,7 +73,14 @@ def topicloom(
 add_commands(
     app,
     "Design overlays",
-    {"generate": generate, "designers": designers, "design": design, "measure": measure, "compare": compare},
+    {
+        "generate": generate,
+        "designers": designers,
+        "design": design,
+        "measure": measure,
+        "compare": compare,
+        "bound": bound,
+    },
 )
 add_commands(app, "Keep them while nodes come and go", {"churn": churn, "maintain": maintain, "stream": stream})
 add_commands(

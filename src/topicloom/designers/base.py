@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +23,13 @@ BUDGET_RATIO = Parameter(
 
 
 class Links(NamedTuple):
-    """Links in the order they were added, as node ids with source < target, and what each one merged."""
+    """Links in the order they were added, as node ids with source < target, what each one merged, and what else
+    the designer has to say: what it proved, for example."""
 
     source: Ids
     target: Ids
     contribution: Ids
+    facts: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)

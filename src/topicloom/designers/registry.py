@@ -10,6 +10,7 @@ from topicloom.designers.backbone import backbone
 from topicloom.designers.base import Designer
 from topicloom.designers.baselines import random_a, random_m, ring_per_topic, spidercast, spidercast_m
 from topicloom.designers.greedy import gm, gm_fold, gpa, gpm, low_oda, minmax_oda
+from topicloom.designers.optimal import exact
 from topicloom.designers.stars import cd_oda, cd_oda_1, cd_oda_2
 
 _MODULES = (
@@ -27,6 +28,7 @@ _MODULES = (
     random_a,
     random_m,
     gm_fold,
+    exact,
     backbone,
 )
 

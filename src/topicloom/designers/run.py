@@ -66,7 +66,7 @@ def run_prepared(prepared: Prepared[Designer], interest: Interest, watch: Watch 
     links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch))
     if watch.stopped:
         raise Stopped(f"{designer.name} was asked to stop")
-    provenance = Provenance(designer.name, MappingProxyType(parameters), prepared.seed_used)
+    provenance = Provenance(designer.name, MappingProxyType(parameters), prepared.seed_used, facts=links.facts)
     overlay = Overlay(interest, links.source, links.target, links.contribution, provenance)
     return DesignRun(overlay=overlay, **vars(time))
 

@@ -6,6 +6,7 @@
 - `living`: events mended by shadow sets, for maintainers.
 - `graphs`: components, diameters, relays and routing trees, for measures and broker plans.
 - `content`: content-based networks.
+- `bounds`: what no overlay can be below, from pairs of nodes.
 - `jit`: how kernels are compiled, and where the compiled code is kept.
 
 Words shared by all: a subscription is a position in `node_topics`, the rows of topics by node; `node_start`

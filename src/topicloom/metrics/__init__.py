@@ -6,6 +6,7 @@
 - `summary`: the measures of the whole overlay, from those of its topics and the degrees of its nodes.
 - `comparison`: several overlays side by side.
 - `support_curve`: the support that the first links of an overlay give.
+- `bounds`: what no overlay can be below, proved.
 - `facts`: measures in words and numbers.
 
 `measure` is all of it in one call. To have the rows of the topics as well, take the two steps:
@@ -14,6 +15,7 @@
     whole = summarise(topics, overlay.degrees)
 """
 
+from topicloom.metrics.bounds import Argument, Bounds, bound
 from topicloom.metrics.by_topic import TopicMeasures, measure_topics, topic_measures
 from topicloom.metrics.comparison import Comparison, compare
 from topicloom.metrics.neighbour_rows import LinkGraph
@@ -21,10 +23,13 @@ from topicloom.metrics.summary import Measures, measure, summarise
 from topicloom.metrics.support_curve import support_curve
 
 __all__ = [
+    "Argument",
+    "Bounds",
     "Comparison",
     "LinkGraph",
     "Measures",
     "TopicMeasures",
+    "bound",
     "compare",
     "measure",
     "measure_topics",

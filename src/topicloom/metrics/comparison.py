@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
+from topicloom.metrics.bounds import Bounds, bound
 from topicloom.metrics.facts import COMPARED
 from topicloom.metrics.summary import Measures, measure
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.present.figures import COLOURS, name_ticks, new_figure, styled
 from topicloom.present.html import Cell, table_html
+from topicloom.present.numbers import mean
 
 if TYPE_CHECKING:
     import pandas
@@ -21,9 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The measures of several overlays, by name."""
+    """The measures of several overlays, by name, and what no topic-connected one can be below, if asked for."""
 
     measures: Mapping[str, Measures]
+    bounds: Bounds | None = None
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with a row an overlay, named after it, and a column a measure."""
@@ -65,14 +68,23 @@ class Comparison:
         rows: list[list[Cell]] = [
             [name, *(show(getattr(each, field)) for _, field, show in COMPARED)] for name, each in self.measures.items()
         ]
-        return ["overlay", *(title for title, _, _ in COMPARED)], rows
+        headers = ["overlay", *(title for title, _, _ in COMPARED)]
+        if self.bounds is None:
+            return headers, rows
+        for row, each in zip(rows, self.measures.values(), strict=True):
+            row += [mean(ratio) for ratio in _ratios(each, self.bounds)]
+        return [*headers, "links / bound", "max degree / bound"], rows
 
     def _repr_html_(self) -> str:
         return table_html(*self.table())
 
 
 def compare(
-    interest: Interest, overlays: Mapping[str, Overlay] | Iterable[Overlay], *, diameters: bool = True
+    interest: Interest,
+    overlays: Mapping[str, Overlay] | Iterable[Overlay],
+    *,
+    diameters: bool = True,
+    bounds: bool = False,
 ) -> Comparison:
     """Measure overlays against an interest in the same nodes, side by side.
 
@@ -80,11 +92,20 @@ def compare(
         interest: who wants what.
         overlays: by the names to show them under; without names they get those of their designers.
         diameters: whether to measure topic diameters, which may take most of the time.
+        bounds: whether to prove how far from the best there is they may be, which takes some seconds.
     """
     named = overlays if isinstance(overlays, Mapping) else _named(overlays)
     if not named:
         raise InputError("there is no overlay to compare; give one or more")
-    return Comparison({name: measure(interest, overlay, diameters=diameters) for name, overlay in named.items()})
+    measures = {name: measure(interest, overlay, diameters=diameters) for name, overlay in named.items()}
+    return Comparison(measures, bound(interest) if bounds else None)
+
+
+def _ratios(measures: Measures, bounds: Bounds) -> tuple[float | None, float | None]:
+    """Links and max degree over their bounds; None where topics are in pieces, or nothing is to be linked."""
+    if not measures.topic_connected or not bounds.links:
+        return None, None
+    return measures.edges / bounds.links, measures.max_degree / bounds.max_degree
 
 
 def _named(overlays: Iterable[Overlay]) -> dict[str, Overlay]:

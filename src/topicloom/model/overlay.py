@@ -36,12 +36,16 @@ _SHOWN_LINKS = 10
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where an overlay comes from: the designer, its parameters, its seed and the version that ran it."""
+    """Where an overlay comes from: the designer, its parameters, its seed and the version that ran it.
+
+    `facts` are what the designer said about the overlay besides its links: what it proved, for example.
+    """
 
     designer: str
     parameters: Mapping[str, int | float | bool | str] = field(default_factory=lambda: MappingProxyType({}))
     seed: int | None = None
     version: str = __version__
+    facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,6 +132,8 @@ class Overlay:
                 "seed": json.dumps(self.provenance.seed),
                 "version": self.provenance.version,
             }
+            if self.provenance.facts:
+                metadata["facts"] = json.dumps(dict(self.provenance.facts), sort_keys=True)
         return pa.table(columns, metadata=metadata)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -190,10 +196,11 @@ def _metadata(table: pa.Table, where: str) -> dict[str, Any]:
         try:
             parameters = dict(json.loads(raw.get(b"parameters", "{}")))
             seed = json.loads(raw.get(b"seed", "null"))
+            facts = MappingProxyType(dict(json.loads(raw.get(b"facts", "{}"))))
         except (ValueError, TypeError):
             raise InputError(f"{where}: its metadata does not hold a designer's parameters and seed") from None
         version = raw.get(b"version", "unknown")
-        found["provenance"] = Provenance(raw[b"designer"], MappingProxyType(parameters), seed, version)
+        found["provenance"] = Provenance(raw[b"designer"], MappingProxyType(parameters), seed, version, facts)
     return found
 
 

@@ -1,5 +1,6 @@
 """Commands that make subscriptions, design overlays and measure them.
 
+- `bound`
 - `compare`
 - `design`
 - `designers`

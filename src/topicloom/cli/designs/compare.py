@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from topicloom.cli.designs.measure import proved
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.algorithm_options import prepared_each, taking
 from topicloom.cli.shared.design_work import designer_options, run_designer
@@ -37,12 +38,13 @@ def command(
     ] = DEFAULT_ALGORITHMS,
     seed: options.Seed = 0,
     no_diameters: options.NoDiameters = False,
+    bound: options.Bound = False,
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
-    """Measure several algorithms side by side.
+    """Measure several designers side by side.
 
-    Builds an overlay with each and writes nothing. Each algorithm gets those of the given options that it takes.
+    Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes.
     """
     from topicloom.designers import DESIGNERS
 
@@ -50,6 +52,8 @@ def command(
     with printing.working() as working:
         interest = subs.read(working)
         rows = [_measured(working, prepared, interest, diameters=not no_diameters) for prepared in each]
+        bounds = proved(working, interest) if bound else {}
+    rows = [row | bounds for row in rows]
     if printing.json:
         output.print_json(rows)
     else:
@@ -74,7 +78,7 @@ def _measured(working: Working, prepared: Prepared[Designer], interest: Interest
 
 def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
     columns: list[tuple[str, str, Callable[[Any], output.Cell]]] = [
-        ("algorithm", "algorithm", str),
+        ("designer", "algorithm", str),
         ("links", "edges", numbers.count),
         ("avg\ndegree", "average_degree", numbers.mean),
         ("max\ndegree", "max_degree", numbers.count),
@@ -86,7 +90,16 @@ def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
         ("seconds", "seconds", numbers.seconds),
     ]
     columns = [column for column in columns if diameters or "diameter" not in column[1]]
+    for title, measure, least in (("links", "edges", "links_bound"), ("max deg.", "max_degree", "max_degree_bound")):
+        if least in rows[0]:
+            columns.append((f"{title}\n/ bound", f"{measure} / bound", numbers.mean))
+            rows = [row | {f"{measure} / bound": _ratio(row, measure, least)} for row in rows]
     output.print_table(
         [header for header, _, _ in columns],
         [[show(row[key]) for _, key, show in columns] for row in rows],
     )
+
+
+def _ratio(row: dict[str, Any], measure: str, least: str) -> float | None:
+    """How far from the best an overlay may be; what leaves topics in pieces is not compared with what does not."""
+    return row[measure] / row[least] if row["topic_connected"] and row[least] else None

@@ -130,16 +130,24 @@ def _shown(overlay: Overlay, topics: int, subscriptions: int, support: float) ->
         "max_degree": int(overlay.degrees.max()),
         "support": support,
         "topic_connected": support == 1,
+        **overlay.provenance.facts,
     }
 
 
 def _print(facts: dict[str, Any]) -> None:
+    proved = []
+    if "lower_bound" in facts:
+        proved = [
+            ("lower bound", numbers.count(facts["lower_bound"])),
+            ("optimal", "yes" if facts["optimal"] else "no"),
+        ]
     output.print_facts(
         [
             ("links", numbers.count(facts["edges"])),
             ("average degree", numbers.mean(facts["average_degree"])),
             ("max degree", numbers.count(facts["max_degree"])),
             ("support", numbers.share(facts["support"])),
+            *proved,
             ("seconds", numbers.seconds(facts["seconds"])),
         ]
     )

@@ -8,7 +8,9 @@ from topicloom.cli.shared import checked_paths, options, output
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
+    from topicloom.cli.shared.progress import Working
     from topicloom.metrics import Measures
+    from topicloom.model import Interest
 
 EXAMPLES = """\b
 Example:
@@ -24,6 +26,7 @@ def command(
     overlay: options.OverlayFile,
     topics: options.TopicsOut = None,
     no_diameters: options.NoDiameters = False,
+    bound: options.Bound = False,
     printing: options.Printing,
 ) -> None:
     """Say how good an overlay is.
@@ -39,13 +42,21 @@ def command(
         interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
+        bounds = proved(working, interest) if bound else {}
     if topics is not None:
         rows.write(topics)
     whole = summarise(rows, links.degrees)
     if printing.json:
-        output.print_json(whole.to_dict())
+        output.print_json(whole.to_dict() | bounds)
         return
     print_measures(whole)
+    if bounds:
+        output.print_facts(
+            [
+                ("links of any overlay, at least", numbers.count(bounds["links_bound"])),
+                ("max degree of any overlay, at least", numbers.count(bounds["max_degree_bound"])),
+            ]
+        )
     if topics is not None:
         printing.written(topics, "topics")
 
@@ -72,3 +83,11 @@ def print_measures(measures: Measures) -> None:
         ]
     facts += [("relays", numbers.count(measures.relays)), ("unreachable", numbers.count(measures.unreachable))]
     output.print_facts(facts)
+
+
+def proved(working: Working, interest: Interest) -> dict[str, int]:
+    """What no topic-connected overlay can be below, as fields beside the measures of one."""
+    from topicloom.metrics import bound
+
+    bounds = working.do("proving bounds", lambda: bound(interest))
+    return {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}

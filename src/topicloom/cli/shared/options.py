@@ -54,6 +54,10 @@ TopicsOut = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed; the same seed gives the same result.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=PRINTING)]
+Bound = Annotated[
+    bool,
+    typer.Option("--bound", help="Prove how far from the best overlay it may be, which takes some seconds."),
+]
 NoDiameters = Annotated[
     bool, typer.Option("--no-diameters", help="Leave out topic diameters, which may take most of the time.")
 ]

@@ -1,8 +1,7 @@
 """Algorithms that assign users to brokers, one a file.
 
 - `clustering`: Two-stage clustering: the Content paper, section III-B, algorithm 2.
-- `exact`: The least cost, by an integer program: the Content paper, section II-B, for small networks.
-- `integer_program`: Integer programs, put together row by row and solved by HiGHS.
+- `least_cost`: The least cost, by an integer program: the Content paper, section II-B, for small networks.
 - `packing`: Two-stage greedy packing: the Content paper, section III-A, algorithm 1.
 - `random_assignment`: Random assignment: the Content paper, section VI-B, its yardstick.
 - `steiner_mixing`: Steiner-tree mixing: the Content paper, section IV-B, algorithm 3.

@@ -11,7 +11,7 @@ host can cover.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,11 @@ class Trunk:
 def links_of(first: Ids, second: Ids, contribution: Ids) -> Links:
     """Links with the smaller id first."""
     return Links(np.minimum(first, second), np.maximum(first, second), contribution)
+
+
+def in_order(parts: Sequence[Links]) -> Links:
+    """All links of the parts, one part after the other."""
+    return Links(*(np.concatenate([part[column] for part in parts]) for column in range(3)))
 
 
 def by_size(sizes: Ids) -> Ids:
@@ -161,7 +166,6 @@ class _Growing:
 
     def trunk(self) -> Trunk:
         """What has grown."""
-        links = Links(*(np.concatenate(columns) for columns in zip(*self._links, strict=True)))
         return Trunk(
             self._fleet.topic_count,
             self.hosts,
@@ -169,7 +173,7 @@ class _Growing:
             self._degree,
             self._limit,
             self._kept,
-            links,
+            in_order(self._links),
             self._unmet,
         )
 

@@ -27,7 +27,8 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
         fold = merging.greedy_links(interest, watch, without=links)
         if len(fold.source) == 0:
             break
-        links = Links(*(np.concatenate(columns) for columns in zip(links, fold, strict=True)))
+        source, target, contribution = (np.concatenate(columns) for columns in zip(links[:3], fold[:3], strict=True))
+        links = Links(source, target, contribution)
     return links
 
 

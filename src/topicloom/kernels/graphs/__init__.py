@@ -3,6 +3,7 @@
 - `components`: Components of topics: union-find, what each link of a list merges, and how many pieces each topic is
   in.
 - `distances`: Exact diameters of topics.
+- `minimum_cut`: The lightest cut through a graph.
 - `relays`: Relays: nodes that do not want a topic but are needed to join its components.
 - `routing`: Routing trees: for every topic a shallow tree over its subscribers, and over relays where it needs them.
 """

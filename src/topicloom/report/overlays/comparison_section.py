@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from topicloom.metrics import Comparison
+from topicloom.metrics import Comparison, bound
 from topicloom.present.figures import (
     COLOURS,
     DASHES,
@@ -23,7 +23,8 @@ from topicloom.report.page.size_counts import ccdf
 
 def comparison_section(fleet: ShownFleet) -> Section:
     """The measures of all overlays as a table and as bars, and their lines in one picture."""
-    compared = Comparison({design.name: design.measures for design in fleet.designs})
+    bounds = bound(fleet.interest)
+    compared = Comparison({design.name: design.measures for design in fleet.designs}, bounds)
     bars = figure(
         compared.plot(),
         f"comparison {fleet.name} bars",
@@ -31,7 +32,9 @@ def comparison_section(fleet: ShownFleet) -> Section:
         "Support should be full and everything else low; bars of different panels have different scales.",
     )
     note = (
-        "Click a header to sort. Relays are nodes that must carry a topic which they do not want, summed over topics."
+        "Click a header to sort. Relays are nodes that must carry a topic which they do not want, summed over topics. "
+        f"No overlay that connects every topic has fewer than {bounds.links:,} links or a max degree below "
+        f"{bounds.max_degree:,}: that is proved, and the last two columns say how far from it each overlay is."
     )
     return Section(
         "Comparison",

@@ -45,7 +45,7 @@ def _origin(design: Design) -> str:
     if provenance is None:
         return f"Links from {design.file}; the file does not say who made them."
     given = ((name, value) for name, value in provenance.parameters.items() if name != "seed")
-    parameters = "".join(f", {name} = {value:g}" for name, value in given)
+    parameters = "".join(f", {name} = {value if isinstance(value, str) else f'{value:g}'}" for name, value in given)
     seed = "" if provenance.seed is None else f", seed {provenance.seed}"
     return (
         f"Links from {design.file}, made by {provenance.designer}{parameters}{seed} (topicloom {provenance.version})."

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from topicloom.algorithms import Parameter
-from topicloom.content.assigning.integer_program import Program
+from topicloom.algorithms.integer_program import Program
 from topicloom.content.base import Assigner, Placed
 from topicloom.content.network.channels_by_user import transposed, users_of
 from topicloom.content.network.network import Network
@@ -48,6 +48,9 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
         raise InputError(
             "no assignment fits: no way to give users to brokers keeps to all capacities; raise capacities"
         )
+    if solved.values is None:
+        seconds = parameters["seconds"]
+        raise InputError(f"exact found no assignment in {seconds:g} seconds; give it more, or use another algorithm")
     placed = np.round(solved.values[at]).argmax(axis=1).astype(np.int32)
     return Placed(placed, {"optimal": solved.optimal, "lower_bound": solved.bound})
 
