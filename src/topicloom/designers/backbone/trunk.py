@@ -57,7 +57,8 @@ def links_of(first: Ids, second: Ids, contribution: Ids) -> Links:
 
 def in_order(parts: Sequence[Links]) -> Links:
     """All links of the parts, one part after the other."""
-    return Links(*(np.concatenate([part[column] for part in parts]) for column in range(3)))
+    source, target, contribution = (np.concatenate([part[column] for part in parts]) for column in range(3))
+    return Links(source, target, contribution)
 
 
 def by_size(sizes: Ids) -> Ids:
