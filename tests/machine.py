@@ -6,6 +6,7 @@ test is skipped, and the end of the run names what was not tested.
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -34,7 +35,7 @@ _PARTS = {
     "browser": ("pages in a browser", "chromium", CHROMIUM),
     "mosquitto": ("Mosquitto", "mosquitto", _mosquitto()),
     "rabbitmq": ("RabbitMQ", "rabbitmq-server", RABBITMQ),
-    "nats": ("NATS", "nats-server", shutil.which("nats-server")),
+    "nats": ("NATS", "nats-server", shutil.which("nats-server", path=f"{os.environ['PATH']}:/usr/sbin")),
 }
 NOT_HERE = "not tested here: "
 # Fixtures that start Spark.

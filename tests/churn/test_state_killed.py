@@ -68,6 +68,7 @@ def run_and_die(folder: Path, turn: int, how: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads, which do nothing here
 @pytest.mark.parametrize("how", ["before", "within", "after"])
 def test_killed_at_every_write(tmp_path: Path, how: str) -> None:

@@ -140,6 +140,7 @@ def test_refusals(cli: Cli, fleet: Path) -> None:
     assert not (fleet / "mended.parquet").exists()
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(cli: Cli, fleet: Path) -> None:
     subs = fleet / "subs.parquet"
     cli("churn", subs, "--rounds", 3000, "--change-share", 0.2, "--seed", 3, "--out", fleet / "events.jsonl")

@@ -36,6 +36,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing(large: Path, tmp_path: Path) -> None:
     out = tmp_path / "overlay.parquet"
     out.write_text("older")
@@ -124,6 +125,7 @@ def on_terminal(arguments: list[str]) -> tuple[str, str]:
     return printed.decode(), shown.decode()
 
 
+@pytest.mark.slow
 def test_progress_is_for_terminals(subscriptions: Path, tmp_path: Path) -> None:
     design = ["design", str(subscriptions), "--algorithm", "gm", "--out", str(tmp_path / "o.parquet"), "--json"]
     printed, shown = on_terminal(design)
@@ -147,11 +149,6 @@ def test_what_is_piped_has_no_width(capsys: pytest.CaptureFixture[str], monkeypa
     monkeypatch.delenv("COLUMNS", raising=False)
     output.print_table(["name", *"abcdefghijklmnopqrst"], [["x", *("1,234,567" for _ in range(20))]])
     assert len(capsys.readouterr().out.splitlines()) == 3
-
-
-@pytest.mark.parametrize(("number", "text"), [(1.0, "1"), (0.99999, "0.9999"), (0.0, "0.0000"), (0.5, "0.5000")])
-def test_only_full_support_reads_as_one(number: float, text: str) -> None:
-    assert output.share(number) == text
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ def test_listeners_have_lower_degrees_with_minmax_oda() -> None:
     assert most["minmax-oda"] < most["gm"] / 10
 
 
+@pytest.mark.slow
 def test_viewers() -> None:
     interest = viewers()
     assert (interest.node_count, interest.topic_count, interest.subscription_count) == (94_238, 30_087, 293_360)

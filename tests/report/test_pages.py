@@ -21,6 +21,8 @@ from topicloom.present.numbers import percent
 from topicloom.report import KINDS, Results, find_files, page_html, read_results
 from topicloom.report.page.section import figure
 
+pytestmark = pytest.mark.slow
+
 FIGURES_OF_FLEET, FIGURES_OF_COMPARISON, FIGURES_OF_DESIGN, FIGURES_OF_TRACE = 2, 3, 4, 6
 
 

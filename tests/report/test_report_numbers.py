@@ -72,9 +72,16 @@ def test_only_full_support_reads_as_full(share: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(None, "–"), (0, "0"), (3351.119, "3,351.1"), (0.0371, "0.0371"), (99_999.4, "99,999"), (1234567.8, "1,234,568")],
+    [
+        (None, "–"),
+        (0, "0"),
+        (3351.1191, "3,351.12"),
+        (0.0371, "0.0371"),
+        (99_999.44, "99,999.4"),
+        (1234567.8, "1,234,568"),
+    ],
 )
-def test_amounts_have_five_digits_or_are_whole(number: float | None, text: str) -> None:
+def test_amounts_have_six_digits_or_are_whole(number: float | None, text: str) -> None:
     assert amount(number).text == text
 
 

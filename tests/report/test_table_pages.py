@@ -217,6 +217,7 @@ def test_sweeps_of_one_workload_are_bars(tmp_path: Path) -> None:
     assert page.count(">minmax-oda</text>") == 5
 
 
+@pytest.mark.slow
 def test_panels_and_lines_are_limited(tmp_path: Path) -> None:
     rows = [
         row

@@ -152,7 +152,7 @@ def test_sweep_keeps_errors_in_their_rows_and_tries_again(spark: SparkSession, t
 
 def test_a_stopped_sweep_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     out, watch = tmp_path / "out.parquet", GridWatch()
-    watch.cell_done = lambda cost, failed=False: watch.stop()  # type: ignore[method-assign]
+    watch.cell_done = lambda cost, failed=False: watch.stop()  # type: ignore[method-assign, misc]
     with pytest.raises(GridStopped):
         content_sweep(spark, ASKED, out, watch=watch)
     assert not out.exists()

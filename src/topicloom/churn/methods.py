@@ -61,7 +61,12 @@ class Settings:
 
 
 def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer:
-    """A maintainer of an overlay, which must be topic-connected over its interest; backups are built at once."""
+    """A maintainer of an overlay; backups are built at once.
+
+    Args:
+        overlay: must be topic-connected over its interest.
+        settings: how to maintain it; by shadow sets unless given.
+    """
     settings = settings or Settings()
     require_connected(overlay)
     if settings.method == "rebuild":

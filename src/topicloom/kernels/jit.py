@@ -81,7 +81,7 @@ kernel: Callable[..., Any] = partial(numba.njit, cache=True, nogil=True, no_cfun
 tight_kernel: Callable[..., Any] = partial(kernel, _nrt=False)
 
 # Tight kernels that only other kernels call.
-INNER = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+INNER: Any = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 inner_kernel: Callable[..., Any] = partial(numba.njit, cache=True, **INNER)
 
 # Inlined by LLVM; with `inline="always"` numba would infer all types anew at every call.

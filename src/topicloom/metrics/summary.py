@@ -52,9 +52,12 @@ class Measures:
 
 
 def measure(interest: Interest, overlay: Overlay, *, diameters: bool = True) -> Measures:
-    """Measure an overlay against an interest in the same nodes.
+    """Measure an overlay.
 
-    Diameters are exact and may take most of the time; `diameters=False` leaves them out.
+    Args:
+        interest: who wants what; may be another than that of the overlay, with the same nodes.
+        overlay: the links.
+        diameters: whether to measure topic diameters; they are exact and may take most of the time.
     """
     return summarise(topic_measures(interest, overlay, diameters=diameters), overlay.degrees)
 

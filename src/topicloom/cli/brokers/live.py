@@ -152,7 +152,7 @@ def _print(proof: Proof) -> None:
                 ("seconds until mended", numbers.seconds(mending.seconds)),
                 ("links added", numbers.count(len(mending.added))),
                 ("links removed", numbers.count(len(mending.removed))),
-                ("brokers started anew", numbers.count(len(mending.reloaded))),
+                ("brokers restarted", numbers.count(len(mending.reloaded))),
                 *_rows(mending.counts),
             ]
         )
@@ -168,5 +168,5 @@ def _rows(counts: DeliveryCounts) -> list[tuple[str, output.Cell]]:
         ("unwanted", numbers.count(counts.unwanted)),
         ("relayed", numbers.count(counts.relayed)),
         ("latency in ms, median", numbers.mean(latency.get("median", 0.0))),
-        ("latency in ms, 99 of 100", numbers.mean(latency.get("p99", 0.0))),
+        ("latency in ms, p99", numbers.mean(latency.get("p99", 0.0))),
     ]

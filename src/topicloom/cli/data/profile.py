@@ -53,7 +53,7 @@ def command(
 ) -> None:
     """Show how subscriptions are distributed, on Spark.
 
-    How many topics nodes want, how popular topics are, what pairs of nodes share, and how much memory each algorithm
+    How many topics nodes want, how popular topics are, what pairs of nodes share, and how much memory each designer
     would need.
     """
     from topicloom.pipeline.analysis.profile import MAX_PAIRS, profile

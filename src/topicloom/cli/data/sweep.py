@@ -47,7 +47,7 @@ def command(
     spark: options.Spark,
     printing: options.Printing,
 ) -> None:
-    """Run a grid of workloads, algorithms and seeds on Spark.
+    """Run a grid of workloads, designers and seeds on Spark.
 
     Each cell of the grid is one task. DIR/results.parquet gets a row for each: its parameters, all measures, seconds,
     and its error if it failed. Cells that are done are kept: after Ctrl-C or a crash the same command goes on, and

@@ -42,9 +42,9 @@ def command(
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
-    """Measure several algorithms side by side.
+    """Measure several designers side by side.
 
-    Builds an overlay with each and writes nothing. Each algorithm gets those of the given options that it takes.
+    Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes.
     """
     from topicloom.designers import DESIGNERS
 
@@ -78,7 +78,7 @@ def _measured(working: Working, prepared: Prepared[Designer], interest: Interest
 
 def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
     columns: list[tuple[str, str, Callable[[Any], output.Cell]]] = [
-        ("algorithm", "algorithm", str),
+        ("designer", "algorithm", str),
         ("links", "edges", numbers.count),
         ("avg\ndegree", "average_degree", numbers.mean),
         ("max\ndegree", "max_degree", numbers.count),

@@ -18,7 +18,7 @@ Example:
 
 
 def command(json: options.Json = False) -> None:
-    """List the algorithms: paper, rule, parameters, guarantee."""
+    """List the designers: paper, rule, parameters, guarantee."""
     from topicloom.designers import DESIGNERS
 
     if json:

@@ -25,9 +25,14 @@ def make_plan(
 ) -> Plan:
     """Plan who connects to whom and which topics go over each link.
 
-    `target` is the kind of the brokers; names that it cannot carry are errors. `relays` allows brokers to pass on
-    topics that they do not want, where a topic is in pieces otherwise. Links of the overlay that no topic needs are
-    left out.
+    Links of the overlay that no topic needs are left out.
+
+    Args:
+        interest: who wants what.
+        overlay: the links to choose from.
+        fleet: where the brokers are; it has one for every node.
+        target: the kind of the brokers, `mosquitto` or `rabbitmq`; names that it cannot carry are errors.
+        relays: whether brokers may pass on topics that they do not want, where a topic is in pieces otherwise.
     """
     if target not in TARGETS:
         raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")

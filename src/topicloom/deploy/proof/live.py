@@ -1,7 +1,7 @@
 """The live proof: a plan's fleet as real brokers on one machine, and messages that are counted.
 
 Brokers run on loopback ports, without TLS and passwords; the bridges are those that `render` writes, but for their
-addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a new configuration is started anew.
+addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a new configuration is restarted.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class LiveWatch:
 
 @dataclass(frozen=True)
 class Mending:
-    """How the fleet went on without a broker: what changed, who was started anew, and how long it took."""
+    """How the fleet went on without a broker: what changed, who was restarted, and how long it took."""
 
     broker: str
     added: tuple[Pair, ...]
@@ -96,9 +96,13 @@ def prove(
     kill: str | None = None,
     watch: LiveWatch | None = None,
 ) -> Proof:
-    """Run a plan's brokers, publish `messages` in all (at least one from every subscriber of every topic), count.
+    """Run a plan's brokers on this machine, publish numbered messages and count what arrives.
 
-    `kill` names a broker to stop afterwards; the overlay is then mended, and delivery proven again.
+    Args:
+        plan: for Mosquitto; its addresses, TLS and passwords are left aside.
+        messages: how many in all; at least one from every subscriber of every topic.
+        kill: a broker to stop afterwards; the overlay is then mended, and delivery proven again.
+        watch: sees how far it is, and can stop it.
     """
     if plan.target != "mosquitto":
         raise InputError(f"the plan is for {plan.target}; only plans for mosquitto can be run live")

@@ -27,7 +27,12 @@ def configurations(plan: Plan) -> dict[str, str]:
 
 
 def render(plan: Plan, folder: Path) -> list[Path]:
-    """Make a new folder with the files; only their owner may read configurations with passwords."""
+    """Write the configuration of every broker, and give the files.
+
+    Args:
+        plan: what is to be configured; passwords that it names are looked up now.
+        folder: must be new. Only the owner of configurations with passwords may read them.
+    """
     texts = configurations(plan)
     secret = any(broker.credentials is not None for broker in plan.brokers)
     folder.mkdir()
