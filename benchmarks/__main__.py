@@ -37,8 +37,8 @@ def main() -> None:
     console = Console(width=150)
     parts = {
         "designs": lambda: designs.report(console, sizes, designers),
-        "backbone": lambda: backbone.report(console),
         "bounds": lambda: bounds.report(console),
+        "backbone": lambda: backbone.report(console),
         "measures": lambda: measures.report(console, (max(sizes),)),
         "real-data": lambda: real_data.report(console),
         "ingest": lambda: ingest.report(console, rows),

@@ -17,9 +17,9 @@ from topicloom import Interest, bound, design, synthetic
 from topicloom.errors import InputError
 from topicloom.kernels.bounds.link_offers import heaviest_overlaps, overpaid_links
 from topicloom.metrics.bounds import lower_bounds
+from topicloom.metrics.bounds.compared_topics import ComparedTopics
 from topicloom.metrics.bounds.neighbours_needed import neighbours_needed
 from topicloom.metrics.bounds.offers import LINK, paid_links
-from topicloom.metrics.bounds.shared_topics import SharedTopics
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -94,7 +94,7 @@ def test_the_heaviest_overlap_is_that_of_plain_loops(seed: int, shape: str) -> N
 @given(seed=seeds, shape=st.sampled_from(["dense", "sparse", "skewed", "lonely-topics", "mixed"]))
 def test_neighbours_needed_are_not_above_the_truth(seed: int, shape: str) -> None:
     interest = random_interest(seed, shape)
-    found = neighbours_needed(SharedTopics.of(interest, 10**9))
+    found = neighbours_needed(ComparedTopics.of(interest, 10**9))
     for node in range(interest.node_count):
         truth = slow.fewest_neighbours(interest, node)
         assert (truth + 1) // 2 <= found[node] <= truth or truth > 4 >= found[node] > 0, f"node {node}"
@@ -104,7 +104,7 @@ def test_neighbours_needed_are_not_above_the_truth(seed: int, shape: str) -> Non
 def test_fewer_topics_never_raise_a_bound(seed: int, shape: str, most: int) -> None:
     """Leaving out topics with many nodes, as is done for large interests, is safe."""
     interest = random_interest(seed, shape)
-    some, everything = SharedTopics.of(interest, most), SharedTopics.of(interest, 10**9)
+    some, everything = ComparedTopics.of(interest, most), ComparedTopics.of(interest, 10**9)
     assert some.pairs <= most
     shared = sum(len(interest.nodes_of(t)) >= 2 for t in range(interest.topic_count))
     assert (everything.left_out, some.left_out) == (0, shared - (len(some.topic_start) - 1))

@@ -125,7 +125,8 @@ class Backbone:
         starts = sorted(useful, key=lambda h: key(topics, h))[:TRIES]
         covers = []
         for start in starts:
-            cover, left, host = [], set(topics), start
+            cover: list[tuple[int, int]] = []
+            left, host = set(topics), start
             while len(cover) < most:
                 cover.append((host, len(left & self.wanted[host])))
                 left -= self.wanted[host]

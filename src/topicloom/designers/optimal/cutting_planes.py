@@ -29,7 +29,7 @@ _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Proved:
     """The best links found, and what no links can be below."""
 
     chosen: Flags
@@ -42,7 +42,7 @@ class Found:
         return self.value == self.bound
 
 
-def fewest_links(pairs: SharingPairs, start: Flags, until: float, stopped: Callable[[], bool], most: int) -> Found:
+def fewest_links(pairs: SharingPairs, start: Flags, until: float, stopped: Callable[[], bool], most: int) -> Proved:
     """The fewest links with which no node has more than `most`; `start` are such links, not necessarily the fewest."""
     program = Program()
     link = program.variables(np.ones(len(pairs)), whole=True)
@@ -52,7 +52,7 @@ def fewest_links(pairs: SharingPairs, start: Flags, until: float, stopped: Calla
     return _search(program, link, pairs, start, lambda chosen: int(chosen.sum()), until, stopped, most)
 
 
-def lowest_degree(pairs: SharingPairs, start: Flags, until: float, stopped: Callable[[], bool]) -> Found:
+def lowest_degree(pairs: SharingPairs, start: Flags, until: float, stopped: Callable[[], bool]) -> Proved:
     """Links whose highest degree is the lowest possible."""
     program = Program()
     link = program.variables(np.zeros(len(pairs)), whole=True)
@@ -78,7 +78,7 @@ def _search(
     until: float,
     stopped: Callable[[], bool],
     most: int,
-) -> Found:
+) -> Proved:
     """Solve, cut and solve again, until a solution is in one piece, the bound is reached or time is up."""
     cuts = _Cuts(program, link)
     for topic in pairs.topics:
@@ -101,7 +101,7 @@ def _search(
             best = better
         if not solved.optimal or not sum(cuts.join_pieces(topic, chosen) for topic in pairs.topics):
             break
-    return Found(best, value(best), min(bound, value(best)))
+    return Proved(best, value(best), min(bound, value(best)))
 
 
 class _Cuts:

@@ -3,7 +3,7 @@
 - `lower_bounds`: the bounds and the arguments that prove them; the place to begin.
 - `offers`: links counted by what nodes could pay for them, the strongest argument.
 - `neighbours_needed`: nodes counted by the neighbours that cover their topics.
-- `shared_topics`: the part of an interest that pairs of nodes are compared over.
+- `compared_topics`: the part of an interest that pairs of nodes are compared over.
 """
 
 from topicloom.metrics.bounds.lower_bounds import Argument, Bounds, bound

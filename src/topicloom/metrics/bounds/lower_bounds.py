@@ -9,9 +9,9 @@ import numpy as np
 
 from topicloom.errors import InputError
 from topicloom.kernels.bounds.sharing_islands import island_of_nodes
+from topicloom.metrics.bounds.compared_topics import ComparedTopics, Numbers
 from topicloom.metrics.bounds.neighbours_needed import neighbours_needed
 from topicloom.metrics.bounds.offers import LINK, MOST_ROUNDS, paid_links
-from topicloom.metrics.bounds.shared_topics import Numbers, SharedTopics
 from topicloom.model.interest import Interest
 from topicloom.present.html import table_html
 from topicloom.present.numbers import count
@@ -69,7 +69,7 @@ def bound(interest: Interest, *, rounds: int | None = None) -> Bounds:
     if rounds is not None and rounds < 0:
         raise InputError(f"rounds must be 0 or more, not {rounds}", "rounds")
     island, sizes = _islands(interest)
-    shared = SharedTopics.of(interest, _WORK // _PASSES)
+    shared = ComparedTopics.of(interest, _WORK // _PASSES)
     if rounds is None:
         rounds = min(MOST_ROUNDS, max(0, _WORK // max(1, shared.pairs) - _PASSES))
     needed = neighbours_needed(shared)

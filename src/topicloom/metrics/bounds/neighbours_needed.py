@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.bounds.neighbour_covers import fewest_neighbours
-from topicloom.metrics.bounds.shared_topics import SharedTopics
+from topicloom.metrics.bounds.compared_topics import ComparedTopics
 
 
-def neighbours_needed(shared: SharedTopics) -> npt.NDArray[np.int64]:
+def neighbours_needed(shared: ComparedTopics) -> npt.NDArray[np.int64]:
     """What each node cannot have fewer neighbours than, in any topic-connected overlay."""
     sizes = np.diff(shared.topic_start)
     rare_first = shared.node_topics[np.lexsort((sizes[shared.node_topics], shared.nodes))]

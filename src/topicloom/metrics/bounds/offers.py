@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.bounds.link_offers import heaviest_overlaps, overpaid_links
-from topicloom.metrics.bounds.shared_topics import Numbers, SharedTopics
+from topicloom.metrics.bounds.compared_topics import ComparedTopics, Numbers
 from topicloom.model.interest import Ids, Starts
 
 Flags = npt.NDArray[np.bool_]
@@ -38,7 +38,7 @@ _WEIGHTS_FALL_BY = (0, 2)
 MOST_ROUNDS = 60
 
 
-def paid_links(shared: SharedTopics, island: Numbers, rounds: int) -> Numbers:
+def paid_links(shared: ComparedTopics, island: Numbers, rounds: int) -> Numbers:
     """By island, what its links cost at least, in units of LINK; the best of all rounds for each."""
     islands = int(island.max(initial=-1)) + 1
     best = np.zeros(islands, np.int64)
@@ -64,7 +64,7 @@ def paid_links(shared: SharedTopics, island: Numbers, rounds: int) -> Numbers:
     return best
 
 
-def _rows(shared: SharedTopics) -> tuple[Starts, Ids, Starts, Ids]:
+def _rows(shared: ComparedTopics) -> tuple[Starts, Ids, Starts, Ids]:
     return shared.node_start, shared.node_topics, shared.topic_start, shared.topic_nodes
 
 
@@ -75,7 +75,7 @@ def _sums(groups: Numbers, values: Numbers, count: int) -> Numbers:
     return sums
 
 
-def _roots(shared: SharedTopics, by_topic: Numbers) -> Flags:
+def _roots(shared: ComparedTopics, by_topic: Numbers) -> Flags:
     """Which subscriptions are those of roots, who offer nothing: in each topic the node with most topics."""
     sizes = np.diff(shared.node_start)
     rank = np.empty(shared.node_count, np.int64)
@@ -87,7 +87,7 @@ def _roots(shared: SharedTopics, by_topic: Numbers) -> Flags:
     return roots
 
 
-def _feasible(shared: SharedTopics, roots: Flags, fall_by: int) -> Numbers:
+def _feasible(shared: ComparedTopics, roots: Flags, fall_by: int) -> Numbers:
     """Offers by weights of topics, with no link overpaid."""
     sizes = np.diff(shared.topic_start)
     weight = np.maximum(1, (1 << 20) // sizes**fall_by)

@@ -13,7 +13,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class SharedTopics:
+class ComparedTopics:
     """Topics with two nodes or more, as rows like those of an interest, renumbered; all nodes keep their ids.
 
     `left_out` are topics with so many nodes that their pairs would take too long: whatever is proved about fewer
@@ -27,7 +27,7 @@ class SharedTopics:
     left_out: int
 
     @classmethod
-    def of(cls, interest: Interest, most_pairs: int) -> SharedTopics:
+    def of(cls, interest: Interest, most_pairs: int) -> ComparedTopics:
         """Those with fewest nodes first, as long as they have no more pairs of nodes than `most_pairs` in all."""
         sizes = np.diff(interest.topic_start)
         rarest = np.argsort(sizes, kind="stable")
