@@ -3,6 +3,7 @@
 - `yardsticks`: what times are compared with: the counting pass that nothing can beat, and textbook Greedy Merge.
 - `alone`: running one measurement in a process of its own, so that its peak memory is its own.
 - `designs`: every designer on the papers' workloads, and how time grows with the nodes.
+- `backbone`: the backbone designer beside gm and low-oda, its growth to a million nodes, and on Spark.
 - `measures`: measuring overlays, with and without diameters.
 - `real_data`: the sparse interests of the data sets beside the checkout.
 - `ingest`: raw rows to the finished folder on Spark, against DuckDB with two threads.

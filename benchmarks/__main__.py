@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import bounds, brokers, churn, content, designs, evaluate, ingest, measures, real_data
+from benchmarks import backbone, bounds, brokers, churn, content, designs, evaluate, ingest, measures, real_data
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "bounds", "measures", "real-data", "ingest", "evaluate", "churn", "brokers", "content")
+PARTS = ("designs", "backbone", "bounds", "measures", "real-data", "ingest", "evaluate", "churn", "brokers", "content")
 
 
 def main() -> None:
@@ -38,6 +38,7 @@ def main() -> None:
     parts = {
         "designs": lambda: designs.report(console, sizes, designers),
         "bounds": lambda: bounds.report(console),
+        "backbone": lambda: backbone.report(console),
         "measures": lambda: measures.report(console, (max(sizes),)),
         "real-data": lambda: real_data.report(console),
         "ingest": lambda: ingest.report(console, rows),

@@ -39,7 +39,7 @@ ONLY_IN = {"pyspark": {"pipeline"}, "numba": {"kernels"}, "typer": {"cli"}, "ric
 
 NAMES = (
     *("gm", "minmax-oda", "low-oda", "gpa", "gpm", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
-    *("spidercast", "spidercast-m", "random-a", "random-m", "gm-fold", "exact"),
+    *("spidercast", "spidercast-m", "random-a", "random-m", "gm-fold", "exact", "backbone"),
 )
 
 MODULES = sorted(ROOT.rglob("*.py"))

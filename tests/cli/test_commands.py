@@ -85,7 +85,8 @@ def test_design_and_measure_agree(cli: Cli, subscriptions: Path, tmp_path: Path,
     assert [key for key in facts if key not in ("lower_bound", "optimal")] == DESIGN_KEYS
     assert ("optimal" in facts) == (algorithm == "exact")
     assert facts["algorithm"] == algorithm
-    assert set(facts["parameters"]) == {parameter.name for parameter in DESIGNERS[algorithm].parameters}
+    taken = {parameter.name for parameter in DESIGNERS[algorithm].parameters if not parameter.optional}
+    assert set(facts["parameters"]) == taken
     assert facts["seed"] == (0 if DESIGNERS[algorithm].random else None)
     assert facts["seconds"] >= 0
     assert facts["out"] == str(out)
@@ -106,6 +107,19 @@ def test_design_for_people(cli: Cli, subscriptions: Path, tmp_path: Path) -> Non
     ]
     assert len({len(line) for line in lines[:-1]}) == 1, "numbers are right-aligned"
     assert lines[-1] == f"written to {out}"
+
+
+def test_a_limit_that_is_too_low_is_kept_and_told(cli: Cli, tmp_path: Path) -> None:
+    star = [(f"n{u}", f"t{t}") for u in range(9) for t in range(u + 1)]
+    file = write_subscriptions(tmp_path / "subs.parquet", star)
+    options = ["--algorithm", "backbone", "--core-size", 1, "--max-degree", 1, "--out", tmp_path / "overlay.parquet"]
+    ended = cli("design", file, *options, "--json")
+    assert ended.status == 1
+    assert ended.err == "not all topics are connected: there is no room for more within --max-degree 1\n"
+    assert ended.json["max_degree"] == 1
+    assert ended.json["support"] < 1
+    interest = Interest.read(file)
+    assert measure(interest, Overlay.read(tmp_path / "overlay.parquet", interest)).support == ended.json["support"]
 
 
 def test_design_passes_on_every_option(cli: Cli, subscriptions: Path, tmp_path: Path) -> None:

@@ -18,11 +18,14 @@ from topicloom.algorithms import Prepared
 from topicloom.designers import DESIGNERS, Designer, DesignRun, Stopped, Watch
 from topicloom.model import InputError, Interest, Overlay
 
-Parameters = dict[str, float]
+Parameters = dict[str, Any]
 
 # What each designer promises. One that is missing here fails `test_every_designer_is_classed`.
-GREEDY = {"gm", "minmax-oda", "low-oda", "gpa", "gpm", "gm-fold"}  # every link contributes
-COMPLETE = {"gm", "minmax-oda", "low-oda", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic", "gm-fold", "exact"}
+GREEDY = {"gm", "minmax-oda", "low-oda", "gpa", "gpm", "gm-fold", "backbone"}  # every link contributes
+COMPLETE = {
+    *("gm", "minmax-oda", "low-oda", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic", "gm-fold"),
+    *("exact", "backbone"),
+}
 RANDOM = {"spidercast", "spidercast-m", "random-a", "random-m"}
 HEEDLESS = {"random-a", "random-m"}  # may link nodes that share no topic
 
@@ -31,6 +34,7 @@ SETTINGS: dict[str, list[Parameters]] = {
     "low-oda": [{}, {"k": 1}, {"k": 1.5}, {"k": 100}],
     "gm-fold": [{}, {"folds": 1}, {"folds": 3}],
     "exact": [{}, {"minimise": "max_degree"}],
+    "backbone": [{}, {"core_size": 1}, {"core_size": 1, "core": "low-oda"}],
     "spidercast": [{}, {"greedy": 1}, {"greedy": 1, "random": 2}],
     **{
         name: [*({designer.budget: budget} for budget in BUDGETS), {"budget_ratio": 0.5}]
@@ -245,7 +249,7 @@ def test_other_seeds_give_other_links(name: str) -> None:
 
 class TestRefusals:
     def test_unknown_algorithm_lists_the_known(self) -> None:
-        with pytest.raises(InputError, match=r"^unknown algorithm 'gmm'; known are gm, minmax-oda, .*exact$"):
+        with pytest.raises(InputError, match=r"^unknown algorithm 'gmm'; known are gm, minmax-oda, .*backbone$"):
             design(random_interest(0, "dense"), "gmm")
 
     @designers

@@ -23,10 +23,12 @@ from topicloom.model import InputError, Interest, Overlay
 module = importlib.import_module("topicloom.pipeline.analysis.evaluate")
 
 
-@pytest.fixture(params=["one chunk", "many chunks"])
+@pytest.fixture(params=["one chunk", "many chunks", "links by join"])
 def chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "many chunks":
+    if request.param != "one chunk":
         monkeypatch.setattr(module, "_SMALLEST_CHUNK", 1)
+    if request.param == "links by join":
+        monkeypatch.setattr(module, "WHOLE_BYTES", -1)
 
 
 def assert_same(spark: SparkSession, folder: Path, file: Path, interest: Interest, overlay: Overlay) -> None:

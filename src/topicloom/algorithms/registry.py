@@ -23,6 +23,7 @@ TAKEN = frozenset(
     {
         *("interest", "network", "algorithm", "algorithms", "seed", "watch", "then", "name"),
         *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "bound", "close"),
+        *("on_spark", "spark", "master", "spark_conf", "driver_memory", "verbose"),
         *("json", "quiet", "help", "subs", "printing"),
     }
 )

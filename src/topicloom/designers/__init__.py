@@ -4,6 +4,7 @@
 - `stars`: `cd-oda`, `cd-oda-1`, `cd-oda-2`.
 - `baselines`: `ring-per-topic`, `spidercast`, `spidercast-m`, `random-a`, `random-m`.
 - `optimal`: `exact`.
+- `backbone`: `backbone`, for fleets too large for the others.
 - `registry`: all designers by name. `run`: budget, memory, compiling and time around a designer's own function.
 - `base`: what a designer is. `memory`: refusing what would not fit.
 """

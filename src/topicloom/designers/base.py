@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -30,6 +30,12 @@ class Links(NamedTuple):
     target: Ids
     contribution: Ids
     facts: Mapping[str, Any] = MappingProxyType({})
+
+    @classmethod
+    def joined(cls, parts: Sequence[Links]) -> Links:
+        """The links of all parts, one after the other."""
+        source, target, contribution, _ = zip(*parts, strict=True)
+        return cls(np.concatenate(source), np.concatenate(target), np.concatenate(contribution))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ Other packages add theirs as entry points of the group `topicloom.designers`: se
 from __future__ import annotations
 
 from topicloom.algorithms import Registry
+from topicloom.designers.backbone import backbone
 from topicloom.designers.base import Designer
 from topicloom.designers.baselines import random_a, random_m, ring_per_topic, spidercast, spidercast_m
 from topicloom.designers.greedy import gm, gm_fold, gpa, gpm, low_oda, minmax_oda
@@ -28,6 +29,7 @@ _MODULES = (
     random_m,
     gm_fold,
     exact,
+    backbone,
 )
 
 DESIGNERS: Registry[Designer] = Registry(

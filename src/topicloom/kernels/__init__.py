@@ -2,6 +2,7 @@
 
 - `greedy`: the search for the best link, for greedy designers.
 - `baselines`: stars, coverage and random links, for other designers.
+- `backbone`: covers of topics by hosts, for the backbone designer.
 - `living`: events mended by shadow sets, for maintainers.
 - `graphs`: components, diameters, relays and routing trees, for measures and broker plans.
 - `content`: content-based networks.

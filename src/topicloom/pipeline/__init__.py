@@ -4,6 +4,7 @@ No other package imports pyspark, and nothing here imports it before a session i
 
 - `spark`: the session.
 - `ingesting`: from raw files to an interest.
+- `designing`: overlays designed on Spark.
 - `analysis`: profiles, samples and evaluation of what was ingested; rates from message histories.
 - `stream`: events as they come, an overlay mended by micro-batches of them.
 - `grids`: the engine of many runs: cells, what is left of them, keeping what is done.

@@ -35,7 +35,11 @@ def command(
     if topics is not None:
         checked_paths.require_writable(topics, overlay)
     with spark_work(spark, printing, "topicloom evaluate") as work:
-        result = work.do("measuring", lambda session: evaluate(session, folder, overlay, diameters=not no_diameters))
+        doing = ["measuring"]
+        result = work.do(
+            lambda: doing[-1],
+            lambda session: evaluate(session, folder, overlay, diameters=not no_diameters, progress=doing.append),
+        )
     if topics is not None:
         result.topics.write(topics)
     if printing.json:

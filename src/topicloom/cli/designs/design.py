@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +11,12 @@ import typer
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.algorithm_options import given, taking
 from topicloom.cli.shared.design_work import designer_options, run_designer
+from topicloom.cli.shared.spark_work import spark_work
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
+    from topicloom.algorithms import Prepared
+    from topicloom.designers import Designer
     from topicloom.model import Overlay
 
 EXAMPLES = """\b
@@ -22,6 +26,8 @@ Example:
       --out overlay.parquet
   topicloom design subs.parquet --algorithm gpa --budget-ratio 0.5 \\
       --out overlay.parquet --json
+  topicloom design fleet --algorithm backbone --spark \\
+      --out overlay.parquet
 """
 
 
@@ -34,6 +40,10 @@ def command(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY", help="Parquet file to write the links to.")],
     seed: options.Seed = 0,
+    on_spark: Annotated[
+        bool, typer.Option("--spark", help="Design on Spark what `topicloom ingest` wrote, for backbone: same links.")
+    ] = False,
+    spark: options.Spark,
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
@@ -45,35 +55,79 @@ def command(
 
     prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
     checked_paths.require_writable(out, subs.path)
-    with printing.working() as working:
-        interest = subs.read(working)
-        result = run_designer(working, prepared, interest)
-        facts = working.do("measuring", lambda: _facts(result.overlay))
-    result.overlay.write(out)
-    facts |= {"seconds": result.seconds, "out": str(out)}
+    if on_spark:
+        facts = _design_on_spark(prepared, subs.path, out, spark, printing)
+    else:
+        _require_no_spark(spark)
+        with printing.working() as working:
+            interest = subs.read(working)
+            result = run_designer(working, prepared, interest)
+            facts = working.do("measuring", lambda: _facts(result.overlay)) | {"seconds": result.seconds}
+        result.overlay.write(out)
+    facts["out"] = str(out)
     if printing.json:
         output.print_json(facts)
     else:
         _print(facts)
         printing.written(out)
+    if prepared.name == "backbone" and not facts["topic_connected"]:
+        _tell_of_pieces(facts)
+
+
+def _require_no_spark(spark: options.Spark) -> None:
+    from topicloom.errors import InputError
+
+    for name in ("master", "spark_conf", "driver_memory", "verbose"):
+        if getattr(spark, name):
+            raise InputError(f"{name} is for designs on Spark; give spark too, or leave it out", name, "spark")
+
+
+def _design_on_spark(
+    prepared: Prepared[Designer], folder: Path, out: Path, spark: options.Spark, printing: options.Printing
+) -> dict[str, Any]:
+    from topicloom.pipeline.designing.design_on_spark import design_on_spark, require_backbone
+    from topicloom.pipeline.ingesting.ingested import Ingested
+
+    require_backbone(prepared.name)
+    Ingested.open(folder)
+    doing = [prepared.name]
+    with spark_work(spark, printing, "topicloom design") as work:
+        began = time.perf_counter()
+        result = work.do(lambda: doing[-1], lambda session: design_on_spark(session, folder, prepared, doing.append))
+        result.overlay.write(out)
+        seconds = time.perf_counter() - began
+    mergeable = result.subscriptions - result.topics
+    support = result.merged / mergeable if mergeable else 1.0
+    return _shown(result.overlay, result.topics, result.subscriptions, support) | {"seconds": seconds}
+
+
+def _tell_of_pieces(facts: dict[str, Any]) -> None:
+    """The limit was kept and the overlay is written, but it is not all that was asked for."""
+    limit = facts["parameters"].get("max_degree")
+    typer.echo(f"not all topics are connected: there is no room for more within --max-degree {limit}", err=True)
+    raise typer.Exit(1)
 
 
 def _facts(overlay: Overlay) -> dict[str, Any]:
     from topicloom.metrics import support_curve
 
-    interest, degrees = overlay.interest, overlay.degrees
+    interest = overlay.interest
     support = float(support_curve(interest, overlay)[-1])
+    return _shown(overlay, interest.topic_count, interest.subscription_count, support)
+
+
+def _shown(overlay: Overlay, topics: int, subscriptions: int, support: float) -> dict[str, Any]:
     assert overlay.provenance is not None
     return {
         "algorithm": overlay.provenance.designer,
         "parameters": dict(overlay.provenance.parameters),
         "seed": overlay.provenance.seed,
-        "nodes": interest.node_count,
-        "topics": interest.topic_count,
-        "subscriptions": interest.subscription_count,
+        "nodes": overlay.interest.node_count,
+        "topics": topics,
+        "subscriptions": subscriptions,
         "edges": len(overlay),
-        "average_degree": 2 * len(overlay) / interest.node_count,
-        "max_degree": int(degrees.max()),
+        "average_degree": 2 * len(overlay) / overlay.interest.node_count,
+        "max_degree": int(overlay.degrees.max()),
         "support": support,
         "topic_connected": support == 1,
         **overlay.provenance.facts,

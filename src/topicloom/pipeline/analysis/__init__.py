@@ -11,6 +11,7 @@
 - `profile_folder`: What `topicloom profile` tells of an interest in figures: what it prints as JSON, and the files that
   pages show.
 - `sample`: A part of an ingested interest, grown breadth-first from a few nodes: Partial 2016, section IX-B.
+- `topic_links`: The links of each topic on Spark, found by joining.
 - `shuffling`: A random order of names that everybody agrees on: whatever the partitions, the ids or the engine.
 - `summarize`: Message histories to rates: a log of (user, attributes, time) becomes what each user publishes in each
   channel.

@@ -3,11 +3,11 @@
 Topics are independent, so they are dealt to chunks and each task calls `metrics.measure_topics` on one chunk.
 
 What is where. The subscriptions are the big table, and no process ever holds more than a chunk of them: 24 bytes
-each in a task. The links go whole to every task, 16 bytes a node and 12 a link, and measuring takes at most 100
-bytes a node and 51 a link there: 200 MB for a million nodes and two million links. They have to be whole, because
-the relays of a topic that is in pieces are found by a search over all nodes. The driver holds the names of nodes and
-topics, the links, and a row a topic: some 200 bytes a node, 200 a topic and 40 a link. So 16 GB a task are enough
-for 100 million nodes and as many links.
+each in a task. Links that take little room go whole to every task, 16 bytes a node and 12 a link, and measuring takes
+at most 100 bytes a node and 51 a link there. Others are joined with the subscriptions, so that a task holds the links
+of its own topics only. Only where a topic is in pieces are all links needed, because its relays are found by a search
+over all nodes: then they go to the tasks of these topics, and `progress` is told how much memory that takes. The driver
+holds the names of nodes and topics, the links, and a row a topic: some 200 bytes a node, 200 a topic and 40 a link.
 
 Skew. A topic with more subscribers than a chunk should have is a chunk of its own and begins first. All others are
 dealt out by falling size, so that every chunk gets as many large ones and as many small ones as the next, and takes
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,7 @@ import pyarrow as pa
 from topicloom.metrics import LinkGraph, Measures, TopicMeasures, measure_topics, summarise
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
+from topicloom.pipeline.analysis.topic_links import links_by_topic
 from topicloom.pipeline.ingesting.ingested import Ingested
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 _CHUNKS_PER_CORE = 8
 _SMALLEST_CHUNK = 50_000
 _LARGEST_CHUNK = 4_000_000
+
+# Links of up to this size go whole to every task; joining takes longer where they are few.
+WHOLE_BYTES = 50_000_000
 
 _COLUMNS = ("subscribers", "links", "components", "diameter", "relays", "unreachable")
 _ROWS = "topic_id long, " + ", ".join(f"{column} long" for column in _COLUMNS)
@@ -58,6 +62,7 @@ def evaluate(
     overlay: str | os.PathLike[str],
     *,
     diameters: bool = True,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Evaluation:
     """Measure an overlay against the subscriptions of an ingest folder.
 
@@ -66,20 +71,68 @@ def evaluate(
         folder: what `ingest` wrote.
         overlay: a Parquet file that `Overlay.write` made, or any Parquet, CSV or TSV with `source` and `target`.
         diameters: whether to measure them; they are exact and may take most of the time.
+        progress: told what is being done.
     """
     ingested = Ingested.open(folder)
     links = _read_links(spark, ingested, overlay)
-    graph = LinkGraph.from_links(links.interest.node_count, links.source, links.target)
     names, sizes = _topics(spark, ingested)
-    chunks = deal(sizes, _CHUNKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    subscriptions = _by_chunk(ingested.table(spark, "subscriptions"), chunks)
-    shared = spark.sparkContext.broadcast(graph)
+    subscriptions = ingested.table(spark, "subscriptions").select("topic_id", "node_id")
+    if _whole_bytes(links) <= WHOLE_BYTES:
+        topics = _topic_measures(names, _measured_whole(subscriptions, sizes, links, diameters), diameters)
+    else:
+        rows = _measured_by_join(subscriptions, sizes, links, _node_sizes(spark, ingested), diameters)
+        topics = _topic_measures(names, rows, diameters)
+        pieces = np.flatnonzero(topics.components > 1)
+        if len(pieces):
+            megabytes = _whole_bytes(links) // 1_000_000
+            progress(f"finding relays of {len(pieces):,} topics, with all links in every task: {megabytes:,} MB")
+            topics = _with_relays(topics, subscriptions, sizes, links, pieces)
+    return Evaluation(summarise(topics, links.degrees), topics)
+
+
+def _whole_bytes(links: Overlay) -> int:
+    """What all links take in a task."""
+    return 16 * links.interest.node_count + 12 * len(links)
+
+
+def _measured_whole(
+    subscriptions: DataFrame, sizes: npt.NDArray[np.int64], links: Overlay, diameters: bool
+) -> pa.Table:
+    """Rows of measures; every task has all links."""
+    context = subscriptions.sparkSession.sparkContext
+    shared = context.broadcast(LinkGraph.from_links(links.interest.node_count, links.source, links.target))
     try:
-        rows = subscriptions.mapInArrow(_measuring(shared, diameters), _ROWS).toArrow()
+        return _by_chunk(subscriptions, sizes).mapInArrow(_measuring(shared, diameters), _ROWS).toArrow()
     finally:
         shared.destroy()
-    topics = _topic_measures(names, rows, diameters)
-    return Evaluation(summarise(topics, links.degrees), topics)
+
+
+def _measured_by_join(
+    subscriptions: DataFrame, sizes: npt.NDArray[np.int64], links: Overlay, node_sizes: Ids, diameters: bool
+) -> pa.Table:
+    """Rows of measures; every task has the links of its topics. Relays are right where a topic is in one piece."""
+    joined = links_by_topic(subscriptions, links.source, links.target, node_sizes)
+    links_rows = joined.selectExpr("topic_id", "cast(one as int) as node_id", "cast(other as int) as other")
+    rows = subscriptions.selectExpr("topic_id", "node_id", "-1 as other").unionByName(links_rows)
+    return _by_chunk(rows, sizes).mapInArrow(_measuring(None, diameters), _ROWS).toArrow()
+
+
+def _with_relays(
+    topics: TopicMeasures,
+    subscriptions: DataFrame,
+    sizes: npt.NDArray[np.int64],
+    links: Overlay,
+    pieces: npt.NDArray[np.int64],
+) -> TopicMeasures:
+    """The measures with the relays of topics that are in pieces."""
+    from pyspark.sql import functions as sql
+
+    listed = subscriptions.sparkSession.createDataFrame(pa.table({"topic_id": pieces.astype(np.int32)}))
+    found = _measured_whole(subscriptions.join(sql.broadcast(listed), "topic_id", "left_semi"), sizes, links, False)
+    relays, unreachable = np.zeros_like(topics.relays), np.zeros_like(topics.unreachable)
+    relays[found["topic_id"].to_numpy()] = found["relays"].to_numpy()
+    unreachable[found["topic_id"].to_numpy()] = found["unreachable"].to_numpy()
+    return replace(topics, relays=relays, unreachable=unreachable)
 
 
 def deal(sizes: npt.NDArray[np.integer], chunks: int) -> npt.NDArray[np.int32]:
@@ -114,34 +167,59 @@ def _topics(spark: SparkSession, ingested: Ingested) -> tuple[tuple[str, ...], n
     return tuple(table["name"].to_pylist()), table["nodes"].to_numpy().astype(np.int64)
 
 
-def _by_chunk(subscriptions: DataFrame, chunks: npt.NDArray[np.int32]) -> DataFrame:
-    """`topic_id` and `node_id`, the subscriptions of each chunk in one partition."""
+def _node_sizes(spark: SparkSession, ingested: Ingested) -> Ids:
+    """How many topics each node wants."""
+    table = ingested.table(spark, "nodes").select("id", "topics").toArrow()
+    sizes = np.empty(table.num_rows, np.int32)
+    sizes[table["id"].to_numpy()] = table["topics"].to_numpy()
+    return sizes
+
+
+def _by_chunk(rows: DataFrame, sizes: npt.NDArray[np.int64]) -> DataFrame:
+    """Rows that have a `topic_id`, those of each chunk of topics in one partition."""
+    spark = rows.sparkSession
+    chunks = deal(sizes, _CHUNKS_PER_CORE * spark.sparkContext.defaultParallelism)
     ids = np.arange(len(chunks), dtype=np.int32)
-    chunk_of = subscriptions.sparkSession.createDataFrame(pa.table({"topic_id": ids, "chunk": chunks}))
-    joined = subscriptions.select("topic_id", "node_id").join(chunk_of, "topic_id")
+    chunk_of = spark.createDataFrame(pa.table({"topic_id": ids, "chunk": chunks}))
     count = int(chunks.max(initial=0)) + 1
-    return joined.repartitionById(count, "chunk").select("topic_id", "node_id")
+    return rows.join(chunk_of, "topic_id").repartitionById(count, "chunk").drop("chunk")
 
 
 def _measuring(
-    shared: Broadcast[LinkGraph], diameters: bool
+    shared: Broadcast[LinkGraph] | None, diameters: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What a task does with the subscriptions of its chunk."""
+    """What a task does with the subscriptions of its chunk, and with its links where they are not shared."""
 
     def measure_chunk(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        parts = [(batch["topic_id"].to_numpy(), batch["node_id"].to_numpy()) for batch in batches]
+        parts = list(batches)
         if not parts:
             return
-        ids, start, nodes = _rows_of(
-            np.concatenate([topics for topics, _ in parts]), np.concatenate([nodes for _, nodes in parts])
-        )
+        table = pa.Table.from_batches(parts)
         parts.clear()
-        measured = measure_topics(shared.value, [""] * len(ids), start, nodes, diameters=diameters)
+        topics, nodes = table["topic_id"].to_numpy(), table["node_id"].to_numpy()
+        if shared is None:
+            topics, nodes, graph = _own_graph(topics, nodes, table["other"].to_numpy())
+        else:
+            graph = shared.value
+        ids, start, rows = _rows_of(topics, nodes)
+        measured = measure_topics(graph, [""] * len(ids), start, rows, diameters=diameters)
         columns = [getattr(measured, column) for column in _COLUMNS]
         arrays = [pa.nulls(len(ids), pa.int64()) if column is None else pa.array(column) for column in columns]
         yield pa.record_batch([pa.array(ids), *arrays], ["topic_id", *_COLUMNS])
 
     return measure_chunk
+
+
+def _own_graph(
+    topics: npt.NDArray[np.integer], nodes: npt.NDArray[np.integer], other: npt.NDArray[np.integer]
+) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.integer], LinkGraph]:
+    """Subscriptions and links of a chunk, with its nodes numbered anew; a row without `other` is a subscription."""
+    subscribed = other < 0
+    known, places = np.unique(nodes[subscribed], return_inverse=True)
+    one, two = (np.searchsorted(known, end[~subscribed]) for end in (nodes, other))
+    pairs = np.unique(np.minimum(one, two) * np.int64(len(known)) + np.maximum(one, two))
+    ends = (part.astype(np.int32) for part in np.divmod(pairs, max(1, len(known))))
+    return topics[subscribed], places, LinkGraph.from_links(len(known), *ends)
 
 
 def _rows_of(

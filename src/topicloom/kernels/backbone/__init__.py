@@ -1,0 +1,5 @@
+"""Hanging nodes onto hosts: covers of a node's topics by few nodes that want them too.
+
+- `host_rows`: Who of the hosts wants each topic, as bitsets and lists.
+- `covers`: Covers of a node's topics by as few hosts as greedy choices find, and links from them.
+"""

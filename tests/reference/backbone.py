@@ -1,0 +1,149 @@
+"""Slow twin of the backbone designer, on plain sets: every host's gain counted anew for every choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from reference.greedy import Components, Link, Step
+from reference.interests import nodes_by_topic, topics_by_node
+from topicloom.model import Interest
+
+HOST_SHARE, MOST_HOSTS, TRIES, SPARE = 5, 10_000, 8, 1.25
+
+Core = Callable[[Interest], list[Step]]
+Cover = list[tuple[int, int]]
+
+
+class Backbone:
+    """Hosts in the order they were placed, their links and their room."""
+
+    def __init__(self, interest: Interest, core: Core, core_size: int, max_degree: int | None, block_size: int) -> None:
+        self.wanted = topics_by_node(interest)
+        self.nodes = interest.node_count
+        self.limited = max_degree is not None
+        self.limit = self.nodes if max_degree is None else min(max_degree, self.nodes)
+        self.kept = 1 if self.limited and self.limit >= 3 else 0
+        self.order = sorted(range(self.nodes), key=lambda u: (-len(self.wanted[u]), u))
+        self.hosts: list[int] = []
+        self.degree = [0] * self.nodes
+        self.links: list[Step] = []
+        self.unmet = 0
+        self._place_hosts(interest, core, core_size)
+        self._hang_leaves(block_size)
+        if self.unmet:
+            components = Components(interest)
+            self.links = [(*link[:2], _merged(components, link[:2])) for link in self.links]
+
+    def _place_hosts(self, interest: Interest, core: Core, core_size: int) -> None:
+        core_size = min(core_size, self.nodes)
+        rank = {u: k for k, u in enumerate(self.order)}
+        first = set(self.order[: max(core_size, min(self.nodes // HOST_SHARE, MOST_HOSTS))])
+        for nodes in nodes_by_topic(interest):
+            needed = max(3, math.ceil(SPARE * len(nodes) / self.limit)) if self.limited else 1
+            first |= set(sorted(nodes, key=rank.__getitem__)[:needed]) if len(nodes) > 1 else set()
+        waiting = sorted(first, key=rank.__getitem__)
+        inner = waiting[:core_size]
+        names = [f"{k:03}" for k in range(len(inner))]
+        steps = core(Interest.from_pairs((names[k], f"{t:03}") for k, u in enumerate(inner) for t in self.wanted[u]))
+        degree = [sum(k in step[:2] for step in steps) for k in range(len(inner))]
+        if max(degree, default=0) <= self.limit - self.kept:
+            for a, b, contribution in steps:
+                self._link(inner[a], inner[b], contribution)
+            self.hosts, waiting = inner, waiting[core_size:]
+        attached = attached_links = 0
+        while True:
+            before = len(self.links)
+            for u in waiting:
+                self._attach_host(u)
+            attached += len(waiting)
+            attached_links += len(self.links) - before
+            leaves = [u for u in self.order if u not in self.hosts]
+            each = max(1.0, attached_links / max(1, attached))
+            room = sum(max(0, self.limit - self.kept - self.degree[u]) for u in self.hosts)
+            missing = SPARE * len(leaves) * each - room
+            if not self.limited or missing <= 0:
+                break
+            more = int(missing / max(1.0, self.limit - self.kept - each)) + 1
+            waiting = leaves[: max(more, len(self.hosts) // 4, TRIES)]
+
+    def _attach_host(self, u: int) -> None:
+        topics = {t for t in self.wanted[u] if any(t in self.wanted[h] for h in self.hosts)}
+        for kept in dict.fromkeys((self.kept, 0)):
+            room = {h: self.limit - self.degree[h] for h in self.hosts}
+            busy = {h: self.degree[h] for h in self.hosts}
+            allowed = [h for h in self.hosts if room[h] > kept]
+            for h, gain in self._cover(topics, allowed, busy, self.limit - self.degree[u]):
+                self._link(u, h, gain)
+                topics = topics - self.wanted[h]
+        self.unmet += len(topics)
+        self.hosts.append(u)
+
+    def _hang_leaves(self, block_size: int) -> None:
+        leaves = [u for u in self.order if u not in self.hosts]
+        blocks = max(1, math.ceil(sum(len(self.wanted[u]) for u in leaves) / block_size))
+        trunk = [self.degree[h] for h in self.hosts]
+        left: dict[int, set[int]] = {}
+        for block in range(blocks):
+            room = {}
+            for k, h in enumerate(self.hosts):
+                free, turn = max(0, self.limit - self.kept - trunk[k]), k % blocks
+                room[h] = (free * (block + 1) + turn) // blocks - (free * block + turn) // blocks
+            busy = dict(zip(self.hosts, trunk, strict=True))
+            mine = [u for u in leaves if u % blocks == block]
+            left |= self._hang({u: self.wanted[u] for u in mine}, room, busy, blocks)
+        room = {h: self.limit - self.degree[h] for h in self.hosts}
+        busy = {h: self.degree[h] for h in self.hosts}
+        left = self._hang({u: left[u] for u in sorted(left)}, room, busy, 1)
+        self.unmet += sum(map(len, left.values()))
+
+    def _hang(
+        self, leaves: dict[int, set[int]], room: dict[int, int], busy: dict[int, int], step: int
+    ) -> dict[int, set[int]]:
+        left = {}
+        for u, wanted in leaves.items():
+            topics = {t for t in wanted if any(t in self.wanted[h] for h in self.hosts)}
+            allowed = [h for h in self.hosts if room[h] > 0]
+            for h, gain in self._cover(topics, allowed, busy, self.limit - self.degree[u]):
+                self._link(u, h, gain)
+                room[h] -= 1
+                busy[h] += step
+                topics = topics - self.wanted[h]
+            if topics:
+                left[u] = topics
+        return left
+
+    def _cover(self, topics: set[int], allowed: list[int], busy: dict[int, int], most: int) -> Cover:
+        """The best of the covers that are begun with each of the best hosts."""
+
+        def key(topics: set[int], h: int) -> tuple[int, int, int]:
+            return -len(topics & self.wanted[h]), busy[h], self.hosts.index(h)
+
+        if most <= 0:
+            return []
+        useful = [h for h in allowed if topics & self.wanted[h]]
+        starts = sorted(useful, key=lambda h: key(topics, h))[:TRIES]
+        covers = []
+        for start in starts:
+            cover: list[tuple[int, int]] = []
+            left, host = set(topics), start
+            while len(cover) < most:
+                cover.append((host, len(left & self.wanted[host])))
+                left -= self.wanted[host]
+                useful = [h for h in allowed if left & self.wanted[h]]
+                if not useful:
+                    break
+                host = min(useful, key=lambda h: key(left, h))
+            covers.append((len(left), len(cover), max(busy[h] for h, _ in cover), cover))
+        return min(covers, key=lambda found: found[:3], default=(0, 0, 0, []))[3]
+
+    def _link(self, u: int, v: int, gain: int) -> None:
+        self.links.append((min(u, v), max(u, v), gain))
+        self.degree[u] += 1
+        self.degree[v] += 1
+
+
+def _merged(components: Components, link: Link) -> int:
+    contribution = components.contribution(link)
+    components.add(link)
+    return contribution
