@@ -50,19 +50,19 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
     """Links of the core, of other hosts, of leaves block by block, and of what was left."""
     fleet = InterestRows(interest)
     core = core_nodes(interest.node_count, parameters)
-    trunk = grow_trunk(fleet, core_designer(parameters), core, parameters.get("max_degree"), watch)
+    grown = grow_trunk(fleet, core_designer(parameters), core, parameters.get("max_degree"), watch)
     is_leaf = np.ones(interest.node_count, np.bool_)
-    is_leaf[trunk.hosts] = False
+    is_leaf[grown.trunk.hosts] = False
     order = by_size(fleet.sizes)
     leaves = order[is_leaf[order]]
     blocks = count_blocks(int(fleet.sizes[leaves].sum()))
 
     def hang(block: int) -> Hung:
-        return hang_block(trunk, fleet.rows(leaves[leaves % blocks == block]), block, blocks, watch.ticks)
+        return hang_block(grown.trunk, fleet.rows(leaves[leaves % blocks == block]), block, blocks, watch.ticks)
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         hung = joined(list(threads.map(hang, range(blocks))))
-    whole = all_links(trunk, hung, interest.node_count, watch.ticks)
+    whole = all_links(grown, hung, interest.node_count, watch.ticks)
     if whole.unmet:
         # A link may then join more than what it was made for.
         return measured(interest, whole.links.source, whole.links.target)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers.backbone.fleet_rows import Rows
-from topicloom.designers.backbone.trunk import Trunk, links_of
+from topicloom.designers.backbone.trunk import Grown, Trunk, links_of
 from topicloom.designers.base import Links
 from topicloom.kernels.backbone.covers import attach, new_attached, new_bench, new_hosting
 from topicloom.model.interest import Ids
@@ -61,12 +61,11 @@ class Whole(NamedTuple):
     unmet: int
 
 
-def all_links(trunk: Trunk, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) -> Whole:
+def all_links(grown: Grown, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) -> Whole:
     """Links of the trunk, of all blocks in their order, and of what is settled at the end."""
-    settled = _settle(trunk, hung, nodes, ticks)
-    parts = [trunk.links, *(links_of(part.leaf, part.host, part.gain) for part in (hung, settled))]
-    links = Links.joined(parts)
-    return Whole(links, trunk.unmet + len(settled.unmet_leaf))
+    settled = _settle(grown.trunk, hung, nodes, ticks)
+    parts = [grown.links, *(links_of(part.leaf, part.host, part.gain) for part in (hung, settled))]
+    return Whole(Links.joined(parts), grown.unmet + len(settled.unmet_leaf))
 
 
 def _settle(trunk: Trunk, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) -> Hung:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,14 +39,19 @@ _LEAST_HOSTS = 3
 
 @dataclass(frozen=True)
 class Trunk:
-    """Hosts, by the order in which they were placed, and what links they have."""
+    """Hosts, by the order in which they were placed: all that a leaf has to know of them."""
 
-    topic_count: int
     hosts: Ids
     rows: HostRows
     degree: npt.NDArray[np.int64]
     max_degree: int  # of every node; the number of nodes where there is no limit
     kept: int  # room of each host that only the last settling may use
+
+
+class Grown(NamedTuple):
+    """A trunk and the links of its hosts with each other."""
+
+    trunk: Trunk
     links: Links
     unmet: int  # subscriptions of hosts that could not be connected within the limit
 
@@ -62,7 +68,7 @@ def by_size(sizes: Ids) -> Ids:
 
 def grow_trunk(
     fleet: FleetRows, design_core: CoreDesign, core_size: int, max_degree: int | None, watch: Watch
-) -> Trunk:
+) -> Grown:
     """Choose hosts and link them."""
     nodes = len(fleet.sizes)
     core = min(core_size, nodes)
@@ -77,7 +83,7 @@ def grow_trunk(
     while max_degree is not None and (more := growing.missing_hosts()):
         growing.add(fleet.rows(order[~is_host[order]][:more]))
         is_host[growing.hosts] = True
-    return growing.trunk()
+    return growing.grown()
 
 
 def _hosts_by_topic(subscribers: npt.NDArray[np.int64], limit: int | None) -> npt.NDArray[np.int64]:
@@ -159,19 +165,10 @@ class _Growing:
         more = int(missing / max(1.0, self._limit - self._kept - each)) + 1
         return min(leaves, max(more, len(self.hosts) // 4, TRIES))
 
-    def trunk(self) -> Trunk:
+    def grown(self) -> Grown:
         """What has grown."""
-        links = Links.joined(self._links)
-        return Trunk(
-            self._fleet.topic_count,
-            self.hosts,
-            self._host_rows(),
-            self._degree,
-            self._limit,
-            self._kept,
-            links,
-            self._unmet,
-        )
+        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limit, self._kept)
+        return Grown(trunk, Links.joined(self._links), self._unmet)
 
     def _host_rows(self) -> HostRows:
         return new_host_rows(self._rows.start, self._rows.topics, self._fleet.topic_count)

@@ -75,10 +75,11 @@ def design_on_spark(
     nodes, subscriptions = len(fleet.sizes), int(fleet.sizes.sum(dtype=np.int64))
     require_core(nodes, parameters)
     core = core_nodes(nodes, parameters)
-    trunk = grow_trunk(fleet, core_designer(parameters), core, parameters.get("max_degree"), Watch())
-    blocks = count_blocks(subscriptions - int(fleet.sizes[trunk.hosts].sum(dtype=np.int64)))
+    grown = grow_trunk(fleet, core_designer(parameters), core, parameters.get("max_degree"), Watch())
+    blocks = count_blocks(subscriptions - int(fleet.sizes[grown.trunk.hosts].sum(dtype=np.int64)))
     progress("attaching leaves")
-    whole = all_links(trunk, _hang_leaves(spark, fleet, trunk, blocks), nodes, np.zeros(2, np.int64))
+    hung = _hang_leaves(spark, fleet, grown.trunk, blocks)
+    whole = all_links(grown, hung, nodes, np.zeros(2, np.int64))
     links = whole.links
     if whole.unmet:
         # A link may then join more than what it was made for.
