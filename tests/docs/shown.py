@@ -58,8 +58,7 @@ def blocks(page: Path) -> list[Block]:
     found = []
     not_run = None
     for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
-        assert token.type != "code_block", f"{page.name}:{token.map}: an indented block; fence it, with its language"
-        if token.type == "fence":
+        if token.type in ("fence", "code_block"):
             assert token.map is not None
             where = f"{page.relative_to(ROOT)}:{token.map[0] + 1}"
             language, _, attributes = token.info.partition(" ")

@@ -67,7 +67,7 @@ def test_a_page_on_spark_shows_what_comes_out(page: Path, reader_on_spark: Reade
 def test_blocks_say_what_they_are(page: Path) -> None:
     for block in blocks(page):
         assert block.language in LANGUAGES, (
-            f"{block.where}: language {block.language!r}, not one of {sorted(LANGUAGES)}"
+            f"{block.where}: fence it, with a language of {sorted(LANGUAGES)}, not {block.language!r}"
         )
 
 
