@@ -26,7 +26,7 @@ def install(folder: Path, name: str, module: str, code: str | None, points: dict
 def install_example(folder: Path) -> None:
     """The package of docs/extending.md."""
     page = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
-    project, code = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)[0] for kind in ("toml", "python"))
+    project, code = (re.findall(rf"```{kind}[^\n]*\n(.*?)```", page, re.DOTALL)[0] for kind in ("toml", "python"))
     described = tomllib.loads(project)["project"]
     points = described["entry-points"]["topicloom.designers"]
     (module,) = {value.split(":")[0] for value in points.values()}

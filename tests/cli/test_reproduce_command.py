@@ -129,5 +129,5 @@ def test_a_quick_run_without_graphs(cli: Cli, tiny: Path) -> None:
     assert ended.status == 0
     assert "left out, as they need social graphs (--data): gm-2007-fig-3\n" in ended.out
     ended = cli("reproduce", "gm-2007-fig-2", "--out", out)
-    message = f"{out}: holds a quick reproduction; give another folder for one without --quick"
+    message = f"{out}: holds a --quick reproduction; give another folder for a full one"
     assert (ended.status, ended.err) == (2, f"topicloom: {message}\n")

@@ -27,7 +27,7 @@ def build(designer: Designer, interest: Interest, budget: int, seed: int = 0) ->
     watch = Watch()
     links = designer.build(interest, {designer.budget: budget}, np.random.default_rng(seed), watch)
     assert watch.done == len(links.source)
-    assert {array.dtype for array in links} == {np.dtype(np.int32)}
+    assert {array.dtype for array in links[:3]} == {np.dtype(np.int32)}
     return links
 
 

@@ -28,7 +28,7 @@ def build(interest: Interest, seed: int = 0, **parameters: int) -> Links:
     watch = Watch()
     links = designer.build(interest, given_parameters, np.random.default_rng(seed), watch)
     assert watch.done == len(links.source)
-    assert {array.dtype for array in links} == {np.dtype(np.int32)}
+    assert {array.dtype for array in links[:3]} == {np.dtype(np.int32)}
     return links
 
 

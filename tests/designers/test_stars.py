@@ -64,7 +64,7 @@ def test_says_what_each_link_merges(designer: Designer) -> None:
     links = build(designer, interest, watch)
     assert links.contribution.sum() == interest.subscription_count - interest.topic_count
     assert watch.done == len(links.source) > 0
-    assert {array.dtype for array in links} == {np.dtype(np.int32)}
+    assert {array.dtype for array in links[:3]} == {np.dtype(np.int32)}
 
 
 @designers

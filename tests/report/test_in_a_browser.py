@@ -105,7 +105,7 @@ def test_a_script_in_the_page_would_not_run(browser: Visitor, pages: dict[str, P
 
 def test_tables_are_sorted_by_a_click(browser: Visitor, pages: dict[str, Path]) -> None:
     browser.open(pages["results"])
-    find = "const t = [...document.querySelectorAll('main table')].find(t => t.tHead.rows[0].cells.length == 9);"
+    find = "const t = [...document.querySelectorAll('main table')].find(t => t.tHead.rows[0].cells.length == 11);"
     column = "[...t.tBodies[0].rows].map(r => r.cells[{}].textContent)"
 
     def click(header: int) -> list[str]:
@@ -121,7 +121,7 @@ def test_tables_are_sorted_by_a_click(browser: Visitor, pages: dict[str, Path]) 
     assert click(0) == ["gm", "gpm", "rings"]
     assert click(0) == ["rings", "gpm", "gm"]
     sorts = f"(() => {{{find} return [...t.tHead.rows[0].cells].map(c => c.getAttribute('aria-sort'))}})()"
-    assert browser.run(sorts) == ["descending", *[None] * 8]
+    assert browser.run(sorts) == ["descending", *[None] * 10]
     assert (browser.complaints, browser.requests) == ([], [])
 
 
