@@ -14,7 +14,7 @@ from topicloom.metrics.bounds.neighbours_needed import neighbours_needed
 from topicloom.metrics.bounds.offers import LINK, MOST_ROUNDS, paid_links
 from topicloom.model.interest import Interest
 from topicloom.present.html import table_html
-from topicloom.present.numbers import count
+from topicloom.present.numbers import count, count_of
 
 # Pairs of nodes to look at, each once for every topic that they share: a billion takes about four seconds.
 _WORK = 1_000_000_000
@@ -114,7 +114,8 @@ def bound(interest: Interest, *, rounds: int | None = None) -> Bounds:
                 "max_degree",
                 "mean",
                 int(by_mean[fullest]),
-                f"{int(sizes[fullest]):,} nodes have at least {int(by_island[fullest]):,} links among them, which is "
+                f"among {count_of(int(sizes[fullest]), 'node')} there are at least "
+                f"{count_of(int(by_island[fullest]), 'link')}, which is "
                 f"{2 * int(by_island[fullest]) / int(sizes[fullest]):.2f} for each in the mean",
             ),
         ]
@@ -130,6 +131,8 @@ def _islands(interest: Interest) -> tuple[Numbers, Numbers]:
 
 
 def _because_of_islands(interest: Interest, sizes: Numbers) -> str:
+    if interest.node_count == 1:
+        return "a single node has nobody to be connected with"
     if len(sizes) == 1:
         return f"all {interest.node_count:,} nodes share topics, directly or through others, and must be connected"
     return (
