@@ -302,7 +302,10 @@ class TestSettings:
         [
             ({"method": "shadows"}, "method must be shadow, naive or rebuild, not 'shadows'"),
             ({"method": ""}, "method must be shadow, naive or rebuild, not ''"),
-            ({"backups": "primal"}, "backups must be primal-dual or greedy, not 'primal'"),
+            (
+                {"backups": "primal"},
+                "backups must be primal-dual, primal-dual-carried, greedy or greedy-plain, not 'primal'",
+            ),
             ({"coverage": 0}, "coverage must be a whole number, 1 or more, not 0"),
             ({"coverage": -1}, "coverage must be a whole number, 1 or more, not -1"),
             ({"coverage": 1.5}, "coverage must be a whole number, 1 or more, not 1.5"),

@@ -10,12 +10,12 @@ import pytest
 
 from reference.fleets import STARTS, links_of, random_event, random_join, random_overlay, topics_of
 from reference.maintainers import Change, MaintainerTwin, broken_topics
-from topicloom.churn import Settings, maintainer
+from topicloom.churn import BACKUPS, Settings, maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.model import Overlay
 from topicloom.model.events import JOIN, LEAVE, Event
 
-KINDS = ("primal-dual", "greedy", "naive")
+KINDS = (*BACKUPS, "naive")
 
 
 def settings_of(kind: str, coverage: int, rho: float, prune: bool, seed: int) -> Settings:

@@ -172,10 +172,12 @@ class MaintainerTwin:
     def _build_backups(self, node: str) -> None:
         self.backups[node] = []
         weight = self._degrees() + Counter(u for backups in self.backups.values() for u in backups)
-        if self._kind == "greedy":
-            self.backups[node] = greedy_backups(node, self.topics, weight, self._coverage)
-        elif self._kind == "primal-dual":
-            self.backups[node] = primal_dual_backups(node, self.topics, weight, self._coverage, self._draw)
+        given = (node, self.topics, weight, self._coverage)
+        if self._kind in ("greedy", "greedy-plain"):
+            self.backups[node] = greedy_backups(*given, plain=self._kind == "greedy-plain")
+        elif self._kind in ("primal-dual", "primal-dual-carried"):
+            carried = self._kind == "primal-dual-carried"
+            self.backups[node] = primal_dual_backups(*given, self._draw, carried=carried)
 
     def _degrees(self) -> Counter[str]:
         return Counter(u for link in self.links for u in link)

@@ -18,7 +18,12 @@ from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
 METHODS = ("shadow", "naive", "rebuild")
-BACKUPS = {"primal-dual": shadow_sets.PRIMAL_DUAL, "greedy": shadow_sets.GREEDY}
+BACKUPS = {
+    "primal-dual": shadow_sets.PRIMAL_DUAL,
+    "primal-dual-carried": shadow_sets.PRIMAL_DUAL_CARRIED,
+    "greedy": shadow_sets.GREEDY,
+    "greedy-plain": shadow_sets.GREEDY_PLAIN,
+}
 
 
 PARAMETERS = (
@@ -84,14 +89,15 @@ def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
 
 def _made(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
     shadow = settings.method == "shadow"
+    about_backups = {"backups": settings.backups, "coverage": settings.coverage} if shadow else {}
     return MendingMaintainer(
         live,
         settings.method,
         kind=BACKUPS[settings.backups] if shadow else shadow_sets.NAIVE,
         coverage=settings.coverage if shadow else 0,
         rho=settings.rho,
-        seed=settings.seed,
         pruner=Pruner() if settings.prune else None,
+        made_with={"rho": settings.rho, **about_backups, "prune": settings.prune, "seed": settings.seed},
     )
 
 

@@ -22,7 +22,7 @@ from topicloom.model.events import JOIN, Event
 from topicloom.workloads import churn_trace, drawn_newcomers
 
 # What newcomers have in common with the nodes that are there.
-_SHAPE = ("topics", "popularity", "alpha", "sizes", "min_topics", "max_topics")
+_SHAPE = ("topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "size_exponent")
 _SETTINGS = ("method", "backups", "coverage", "rho", "prune", "seed")
 
 

@@ -17,16 +17,18 @@ from topicloom.kernels.living.population import enter, exit_, new_mark, unlink, 
 PRIMAL_DUAL = 0
 GREEDY = 1
 NAIVE = 2
+PRIMAL_DUAL_CARRIED = 3
+GREEDY_PLAIN = 4
 
 
 @kernel()
 def build_backups(population, scratch, nodes, coverage, method):
     """Build the backups of nodes, one after the other."""
     for k in range(nodes.shape[0]):
-        if method == PRIMAL_DUAL:
-            build_by_primal_dual(population, scratch, nodes[k], coverage)
-        elif method == GREEDY:
-            build_greedily(population, scratch, nodes[k], coverage)
+        if method in (PRIMAL_DUAL, PRIMAL_DUAL_CARRIED):
+            build_by_primal_dual(population, scratch, nodes[k], coverage, method == PRIMAL_DUAL_CARRIED)
+        elif method in (GREEDY, GREEDY_PLAIN):
+            build_greedily(population, scratch, nodes[k], coverage, method == GREEDY_PLAIN)
 
 
 @kernel()
