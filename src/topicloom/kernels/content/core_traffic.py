@@ -25,6 +25,21 @@ def channel_sums(assigned, rates, wants, published, subscribers):
 
 
 @kernel()
+def pair_rates(rates, wanting, begin, end):
+    """What each of some users sends to each user; `wanting` holds the users of each channel."""
+    users = rates.start.shape[0] - 1
+    table = np.zeros((end - begin, users))
+    for user in range(begin, end):
+        row = table[user - begin]
+        for k in range(rates.start[user], rates.start[user + 1]):
+            channel, rate = rates.columns[k], rates.values[k]
+            for m in range(wanting.start[channel], wanting.start[channel + 1]):
+                row[wanting.columns[m]] += rate
+        row[user] = 0.0
+    return table
+
+
+@kernel()
 def channel_weights(prices, subscribers):
     """For each channel and source broker, the weight of the tree over it and all brokers with a subscriber."""
     channels, brokers = subscribers.shape
