@@ -112,7 +112,8 @@ def test_rates_that_were_summarized_go_with_boxes(tmp_path: Path) -> None:
         (changed("access", broker=["x", "y", "z", "x", "w", "z"]), "access.parquet: row 5: unknown broker 'w'"),
         (
             changed("access", broker=["x", "y", "z", "x", "x", "z"]),
-            "access.parquet: no price for user 'bob' and broker 'y'; every user needs one for every broker",
+            "access.parquet: no price for user 'bob' and broker 'y'; every user needs one for every broker, "
+            "inf where it does not know it",
         ),
         (
             TABLES | {"access": {"user": ["ann"] * 4, "broker": ["x", "y", "z", "y"], "price": [1.0] * 4}},
