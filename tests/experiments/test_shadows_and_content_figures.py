@@ -61,7 +61,7 @@ def test_all_of_both_papers_are_there() -> None:
 def test_every_claim_is_measured_in_every_repetition_and_the_picture_drawn(figure: Figure) -> None:
     runs = Runs(rows_of(figure.id))
     for claim in figure.claims:
-        verdict = check(figure, claim, runs, quick=True)
+        verdict = check(figure, claim, {"": runs}, quick=True)
         assert verdict.repetitions == figure.repetitions, claim.id
         if claim.published is None:
             assert verdict.low is not None
@@ -75,7 +75,7 @@ def test_every_claim_is_measured_in_every_repetition_and_the_picture_drawn(figur
         str(row[columns.index(column)]) for row in rows for column in (*figure.plot.lines, figure.plot.panels) if column
     }
     assert shown - {"join", "leave"} <= set(figure.plot.names)
-    assert draw(figure, runs).axes
+    assert draw(figure, {"": runs}).axes
 
 
 def with_random_results(name: str, seed: int) -> pa.Table:
@@ -423,5 +423,5 @@ AGAIN: dict[str, list[Callable[[pd.DataFrame], float]]] = {
 @pytest.mark.parametrize("name", FIGURES)
 def test_queries_measure_what_pandas_does(name: str, seed: int) -> None:
     figure, rows = FIGURES[name], with_random_results(name, seed)
-    found = [check(figure, claim, Runs(rows), quick=True).number for claim in figure.claims]
+    found = [check(figure, claim, {"": Runs(rows)}, quick=True).number for claim in figure.claims]
     assert found == pytest.approx([again(rows.to_pandas()) for again in AGAIN[name]])

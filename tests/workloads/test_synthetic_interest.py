@@ -130,10 +130,11 @@ def test_small_nodes_beside_large_ones_get_the_topics_they_drew_first() -> None:
     assert all(interest.topics_of(u).tolist() == list(range(len(interest.topics_of(u)))) for u in small)
 
 
-def test_power_law_sizes_fall_with_the_square() -> None:
-    interest = synthetic(50_000, 30, sizes="power-law", min_topics=2, max_topics=20, seed=1)
+@pytest.mark.parametrize(("given", "exponent"), [({}, 2.0), ({"size_exponent": 3.5}, 3.5)])
+def test_power_law_sizes_fall_with_the_exponent(given: dict[str, float], exponent: float) -> None:
+    interest = synthetic(50_000, 30, sizes="power-law", min_topics=2, max_topics=20, seed=1, **given)
     counts = np.bincount(np.diff(interest.node_start), minlength=21)
-    assert_drawn_from(counts[2:], np.arange(2, 21) ** -2.0)
+    assert_drawn_from(counts[2:], np.arange(2, 21) ** -exponent)
 
 
 def test_uniform_sizes_are_alike() -> None:
@@ -168,6 +169,8 @@ def test_uniform_sizes_are_alike() -> None:
                 "leave max_topics out, or give sizes 'uniform' or 'power-law'"
             ),
         ),
+        ({"size_exponent": -1}, "size_exponent is -1.0; give a number, 0 or more"),
+        ({"size_exponent": float("nan")}, "size_exponent is nan; give a number, 0 or more"),
         ({"alpha": -1}, "alpha is -1; give a number above 0 and at most 1000"),
         ({"seed": -1}, "seed is -1; give a whole number of at least 0"),
     ],

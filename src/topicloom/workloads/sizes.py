@@ -10,14 +10,15 @@ import numpy.typing as npt
 from topicloom.model import InputError
 
 Counts = npt.NDArray[np.int64]
-Draw = Callable[[np.random.Generator, int, int, int], Counts]
-
-# Partial 2016 gives the smallest and largest size and no exponent; 2 is ours.
-POWER_LAW_EXPONENT = 2.0
+Draw = Callable[[np.random.Generator, int, int, int, float], Counts]
 
 
-def draw_sizes(rng: np.random.Generator, sizes: str, nodes: int, min_topics: int, max_topics: int | None) -> Counts:
-    """A number of topics for each node, between min_topics and max_topics."""
+def draw_sizes(
+    rng: np.random.Generator, sizes: str, nodes: int, min_topics: int, max_topics: int | None, exponent: float
+) -> Counts:
+    """A number of topics for each node, between min_topics and max_topics; the exponent is that of a power law."""
+    if not exponent < np.inf or exponent < 0:
+        raise InputError(f"size_exponent is {exponent}; give a number, 0 or more", "size_exponent")
     if sizes not in _DRAWS:
         raise InputError(f"sizes '{sizes}' is unknown; known are {', '.join(SIZES)}", "sizes")
     if sizes == "fixed" and max_topics not in (None, min_topics):
@@ -33,20 +34,20 @@ def draw_sizes(rng: np.random.Generator, sizes: str, nodes: int, min_topics: int
                 *("max_topics", "min_topics", "sizes"),
             )
         max_topics = min_topics
-    return _DRAWS[sizes](rng, nodes, min_topics, max_topics)
+    return _DRAWS[sizes](rng, nodes, min_topics, max_topics, exponent)
 
 
-def _fixed(rng: np.random.Generator, nodes: int, low: int, high: int) -> Counts:
+def _fixed(rng: np.random.Generator, nodes: int, low: int, high: int, exponent: float) -> Counts:
     return np.full(nodes, low, np.int64)
 
 
-def _uniform(rng: np.random.Generator, nodes: int, low: int, high: int) -> Counts:
+def _uniform(rng: np.random.Generator, nodes: int, low: int, high: int, exponent: float) -> Counts:
     return rng.integers(low, high, size=nodes, endpoint=True)
 
 
-def _power_law(rng: np.random.Generator, nodes: int, low: int, high: int) -> Counts:
+def _power_law(rng: np.random.Generator, nodes: int, low: int, high: int, exponent: float) -> Counts:
     sizes = np.arange(low, high + 1)
-    weights = sizes**-POWER_LAW_EXPONENT
+    weights = sizes**-exponent
     drawn: Counts = rng.choice(sizes, size=nodes, p=weights / weights.sum())
     return drawn
 

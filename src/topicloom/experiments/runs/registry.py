@@ -32,7 +32,7 @@ RUNS: Mapping[str, Run] = {
 # Runs that make what they run on by themselves.
 WITHOUT_INTEREST = ("content",)
 
-_SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "seed")
+_SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "size_exponent", "seed")
 
 
 def run_cell(cell: Cell, interest: Interest | None) -> pa.Table:
