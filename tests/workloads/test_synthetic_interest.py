@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from topicloom.model import InputError
@@ -34,7 +34,6 @@ def assert_drawn_from(counts: Iterable[int], chances: Iterable[float]) -> None:
     bounds=st.tuples(st.integers(1, 40), st.integers(1, 40)),
     seed=st.integers(0, 2**40),
 )
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_every_node_wants_as_many_topics_as_allowed(
     nodes: int, topics: int, popularity: str, alpha: float, sizes: str, bounds: tuple[int, int], seed: int
 ) -> None:
