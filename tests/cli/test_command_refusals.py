@@ -313,8 +313,14 @@ def test_input_is_never_replaced(refused: Any, subscriptions: Path) -> None:
         (["--alpha", 0], "--alpha is 0.0"),
         (["--alpha", "nan"], "--alpha is nan"),
         (["--seed", -1], "--seed is -1"),
-        (["--popularity", "normal"], "--popularity: 'normal' is not one of 'uniform', 'zipf', 'exponential'; see"),
-        (["--sizes", "large"], "--sizes: 'large' is not one of 'fixed', 'uniform', 'power-law'; see"),
+        (
+            ["--popularity", "normal"],
+            "--popularity: 'normal' is not one of 'uniform', 'zipf', 'exponential', 'steep-exponential'; see",
+        ),
+        (
+            ["--sizes", "large"],
+            "--sizes: 'large' is not one of 'fixed', 'uniform', 'power-law', 'shifted-zipf', 'by-chance'; see",
+        ),
         (["--nodes", "many"], "--nodes: 'many' is not a whole number; see"),
         (["--nodes", 1.5], "--nodes: '1.5' is not a whole number"),
         (["--alpha", "x"], "--alpha: 'x' is not a number"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import tracemalloc
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -137,6 +138,20 @@ def test_power_law_sizes_fall_with_the_square() -> None:
     assert_drawn_from(counts[2:], np.arange(2, 21) ** -2.0)
 
 
+def test_shifted_zipf_sizes_fall_with_the_square_of_what_is_above_the_fewest() -> None:
+    interest = synthetic(50_000, 30, sizes="shifted-zipf", min_topics=5, max_topics=25, seed=1)
+    counts = np.bincount(np.diff(interest.node_start), minlength=26)
+    assert_drawn_from(counts[5:], np.arange(1, 22) ** -2.0)
+
+
+def test_by_chance_every_node_takes_each_topic_alike() -> None:
+    interest = synthetic(20_000, 12, sizes="by-chance", min_topics=3, seed=1)
+    counts = np.bincount(np.diff(interest.node_start), minlength=13)
+    chances = [math.comb(12, size) * 0.25**size * 0.75 ** (12 - size) for size in range(13)]
+    assert_drawn_from(counts[1:], [chances[0] + chances[1], *chances[2:]])
+    assert interest.subscription_count / 20_000 == pytest.approx(3 + chances[0], abs=0.05)
+
+
 def test_uniform_sizes_are_alike() -> None:
     interest = synthetic(20_000, 30, sizes="uniform", min_topics=3, max_topics=12, seed=1)
     counts = np.bincount(np.diff(interest.node_start), minlength=13)
@@ -160,12 +175,22 @@ def test_uniform_sizes_are_alike() -> None:
             "max_topics is 21; give a whole number from min_topics, 5, to the number of topics, 20",
         ),
         ({"max_topics": None}, "sizes 'uniform' needs max_topics; give a number of at least min_topics = 5"),
-        ({"popularity": "zip"}, "popularity 'zip' is unknown; known are uniform, zipf, exponential"),
-        ({"sizes": "normal"}, "sizes 'normal' is unknown; known are fixed, uniform, power-law"),
+        ({"popularity": "zip"}, "popularity 'zip' is unknown; known are uniform, zipf, exponential, steep-exponential"),
+        (
+            {"sizes": "normal"},
+            "sizes 'normal' is unknown; known are fixed, uniform, power-law, shifted-zipf, by-chance",
+        ),
         (
             {"sizes": "fixed"},
             (
                 "max_topics is 9 but sizes 'fixed' gives every node min_topics = 5 topics; "
+                "leave max_topics out, or give sizes 'uniform' or 'power-law'"
+            ),
+        ),
+        (
+            {"sizes": "by-chance"},
+            (
+                "max_topics is 9 but sizes 'by-chance' gives every node in the mean min_topics = 5 topics; "
                 "leave max_topics out, or give sizes 'uniform' or 'power-law'"
             ),
         ),

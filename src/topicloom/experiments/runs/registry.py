@@ -35,9 +35,15 @@ WITHOUT_INTEREST = ("content",)
 _SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "seed")
 
 
+def _drawn(shape: dict[str, Any], cell: Cell) -> dict[str, Any]:
+    """How an interest is drawn: `exponential_as` says what the exponential popularity is read as."""
+    other = cell.parameters.get("exponential_as")
+    return {**shape, "popularity": other} if other and shape["popularity"] == "exponential" else shape
+
+
 def run_cell(cell: Cell, interest: Interest | None) -> pa.Table:
     """Run a cell; this is the task. A synthetic interest is drawn here, others are sent."""
     parameters = cell.parameters
     if interest is None and cell.run not in WITHOUT_INTEREST:
-        interest = synthetic(**{name: parameters[name] for name in _SYNTHETIC if name in parameters})
+        interest = synthetic(**_drawn({name: parameters[name] for name in _SYNTHETIC if name in parameters}, cell))
     return RUNS[cell.run](parameters, interest)
