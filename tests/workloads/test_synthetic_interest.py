@@ -17,6 +17,10 @@ from topicloom.workloads import POPULARITIES, SIZES, synthetic
 from topicloom.workloads.popularity import probabilities
 
 
+# Of these even the last of a few topics is drawn often enough to be counted.
+FLAT_ENOUGH = [name for name in POPULARITIES if name != "steep-exponential"]
+
+
 def assert_drawn_from(counts: Iterable[int], chances: Iterable[float]) -> None:
     """Chi-square, refusing what happens about once in a thousand times."""
     counted, expected = np.array(list(counts), float), np.array(list(chances), float)
@@ -47,13 +51,13 @@ def test_every_node_wants_as_many_topics_as_allowed(
         alpha=alpha,
         sizes=sizes,
         min_topics=low,
-        max_topics=None if sizes == "fixed" else high,
+        max_topics=None if sizes in ("fixed", "by-chance") else high,
         seed=seed,
     )
     counts = np.diff(interest.node_start)
     assert len(counts) == nodes
-    assert counts.min() >= low
-    assert counts.max() <= (low if sizes == "fixed" else high)
+    assert counts.min() >= (1 if sizes == "by-chance" else low)
+    assert counts.max() <= {"fixed": low, "by-chance": topics}.get(sizes, high)
     assert all(len(set(interest.topics_of(u).tolist())) == counts[u] for u in range(nodes))
     assert np.diff(interest.topic_start).min() >= 1
     assert interest.topic_count <= topics
@@ -94,14 +98,14 @@ def test_drawing_in_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch, bloc
     assert draw() == expected
 
 
-@pytest.mark.parametrize("popularity", POPULARITIES)
+@pytest.mark.parametrize("popularity", FLAT_ENOUGH)
 def test_first_choices_follow_popularity(popularity: str) -> None:
     interest = synthetic(40_000, 8, popularity=popularity, alpha=1.0, min_topics=1, seed=11)
     assert interest.topic_count == 8
     assert_drawn_from(np.diff(interest.topic_start), probabilities(popularity, 8, 1.0))
 
 
-@pytest.mark.parametrize("popularity", POPULARITIES)
+@pytest.mark.parametrize("popularity", FLAT_ENOUGH)
 @pytest.mark.parametrize("sizes", ["fixed", "uniform"])
 def test_topics_are_drawn_one_after_the_other_without_replacement(popularity: str, sizes: str) -> None:
     """Against all orders in which five topics can be drawn, for nodes of one size and of many sizes in a block."""
@@ -148,7 +152,7 @@ def test_by_chance_every_node_takes_each_topic_alike() -> None:
     interest = synthetic(20_000, 12, sizes="by-chance", min_topics=3, seed=1)
     counts = np.bincount(np.diff(interest.node_start), minlength=13)
     chances = [math.comb(12, size) * 0.25**size * 0.75 ** (12 - size) for size in range(13)]
-    assert_drawn_from(counts[1:], [chances[0] + chances[1], *chances[2:]])
+    assert_drawn_from([*counts[1:8], counts[8:].sum()], [chances[0] + chances[1], *chances[2:8], sum(chances[8:])])
     assert interest.subscription_count / 20_000 == pytest.approx(3 + chances[0], abs=0.05)
 
 
