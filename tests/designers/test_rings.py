@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.interests import SHAPES, nodes_by_topic, random_interest
@@ -19,7 +19,6 @@ def build(interest: Interest) -> Links:
 
 
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES))
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
 def test_equals_its_twin(seed: int, shape: str) -> None:
     interest = random_interest(seed, shape)
     links = build(interest)

@@ -42,7 +42,7 @@ def test_costs_are_those_of_the_messages(others: dict[str, Any]) -> None:
 
 def test_times_are_those_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0, 1000)
-    monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+    monkeypatch.setattr(time, "process_time", lambda: next(clock))
     assert row_of("packing")["seconds"] == 1000
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.interests import SHAPES, random_interest
@@ -15,7 +15,6 @@ from topicloom.model import InputError, Interest, Overlay
 
 COLUMNS = ["subscribers", "links", "components", "diameter", "relays", "unreachable"]
 
-checked = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 cases = {"seed": st.integers(0, 10**6), "shape": st.sampled_from(SHAPES), "links": st.sampled_from(LINK_SHAPES)}
 
 
@@ -29,7 +28,6 @@ def rows(measures: TopicMeasures) -> list[dict[str, int]]:
 
 
 @given(**cases)
-@checked
 def test_equals_its_twin(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -39,7 +37,6 @@ def test_equals_its_twin(seed: int, shape: str, links: str) -> None:
 
 
 @given(**cases)
-@checked
 def test_soc_diameters_equal_their_twin(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -60,7 +57,6 @@ def test_relays_shorten_the_diameters_of_soc() -> None:
 
 
 @given(**cases)
-@checked
 def test_topics_measured_apart_give_the_same_rows(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -74,7 +70,6 @@ def test_topics_measured_apart_give_the_same_rows(seed: int, shape: str, links: 
 
 
 @given(**cases)
-@checked
 def test_order_of_links_does_not_matter(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -83,7 +78,6 @@ def test_order_of_links_does_not_matter(seed: int, shape: str, links: str) -> No
 
 
 @given(**cases)
-@checked
 def test_out_rows_hold_each_link_once_at_the_end_with_fewer_links(seed: int, shape: str, links: str) -> None:
     count = random_interest(seed, shape).node_count
     chosen = random_links(seed, links, count)

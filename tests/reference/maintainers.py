@@ -60,7 +60,10 @@ def needed_for(topics: Topics, links: Iterable[Link], link: Link) -> list[str]:
 
 
 class MaintainerTwin:
-    """What `shadow` and `naive` do, event by event; `kind` is `naive`, or how backups are built."""
+    """What `shadow` and `naive` do, event by event; `kind` is `naive`, or how backups are built.
+
+    Where the rule is `gm` a link is always the best, where it is `minmax-oda` one that raises no highest degree.
+    """
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class MaintainerTwin:
         *,
         coverage: int,
         rho: float,
+        rule: str = "low-oda",
         prune: bool,
         seed: int,
     ) -> None:
@@ -79,6 +83,7 @@ class MaintainerTwin:
         self._kind = kind
         self._coverage = coverage
         self._rho = rho
+        self._rule = rule
         self._prune = prune
         self._draw = SplitMix64(seed)
         for node in sorted(topics):  # algorithm 6
@@ -130,7 +135,7 @@ class MaintainerTwin:
     def _connect(self, node: str, topics: set[str]) -> tuple[list[Link], int]:
         """Algorithms 3, 9 and 10: link a node within topics that it has begun to want."""
         self._build_backups(node)
-        if self._kind == "naive":
+        if self._kind == "naive" or self._coverage == 0:
             shadows = {u for u in self.topics if u != node and self.topics[u] & topics}
         else:
             shadows = set(self.backups[node])
@@ -165,17 +170,20 @@ class MaintainerTwin:
                     low = (contribution, link)
             if best[0] == 0:
                 return new
-            contribution, link = low if low[0] and low[0] * self._rho >= best[0] else best
+            spares = {"gm": False, "minmax-oda": True, "low-oda": low[0] * self._rho >= best[0]}[self._rule]
+            contribution, link = low if low[0] and spares else best
             self.links[link] = contribution
             new.append(link)
 
     def _build_backups(self, node: str) -> None:
         self.backups[node] = []
         weight = self._degrees() + Counter(u for backups in self.backups.values() for u in backups)
-        if self._kind == "greedy":
-            self.backups[node] = greedy_backups(node, self.topics, weight, self._coverage)
-        elif self._kind == "primal-dual":
-            self.backups[node] = primal_dual_backups(node, self.topics, weight, self._coverage, self._draw)
+        given = (node, self.topics, weight, self._coverage)
+        if self._kind in ("greedy", "greedy-plain"):
+            self.backups[node] = greedy_backups(*given, plain=self._kind == "greedy-plain")
+        elif self._kind in ("primal-dual", "primal-dual-carried"):
+            carried = self._kind == "primal-dual-carried"
+            self.backups[node] = primal_dual_backups(*given, self._draw, carried=carried)
 
     def _degrees(self) -> Counter[str]:
         return Counter(u for link in self.links for u in link)

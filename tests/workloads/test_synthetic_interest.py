@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from topicloom.model import InputError
 from topicloom.workloads import POPULARITIES, SIZES, synthetic
 from topicloom.workloads.popularity import probabilities
-
 
 # Of these even the last of a few topics is drawn often enough to be counted.
 FLAT_ENOUGH = [name for name in POPULARITIES if name != "steep-exponential"]
@@ -39,7 +38,6 @@ def assert_drawn_from(counts: Iterable[int], chances: Iterable[float]) -> None:
     bounds=st.tuples(st.integers(1, 40), st.integers(1, 40)),
     seed=st.integers(0, 2**40),
 )
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_every_node_wants_as_many_topics_as_allowed(
     nodes: int, topics: int, popularity: str, alpha: float, sizes: str, bounds: tuple[int, int], seed: int
 ) -> None:
@@ -136,10 +134,11 @@ def test_small_nodes_beside_large_ones_get_the_topics_they_drew_first() -> None:
     assert all(interest.topics_of(u).tolist() == list(range(len(interest.topics_of(u)))) for u in small)
 
 
-def test_power_law_sizes_fall_with_the_square() -> None:
-    interest = synthetic(50_000, 30, sizes="power-law", min_topics=2, max_topics=20, seed=1)
+@pytest.mark.parametrize(("given", "exponent"), [({}, 2.0), ({"size_exponent": 3.5}, 3.5)])
+def test_power_law_sizes_fall_with_the_exponent(given: dict[str, float], exponent: float) -> None:
+    interest = synthetic(50_000, 30, sizes="power-law", min_topics=2, max_topics=20, seed=1, **given)
     counts = np.bincount(np.diff(interest.node_start), minlength=21)
-    assert_drawn_from(counts[2:], np.arange(2, 21) ** -2.0)
+    assert_drawn_from(counts[2:], np.arange(2, 21) ** -exponent)
 
 
 def test_shifted_zipf_sizes_fall_with_the_square_of_what_is_above_the_fewest() -> None:
@@ -198,6 +197,8 @@ def test_uniform_sizes_are_alike() -> None:
                 "leave max_topics out, or give sizes 'uniform' or 'power-law'"
             ),
         ),
+        ({"size_exponent": -1}, "size_exponent is -1.0; give a number, 0 or more"),
+        ({"size_exponent": float("nan")}, "size_exponent is nan; give a number, 0 or more"),
         ({"alpha": -1}, "alpha is -1; give a number above 0 and at most 1000"),
         ({"seed": -1}, "seed is -1; give a whole number of at least 0"),
     ],

@@ -38,15 +38,22 @@ class MendingMaintainer(Maintainer):
     """Mends among a shadow set; `kind` is a number of `kernels.shadows`, `coverage` 0 where there are no backups."""
 
     def __init__(
-        self, live: LiveOverlay, method: str, kind: int, coverage: int, rho: float, seed: int, pruner: Pruner | None
+        self,
+        live: LiveOverlay,
+        method: str,
+        kind: int,
+        coverage: int,
+        rho: float,
+        pruner: Pruner | None,
+        made_with: Mapping[str, int | float | str | bool],
     ) -> None:
         self.method = method
         self.live = live
         self._kind = kind
         self._coverage = coverage
         self._rho = rho
-        self._seed = seed
         self._pruner = pruner
+        self._made_with = MappingProxyType(dict(made_with))
         # A node that has left and must yet be retired, and nodes whose backups must be built anew.
         self._left: int | None = None
         self._stale = _NOBODY
@@ -121,11 +128,7 @@ class MendingMaintainer(Maintainer):
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool]:
         """What it was made with."""
-        given: dict[str, int | float | str | bool] = {"rho": self._rho}
-        if self._coverage:
-            given["backups"] = "greedy" if self._kind == shadow_sets.GREEDY else "primal-dual"
-            given["coverage"] = self._coverage
-        return MappingProxyType({**given, "prune": self._pruner is not None, "seed": self._seed})
+        return self._made_with
 
     @property
     def link_count(self) -> int:
@@ -176,4 +179,4 @@ class MendingMaintainer(Maintainer):
         """The links as they are now, in the order they were added."""
         self.settle()
         numbers = {name: value for name, value in self.parameters.items() if not isinstance(value, str)}
-        return self.live.overlay(Provenance(self.method, MappingProxyType(numbers), self._seed))
+        return self.live.overlay(Provenance(self.method, MappingProxyType(numbers), int(self._made_with["seed"])))

@@ -1,6 +1,6 @@
-"""Rebuilding: `low-oda` from scratch after each event, the baseline of Shadows, section VI.
+"""Rebuilding: a design from scratch after each event, the baseline of Shadows, section VI, where it is `low-oda`.
 
-Degrees are as low as `low-oda` makes them; but every event costs a whole design, and many links come and go.
+Degrees are as low as the designer makes them; but every event costs a whole design, and many links come and go.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class RebuildMaintainer(Maintainer):
 
     method = "rebuild"
 
-    def __init__(self, overlay: Overlay, rho: float) -> None:
-        self._rho = rho
-        self._low_oda = DESIGNERS.prepare("low-oda", 0, {"k": rho})
-        warm_up(self._low_oda, overlay.interest)
+    def __init__(self, overlay: Overlay, rule: str, rho: float) -> None:
+        self._made_with = MappingProxyType(choosing(rule, rho))
+        self._designer = DESIGNERS.prepare(rule, 0, {"k": rho} if rule == "low-oda" else {})
+        warm_up(self._designer, overlay.interest)
         self._overlay = overlay
         self.build_seconds = 0.0
         interest = overlay.interest
@@ -51,7 +51,7 @@ class RebuildMaintainer(Maintainer):
     def _rebuilt(self) -> Change:
         pairs = [(node, topic) for node, topics in self._topics.items() for topic in topics]
         interest = Interest.from_pairs(pairs)
-        made = run_prepared(self._low_oda, interest)
+        made = run_prepared(self._designer, interest)
         self._overlay, self.build_seconds = made.overlay, made.processor_seconds
         before, self._links = self._links, _links(self._overlay)
         return Change(
@@ -63,7 +63,7 @@ class RebuildMaintainer(Maintainer):
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool]:
         """What it was made with."""
-        return MappingProxyType({"rho": self._rho})
+        return self._made_with
 
     @property
     def link_count(self) -> int:
@@ -94,7 +94,13 @@ class RebuildMaintainer(Maintainer):
 
     def overlay(self) -> Overlay:
         """The links as they are now, in the order they were added."""
-        return replace(self._overlay, provenance=Provenance(self.method, MappingProxyType({"rho": self._rho})))
+        numbers = {name: value for name, value in self._made_with.items() if not isinstance(value, str)}
+        return replace(self._overlay, provenance=Provenance(self.method, MappingProxyType(numbers)))
+
+
+def choosing(rule: str, rho: float) -> dict[str, int | float | str | bool]:
+    """How links are chosen, as maintainers say it: the rule where it is not that of Shadows, or its rho."""
+    return {"rho": rho} if rule == "low-oda" else {"rule": rule}
 
 
 def _links(overlay: Overlay) -> dict[Link, None]:

@@ -60,6 +60,9 @@ def command(
         int | None,
         typer.Option("--max-topics", metavar="N", help="With --topics: the most topics of a node.", show_default=False),
     ] = None,
+    size_exponent: Annotated[
+        float, typer.Option("--size-exponent", metavar="X", help="With --topics: exponent of power-law.")
+    ] = 2.0,
     seed: options.Seed = 0,
     printing: options.Printing,
 ) -> None:
@@ -80,6 +83,7 @@ def command(
             sizes=sizes,
             min_topics=min_topics,
             max_topics=max_topics,
+            size_exponent=size_exponent,
             seed=seed,
         )
 

@@ -43,6 +43,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    size_exponent: Annotated[float, typer.Option("--size-exponent", metavar="X", help="Exponent of power-law.")] = 2.0,
     seed: options.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="SUBS", help="Parquet file to write.")],
     printing: options.Printing,
@@ -62,6 +63,7 @@ def command(
                 sizes=sizes,
                 min_topics=min_topics,
                 max_topics=max_topics,
+                size_exponent=size_exponent,
                 seed=seed,
             ),
         )

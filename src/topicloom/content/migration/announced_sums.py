@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicloom.content.cost import Counts, core_tables
+from topicloom.content.core_routing import Counts, core_tables
 from topicloom.content.network.channels_by_user import Floats, Ids, summed
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import fits

@@ -5,8 +5,8 @@ Rule: add the link of highest contribution until none contributes.
 Guarantee: topic-connected, with at most ln(subscriptions) times the fewest links possible (Lemma 6.5). The highest
 degree may be as large as the number of nodes.
 
-Cost: one popcount pass over all pairs, or one pass over the pairs in each topic for sparse interests, and about
-one more evaluation for every fourth pair.
+Cost: one popcount pass over all pairs, and about one more evaluation for every fourth pair. For sparse interests two
+to eight passes over the pairs in each topic, and no memory but for the subscriptions and links.
 
 Symbols: NODES[v][t] is the component of v in topic t, LINKCONTRIB[i] the links of contribution i.
 """
@@ -34,6 +34,6 @@ DESIGNER = Designer(
     rule="add the link of highest contribution until topic-connected",
     guarantee="links at most ln(subscriptions) times the fewest possible",
     build=build,
-    memory=merging.memory,
+    memory=merging.memory_by_rows,
     total=merging.total,
 )

@@ -39,6 +39,6 @@ DESIGNER = Designer(
     guarantee="a topic that every fold connects survives the loss of any folds - 1 links",
     build=build,
     parameters=(Parameter("folds", int, "how many times to run", 2),),
-    memory=merging.memory,
+    memory=merging.memory_by_rows,
     total=merging.total,
 )

@@ -33,6 +33,6 @@ DESIGNER = Designer(
     guarantee="merges at least 1 - 1/e = 0.632 of the best possible with that many links",
     build=build,
     parameters=(MAX_EDGES,),
-    memory=merging.memory,
+    memory=merging.memory_by_rows,
     total=merging.total,
 )

@@ -1,7 +1,8 @@
 """What all greedy designers share: the choice of representation, its memory, and room for links.
 
-Interests whose nodes share much are kept as bitsets with a bound for every pair of nodes; sparse ones as lists
-with a bound for every pair that shares a topic. Which of the two changes the time and the memory, never the links.
+Interests whose nodes share much are kept as bitsets with a bound for every pair of nodes. Sparse ones are merged row by
+row, or, where links between some of the nodes are preferred, kept as lists with a bound for every pair that shares a
+topic. Which it is changes the time and the memory, never the links.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from topicloom.kernels.greedy.candidates import (
     exclude,
 )
 from topicloom.kernels.greedy.matchings import matchings_bytes, new_matchings
+from topicloom.kernels.greedy.row_merging import merge_by_rows, new_row_counts, new_topic_members, row_merging_bytes
 from topicloom.kernels.greedy.rules import LinkList, Trade, merge_evenly, merge_greedily, new_link_list
 from topicloom.kernels.greedy.search import new_search
 from topicloom.kernels.greedy.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
@@ -113,8 +115,16 @@ def total(interest: Interest, parameters: Mapping[str, Any]) -> int:
     return int(parameters.get("folds", 1)) * (interest.subscription_count - interest.topic_count)
 
 
+def memory_by_rows(interest: Interest, parameters: Mapping[str, Any]) -> int:
+    """Bytes that a designer takes at most that adds links of highest contribution, whatever the degrees."""
+    if prefers_bitsets(interest):
+        return memory(interest, parameters)
+    rows = row_merging_bytes(interest.node_count, interest.topic_count, interest.subscription_count)
+    return rows + most_links(interest) * 12
+
+
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Bytes that a greedy designer takes at most."""
+    """Bytes that a designer takes at most that compares links between some of the nodes."""
     links = most_links(interest) * 12
     if parameters.get(MATCHING.name) == MAXIMAL:
         links = most_matched(interest, parameters.get("max_degree")) * 12 + matchings_bytes(interest.node_count)
@@ -130,14 +140,25 @@ def greedy_links(
     interest: Interest, watch: Watch, *, max_edges: int | None = None, without: Links | None = None
 ) -> Links:
     """Links of highest contribution, one after the other; not more than `max_edges` and none of those in `without`."""
+    room = most_links(interest)
+    links = new_link_list(room if max_edges is None else min(room, max_edges))
+    if not prefers_bitsets(interest):
+        return _links_by_rows(interest, links, without, watch)
     instance = prepare(interest)
     if without is not None:
         exclude(instance.candidates, without.source, without.target)
-    room = most_links(interest)
-    links = new_link_list(room if max_edges is None else min(room, max_edges))
     search = new_search(instance.candidates, confined=False)
     count = merge_greedily(search, instance.topics, instance.candidates, links, watch.ticks)
     return _first(links, count)
+
+
+def _links_by_rows(interest: Interest, links: LinkList, without: Links | None, watch: Watch) -> Links:
+    none = np.empty(0, np.int32)
+    spent = Links(none, none, none) if without is None else without
+    rows = (interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes)
+    members = new_topic_members(*rows)
+    counts = new_row_counts(members, most_common_topics(interest), spent.source, spent.target)
+    return _first(links, merge_by_rows(members, counts, links, watch.ticks))
 
 
 def even_links(

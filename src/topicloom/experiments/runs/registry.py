@@ -33,7 +33,7 @@ RUNS: Mapping[str, Run] = {
 # Runs that make what they run on by themselves.
 WITHOUT_INTEREST = ("content",)
 
-_SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "seed")
+_SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "size_exponent", "seed")
 
 _READ_AS = "exponential_as"
 

@@ -5,6 +5,7 @@
 - `lanes`: Operations on 64 bytes or 8 words at a time, and on the bits of a word.
 - `matchings`: Maximal matchings: links that contribute nothing, between nodes below the highest degree.
 - `representation`: What every representation of the topics answers to the search for links.
+- `row_merging`: Greedy merging row by row, for sparse interests.
 - `rules`: The greedy designers: add the best link again and again, under one of two rules.
 - `search`: The search for the best link: highest contribution, then lowest (smaller id, larger id).
 - `topic_bits`: Topics as bitsets, for interests whose nodes share many topics.

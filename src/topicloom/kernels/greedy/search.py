@@ -133,6 +133,16 @@ def sift_down(ties, parent, count):
     ties[parent] = tie
 
 
+@inner_kernel()
+def heap_sort(ties, count):
+    """Sort the first ties in place."""
+    for parent in range(count // 2 - 1, -1, -1):
+        sift_down(ties, parent, count)
+    for last in range(count - 1, 0, -1):
+        ties[0], ties[last] = ties[last], ties[0]
+        sift_down(ties, np.int64(0), last)
+
+
 @inner_kernel(_nrt=True)
 def sort_ties(ties, count, nodes):
     """Sort the first ties: few of them by a heap, many by counting, first the larger ids, then the smaller.
@@ -140,11 +150,7 @@ def sort_ties(ties, count, nodes):
     Not by numpy's sort, nor by assigning to a slice: compiling these two took a quarter of the first design.
     """
     if count < nodes:
-        for parent in range(count // 2 - 1, -1, -1):
-            sift_down(ties, parent, count)
-        for last in range(count - 1, 0, -1):
-            ties[0], ties[last] = ties[last], ties[0]
-            sift_down(ties, np.int64(0), last)
+        heap_sort(ties, count)
         return
     other = np.empty(count, np.uint64)
     for half in range(2):

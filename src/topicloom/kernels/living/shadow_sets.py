@@ -1,7 +1,8 @@
 """What happens when a node joins, leaves or changes its topics, and is mended by shadow sets or naively: Shadows, V.
 
 The nodes that new links may join are the shadow set: the neighbours and backups of the node that goes, or the backups
-of the node that comes. Naively they are all that want one of its topics.
+of the node that comes. Naively they are all that want one of its topics; by neighbours, those of the node that goes,
+and of one that comes, which has none, again all.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from topicloom.kernels.living.population import enter, exit_, new_mark, unlink, 
 PRIMAL_DUAL = 0
 GREEDY = 1
 NAIVE = 2
+PRIMAL_DUAL_CARRIED = 3
+GREEDY_PLAIN = 4
+NEIGHBOURS = 5
 
 
 @kernel()
 def build_backups(population, scratch, nodes, coverage, method):
     """Build the backups of nodes, one after the other."""
     for k in range(nodes.shape[0]):
-        if method == PRIMAL_DUAL:
-            build_by_primal_dual(population, scratch, nodes[k], coverage)
-        elif method == GREEDY:
-            build_greedily(population, scratch, nodes[k], coverage)
+        if method in (PRIMAL_DUAL, PRIMAL_DUAL_CARRIED):
+            build_by_primal_dual(population, scratch, nodes[k], coverage, method == PRIMAL_DUAL_CARRIED)
+        elif method in (GREEDY, GREEDY_PLAIN):
+            build_greedily(population, scratch, nodes[k], coverage, method == GREEDY_PLAIN)
 
 
 @kernel()
@@ -62,7 +66,7 @@ def shadow_set(population, scratch, v, topics, method, leaving):
     if not leaving:
         scratch.queue[0] = v
         count = 1
-    if method == NAIVE:
+    if method == NAIVE or (method == NEIGHBOURS and not leaving):
         for k in range(topics.shape[0]):
             count = collect(scratch, scratch.queue, population.members, topics[k], marked, count)
     else:
