@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import networkx
 
 from topicloom.deploy.planning.broker_names import quoted
-from topicloom.deploy.planning.plan import Pair, Plan, Route
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.planning.plan import Plan, Route
 from topicloom.errors import InputError
 
 
