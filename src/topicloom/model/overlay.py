@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -111,6 +111,20 @@ class Overlay:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """The links by the names of their ends, in the order they were added."""
+        names = self.interest.node_names
+        return ((names[u], names[v]) for u, v in zip(self.source.tolist(), self.target.tolist(), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both link the same nodes in the same way, in whatever order and whoever designed them."""
+        if not isinstance(other, Overlay):
+            return NotImplemented
+        return self.interest.node_names == other.interest.node_names and set(self) == set(other)
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.interest.node_count))
 
     @property
     def degrees(self) -> npt.NDArray[np.int64]:
