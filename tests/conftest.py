@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,26 +20,37 @@ _SPARK_COMMANDS = tuple(
     f"tests/cli/test_{name}.py" for name in ("spark_commands", "content_spark_commands", "reproduce_command")
 )
 
+# Every Spark of the tests takes its settings from here, also those that commands start.
+os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark" / "conf")
+
 # The same examples in every run, and no clock: the first example of a kernel may include its compilation.
-settings.register_profile("topicloom", derandomize=True, deadline=None, database=None, max_examples=100)
-settings.load_profile("topicloom")
+# `./dev test --quick` takes the profile `quick`.
+settings.register_profile("whole", derandomize=True, deadline=None, database=None, max_examples=60)
+settings.register_profile("quick", settings.get_profile("whole"), max_examples=15)
+settings.load_profile("whole")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         set_up(item)
+    items.sort(key=lambda item: not _spark(item.nodeid.partition("::")[0]))
 
 
-class _OneForSpark(LoadFileScheduling):
-    """Files go to workers one by one, except that all tests of Spark go to one: a Java takes long to get warm."""
+def _spark(file: str) -> bool:
+    return file.startswith("tests/spark/") or file in _SPARK_COMMANDS
+
+
+class _FolderByFolder(LoadFileScheduling):
+    """Folders go to workers one by one, since tests of a folder compile the same kernels; tests of Spark, which take
+    longest, begin, and all on one worker: a Java takes long to get warm."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return "spark" if file.startswith("tests/spark/") or file in _SPARK_COMMANDS else file
+        return "spark" if _spark(file) else file.rpartition("/")[0]
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _OneForSpark:
-    return _OneForSpark(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _FolderByFolder:
+    return _FolderByFolder(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -55,12 +68,5 @@ def spark() -> Iterator[SparkSession]:
     """One Spark session for all tests of a process; starting and warming one takes half a minute."""
     from topicloom.pipeline import SparkOptions, spark_session
 
-    conf = {
-        "spark.sql.shuffle.partitions": "2",
-        # Neither Java's thorough compiler nor code made for each query pays in runs of a second.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
-    with spark_session(SparkOptions("local[2]", conf, "1g"), "tests") as session:
+    with spark_session(SparkOptions("local[2]", driver_memory="1g"), "tests") as session:
         yield session

@@ -24,6 +24,7 @@ ALL = {
     "primal-dual, pruning": Settings(prune=True, coverage=2),
     "greedy": Settings(backups="greedy", coverage=1),
     "greedy, pruning": Settings(backups="greedy", prune=True),
+    "neighbours alone": Settings(coverage=0, rule="gm"),
     "naive": Settings("naive"),
     "naive, pruning": Settings("naive", prune=True, rho=1),
     "rebuild": Settings("rebuild"),
@@ -235,6 +236,8 @@ def test_what_one_was_made_with() -> None:
     naive = small(Settings("naive", rho=1, prune=True))
     assert dict(naive.parameters) == {"rho": 1.0, "prune": True, "seed": 0}
     assert dict(small(Settings("rebuild", rho=2)).parameters) == {"rho": 2.0}
+    assert dict(small(Settings("rebuild", rule="gm")).parameters) == {"rule": "gm"}
+    assert small(Settings(rule="minmax-oda", coverage=0)).parameters["rule"] == "minmax-oda"
     provenance = shadow.overlay().provenance
     assert provenance is not None
     assert (provenance.designer, provenance.seed, provenance.parameters["coverage"]) == ("shadow", 7, 2)
@@ -302,11 +305,14 @@ class TestSettings:
         [
             ({"method": "shadows"}, "method must be shadow, naive or rebuild, not 'shadows'"),
             ({"method": ""}, "method must be shadow, naive or rebuild, not ''"),
-            ({"backups": "primal"}, "backups must be primal-dual or greedy, not 'primal'"),
-            ({"coverage": 0}, "coverage must be a whole number, 1 or more, not 0"),
-            ({"coverage": -1}, "coverage must be a whole number, 1 or more, not -1"),
-            ({"coverage": 1.5}, "coverage must be a whole number, 1 or more, not 1.5"),
-            ({"coverage": True}, "coverage must be a whole number, 1 or more, not True"),
+            (
+                {"backups": "primal"},
+                "backups must be primal-dual, primal-dual-carried, greedy or greedy-plain, not 'primal'",
+            ),
+            ({"coverage": -1}, "coverage must be a whole number, 0 or more, not -1"),
+            ({"coverage": 1.5}, "coverage must be a whole number, 0 or more, not 1.5"),
+            ({"coverage": True}, "coverage must be a whole number, 0 or more, not True"),
+            ({"rule": "random"}, "rule must be low-oda, gm or minmax-oda, not 'random'"),
             ({"rho": 0.99}, "rho must be a number, 1 or more, not 0.99"),
             ({"rho": float("nan")}, "rho must be a number, 1 or more, not nan"),
             ({"rho": float("inf")}, "rho must be a number, 1 or more, not inf"),

@@ -10,18 +10,19 @@ import pytest
 
 from reference.fleets import STARTS, links_of, random_event, random_join, random_overlay, topics_of
 from reference.maintainers import Change, MaintainerTwin, broken_topics
-from topicloom.churn import Settings, maintainer
+from topicloom.churn import BACKUPS, Settings, maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
+from topicloom.churn.methods import RULES
 from topicloom.model import Overlay
 from topicloom.model.events import JOIN, LEAVE, Event
 
-KINDS = ("primal-dual", "greedy", "naive")
+KINDS = (*BACKUPS, "naive")
 
 
 def settings_of(kind: str, coverage: int, rho: float, prune: bool, seed: int) -> Settings:
     if kind == "naive":
-        return Settings("naive", rho=rho, prune=prune, seed=seed)
-    return Settings("shadow", kind, coverage, rho, prune, seed)
+        return Settings("naive", rule=RULES[seed % 3], rho=rho, prune=prune, seed=seed)
+    return Settings("shadow", kind, coverage, rho, prune, seed, RULES[seed % 3])
 
 
 def both(overlay: Overlay, kind: str, settings: Settings) -> tuple[MendingMaintainer, MaintainerTwin]:
@@ -33,6 +34,7 @@ def both(overlay: Overlay, kind: str, settings: Settings) -> tuple[MendingMainta
         kind,
         coverage=settings.coverage,
         rho=settings.rho,
+        rule=settings.rule,
         prune=settings.prune,
         seed=settings.seed,
     )
@@ -96,7 +98,7 @@ pruning = pytest.mark.parametrize("prune", [False, True], ids=["keeping", "pruni
 @pruning
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_its_twin(kind: str, prune: bool) -> None:
-    for seed, (coverage, rho) in enumerate(product([1, 2, 3, 4], [1, 3, 100])):
+    for seed, (coverage, rho) in enumerate(product([0, 1, 2, 3], [1, 3, 100])):
         dice = random.Random(f"{kind} {prune} {seed}")
         overlay = random_overlay(dice, STARTS[seed % len(STARTS)])
         follow(*both(overlay, kind, settings_of(kind, coverage, rho, prune, seed)), dice, 50, f"{seed=}")
@@ -148,6 +150,43 @@ def test_equals_its_twin_while_a_fleet_grows_from_few_and_shrinks_to_none(kind: 
             assert found.max_degree == max(Counter(u for link in twin.links for u in link).values(), default=0)
         assert_alike(found, twin, f"at {most}")
     assert len(found.live.names) == 45
+
+
+def wanted_after(topics: dict[str, set[str]], events: list[Event]) -> dict[str, set[str]]:
+    after = {node: set(wanted) for node, wanted in topics.items()}
+    for event in events:
+        if event.kind == LEAVE:
+            del after[event.node]
+        else:
+            after[event.node] = after.get(event.node, set()).difference(event.remove).union(event.add)
+    return after
+
+
+@pruning
+@pytest.mark.parametrize("kind", KINDS)
+def test_events_that_are_mended_jointly_equal_their_twin(kind: str, prune: bool) -> None:
+    for seed in range(10):
+        dice = random.Random(f"jointly {kind} {prune} {seed}")
+        overlay = random_overlay(dice, dice.choice(STARTS))
+        found, twin = both(overlay, kind, settings_of(kind, seed % 4, 3, prune, seed))
+        number = 0
+        for _ in range(12):
+            events: list[Event] = []
+            after = wanted_after(twin.topics, [])
+            for _ in range(dice.randint(0, 9)):
+                events.append(random_event(dice, number, after))
+                after = wanted_after(after, events[-1:])
+                number += 1
+            before = dict(twin.topics)
+            concerned = (before.keys() | after.keys()) - {node for node in before if after.get(node) == before[node]}
+            wanted = {node: after.get(node) for node in concerned}
+            expected = twin.jointly(dict(sorted(wanted.items())))
+            change, refused = found.apply_jointly(events)
+            where = f"{seed=} {events}"
+            assert refused == {}, where
+            assert (list(change.added), list(change.removed), change.shadow) == expected, where
+            assert_alike(found, twin, where)
+            assert broken_topics(twin.topics, twin.links) == [], where
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import stars as twin
@@ -31,7 +31,6 @@ def pairs(links: Links) -> list[tuple[int, int]]:
 
 @designers
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES))
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
 def test_equals_its_twin(designer: Designer, seed: int, shape: str) -> None:
     interest = random_interest(seed, shape)
     assert pairs(build(designer, interest)) == twin.stars(interest, TWINS[designer])
@@ -47,7 +46,6 @@ def test_equals_its_twin_on_many_nodes(designer: Designer, popularity: str, seed
 
 @designers
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES))
-@settings(max_examples=50, deadline=None, derandomize=True, database=None)
 def test_no_topic_has_a_diameter_above_two(designer: Designer, seed: int, shape: str) -> None:
     interest = random_interest(seed, shape)
     overlay = nx.Graph(pairs(build(designer, interest)))

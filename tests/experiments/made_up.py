@@ -10,6 +10,7 @@ import pyarrow as pa
 from topicloom.experiments.catalogue import all_figures
 from topicloom.experiments.claims import check
 from topicloom.experiments.figure import Figure
+from topicloom.experiments.figure import Parameters as Pairs
 from topicloom.experiments.figure_grid import beside
 from topicloom.experiments.queries import Runs
 from topicloom.experiments.verdict import Verdict
@@ -27,13 +28,18 @@ def one_row(**columns: Callable[[Parameters], Any]) -> Results:
     return lambda parameters: [{name: value(parameters) for name, value in columns.items()}]
 
 
-def runs_of(figure: Figure, results: Results) -> Runs:
-    """All cells of a figure with these results."""
-    rows = [
-        {**row, **beside(Cell(figure.run, dict(cell)), row)} for cell in figure.cells for row in results(dict(cell))
-    ]
+def runs_of(figure: Figure, results: Results) -> dict[str, Runs]:
+    """All cells of a figure, by its readings, with these results."""
+    return {
+        reading.name: Runs(_rows(figure, reading.cells, results), figure.parameters, figure.curve)
+        for reading in figure.readings
+    }
+
+
+def _rows(figure: Figure, cells: Sequence[Pairs], results: Results) -> pa.Table:
+    rows = [{**row, **beside(Cell(figure.run, dict(cell)), row)} for cell in cells for row in results(dict(cell))]
     names = dict.fromkeys(name for row in rows for name in row)
-    return Runs(pa.table({name: [row.get(name) for row in rows] for name in names}))
+    return pa.table({name: [row.get(name) for row in rows] for name in names})
 
 
 def verdict_on(claim: str, results: Results) -> Verdict:

@@ -25,7 +25,7 @@ ROWS = pa.table(
 
 def drawn(table: pa.Table = ROWS, /, **plot: Any) -> Picture:
     figure = Figure("p-fig-1", "P", "figure 1", "t", "a", "design", (), Plot(**plot), ())
-    return draw(figure, Runs(table))
+    return draw(figure, {"": Runs(table)})
 
 
 def test_lines_are_means_with_the_spread() -> None:
@@ -47,6 +47,21 @@ def test_panels_are_values_and_rows_of_them_measures() -> None:
     )
     assert [axes.get_title(loc="left") for axes in picture.axes] == ["zipf", "uniform", "zipf", "uniform"]
     assert [axes.get_ylabel() for axes in picture.axes] == ["degree", "degree", "support", "support"]
+
+
+def test_readings_stand_side_by_side() -> None:
+    other = ROWS.set_column(3, "degree", pa.array([1.0, 1.0, 2.0, 2.0, 3.0, 3.0]))
+    lines = {"draw": "lines", "x": "nodes", "y": ("degree",), "lines": ("designer",), "names": {}}
+
+    def titles(**plot: Any) -> list[str]:
+        figure = Figure("p-fig-1", "P", "figure 1", "t", "a", "design", (), Plot(**plot), ())
+        picture = draw(figure, {"printed": Runs(ROWS), "other": Runs(other)})
+        return [axes.get_title(loc="left") for axes in picture.axes]
+
+    assert titles(**lines) == ["printed", "other"]
+    assert titles(**lines, panels="popularity") == ["zipf, printed", "zipf, other"]
+    assert titles(**lines, readings=("other",)) == [""]
+    assert titles(draw="table", rows="designer", columns="nodes", value="degree") == ["printed", "other"]
 
 
 def test_dots_are_all_rows() -> None:

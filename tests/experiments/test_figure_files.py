@@ -86,6 +86,54 @@ def test_quick_values_replace_the_others(path: Path) -> None:
     assert {cell["nodes"] for cell in cells} == {3, 50}
 
 
+READINGS = """
+[[reading]]
+name = "as printed"
+source = "Section 1: so."
+chosen_after = false
+
+[[reading]]
+name = "other"
+source = "Section 2: or so."
+chosen_after = true
+[[reading.set]]
+topics = 7
+[[reading.set]]
+where = { designer = ["low-oda", "gpm"], nodes = 10 }
+k = 2
+"""
+
+
+def test_readings_set_parameters_of_the_cells_that_they_are_about(path: Path) -> None:
+    path.write_text(TEXT + READINGS)
+    figure = read_figure(path, quick=False)
+    first, other = figure.readings
+    assert [(each.name, each.source, each.chosen_after) for each in figure.readings] == [
+        ("as printed", "Section 1: so.", False),
+        ("other", "Section 2: or so.", True),
+    ]
+    path.write_text(TEXT)
+    assert first.cells == read_figure(path, quick=False).cells
+    assert {dict(cell)["topics"] for cell in other.cells} == {7}
+    assert {tuple(dict(cell)[name] for name in ("designer", "nodes")) for cell in other.cells if "k" in dict(cell)} == {
+        ("low-oda", 10),
+        ("gpm", 10),
+    }
+    assert len(figure.cells) == 2 * len(first.cells)
+    assert figure.parameters == {"designer", "k", "max_degree", "nodes", "seed", "topics"}
+
+
+def test_cells_that_no_reading_sets_are_shared(path: Path) -> None:
+    path.write_text(TEXT + READINGS.replace("topics = 7", "topics = 5"))
+    figure = read_figure(path, quick=False)
+    assert len(figure.cells) < 2 * len(figure.readings[0].cells)
+
+
+def test_without_readings_there_is_one_that_has_no_name(path: Path) -> None:
+    (only,) = read_figure(path, quick=False).readings
+    assert (only.name, only.source, only.chosen_after) == ("", "", False)
+
+
 def test_a_key_that_means_nothing_is_noticed(path: Path) -> None:
     path.write_text(TEXT.replace('lines = "designer"', 'line = "designer"'))
     with pytest.raises(TypeError, match="line"):
@@ -110,12 +158,15 @@ def test_figures_are_found_by_id_paper_or_all() -> None:
 def test_every_file_is_whole(figure: Figure) -> None:
     assert figure.run in RUNS
     assert figure.claims
-    for text in (figure.paper, figure.place, figure.title, figure.about, *(claim.says for claim in figure.claims)):
+    told = [text for reading in figure.readings if len(figure.readings) > 1 for text in (reading.name, reading.source)]
+    told += [figure.paper, figure.place, figure.title, figure.about, *(claim.says for claim in figure.claims)]
+    for text in told:
         assert text == text.strip() != ""
     assert figure.repetitions >= 3, "several repetitions, to see the spread"
     for cell in figure.cells:
         assert dict(cell).get("designer", "gm") in DESIGNERS
     plot = figure.plot
+    assert set(plot.readings) <= {reading.name for reading in figure.readings}
     assert plot.draw in ("lines", "dots", "table")
     needed = (plot.rows, plot.columns, plot.value) if plot.draw == "table" else (plot.x, *plot.y, *plot.lines)
     assert all(needed)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.interests import SHAPES, nodes_by_topic, random_interest
@@ -11,7 +11,6 @@ from topicloom.kernels.graphs.components import common_subscriptions, find_root,
 from topicloom.model import Interest
 
 seeds = st.integers(0, 10**6)
-checked = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 
 
 def ends(links: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +22,6 @@ def ends(links: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(seed=seeds, shape=st.sampled_from(SHAPES), links=st.sampled_from(LINK_SHAPES))
-@checked
 def test_each_contribution_is_the_drop_in_components(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -38,7 +36,6 @@ def test_each_contribution_is_the_drop_in_components(seed: int, shape: str, link
 
 
 @given(seed=seeds, shape=st.sampled_from(SHAPES), links=st.sampled_from(LINK_SHAPES))
-@checked
 def test_subscriptions_share_a_root_exactly_when_they_share_a_component(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -57,7 +54,6 @@ def test_subscriptions_share_a_root_exactly_when_they_share_a_component(seed: in
 
 
 @given(seed=seeds)
-@checked
 def test_common_subscriptions_of_rows_of_very_different_lengths(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = [rng.choice(300, size, replace=False) for size in rng.integers(1, [4, 200])]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.measures import LINK_SHAPES, diameter, graph_of, random_links
@@ -24,7 +24,6 @@ def diameter_of(graph: nx.Graph) -> int:
 
 # Up to 200 nodes: several batches of 64 sources.
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(LINK_SHAPES), nodes=st.integers(1, 200))
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_equals_its_twin(seed: int, shape: str, nodes: int) -> None:
     graph = graph_of(nodes, random_links(seed, shape, nodes))
     assert diameter_of(graph) == diameter(graph)

@@ -4,7 +4,7 @@ import random
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.measures import LINK_SHAPES, fewest_relays, graph_of, random_links, relays
@@ -44,7 +44,6 @@ def some_nodes(seed: int, count: int, most: int) -> list[int]:
 
 
 @given(seed=seeds, shape=shapes, count=st.integers(1, 80), most=st.sampled_from([4, 12, 80]))
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
 def test_chooses_the_relays_of_its_twin(seed: int, shape: str, count: int, most: int) -> None:
     graph = graph_of(count, random_links(seed, shape, count))
     subscribers = some_nodes(seed, count, most)
@@ -52,7 +51,6 @@ def test_chooses_the_relays_of_its_twin(seed: int, shape: str, count: int, most:
 
 
 @given(seed=seeds, shape=shapes, count=st.integers(1, 80))
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_with_its_relays_a_topic_is_as_connected_as_the_overlay_allows(seed: int, shape: str, count: int) -> None:
     graph = graph_of(count, random_links(seed, shape, count))
     subscribers = some_nodes(seed, count, 12)
@@ -65,7 +63,6 @@ def test_with_its_relays_a_topic_is_as_connected_as_the_overlay_allows(seed: int
 
 
 @given(seed=seeds, shape=shapes, count=st.integers(2, 11))
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_tree_has_at_most_twice_the_links_of_the_best(seed: int, shape: str, count: int) -> None:
     graph = graph_of(count, random_links(seed, shape, count))
     subscribers = some_nodes(seed, count, 6)

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.interests import SHAPES, nodes_by_topic, random_interest
@@ -15,7 +15,6 @@ from topicloom.kernels.graphs.components import merge_links
 from topicloom.metrics import Measures, measure, summarise, topic_measures
 from topicloom.model import Interest, Overlay
 
-checked = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 cases = {"seed": st.integers(0, 10**6), "shape": st.sampled_from(SHAPES), "links": st.sampled_from(LINK_SHAPES)}
 
 
@@ -32,7 +31,6 @@ def one_topic(graph: nx.Graph) -> Measures:
 
 
 @given(**cases)
-@checked
 def test_equals_its_twin(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -61,7 +59,6 @@ def test_equals_its_twin(seed: int, shape: str, links: str) -> None:
 
 
 @given(**cases)
-@checked
 def test_laws_of_support(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     chosen = random_links(seed, links, interest.node_count)
@@ -84,7 +81,6 @@ def test_laws_of_support(seed: int, shape: str, links: str) -> None:
 
 
 @given(**cases)
-@checked
 def test_order_of_topics_does_not_matter(seed: int, shape: str, links: str) -> None:
     interest = random_interest(seed, shape)
     overlay = overlay_of(interest, random_links(seed, links, interest.node_count))

@@ -1,4 +1,4 @@
-"""Slow twins of the two ways to choose backups, straight from Shadows, algorithms 11 and 12.
+"""Slow twins of the ways to choose backups, straight from Shadows, algorithms 11 and 12.
 
 `weight` says what each node bears already, its links and its primaries, once the old backups are forgotten.
 """
@@ -26,8 +26,12 @@ class SplitMix64:
         return (z ^ (z >> 31)) % count
 
 
-def greedy_backups(node: str, topics: Topics, weight: Mapping[str, int], coverage: int) -> list[str]:
+def greedy_backups(
+    node: str, topics: Topics, weight: Mapping[str, int], coverage: int, *, plain: bool = False
+) -> list[str]:
     """Algorithm 11: again and again the node of least weight for each uncovered topic that it wants."""
+    if plain:
+        weight = dict.fromkeys(topics, 1)
     backups: list[str] = []
     for _ in range(coverage):
         rest = set(topics[node])
@@ -39,16 +43,25 @@ def greedy_backups(node: str, topics: Topics, weight: Mapping[str, int], coverag
 
 
 def primal_dual_backups(
-    node: str, topics: Topics, weight: Mapping[str, int], coverage: int, draw: Callable[[int], int]
+    node: str,
+    topics: Topics,
+    weight: Mapping[str, int],
+    coverage: int,
+    draw: Callable[[int], int],
+    *,
+    carried: bool = False,
 ) -> list[str]:
     """Algorithm 12: a random uncovered topic takes the cheapest node that wants it; the others owe so much less.
 
     The paper leaves out whoever owes nothing any more, and would wait for ever where nobody else is left: here they
-    come last, and a topic whose nodes are all chosen is left out.
+    come last, and a topic whose nodes are all chosen is left out. Where they are carried, what nodes owe after a cover
+    is what they owe before the next.
     """
     backups: list[str] = []
-    for _ in range(coverage):
-        owed = {u: weight[u] for u in topics if u != node and u not in backups}
+    owed: dict[str, int] = {}
+    for cover in range(coverage):
+        if cover == 0 or not carried:
+            owed = {u: weight[u] for u in topics if u != node and u not in backups}
         rest = sorted(topics[node])
         while rest:
             topic = rest[draw(len(rest))]

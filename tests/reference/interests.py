@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
 
 from topicloom.model import Interest
 
 Pair = tuple[str, str]
 
 
+@cache
 def random_interest(seed: int, shape: str) -> Interest:
     """An interest of one of the SHAPES, 2 to 14 nodes (one for "one-node"); the same for the same seed."""
     dice = random.Random(f"{shape} {seed}")

@@ -60,7 +60,10 @@ def needed_for(topics: Topics, links: Iterable[Link], link: Link) -> list[str]:
 
 
 class MaintainerTwin:
-    """What `shadow` and `naive` do, event by event; `kind` is `naive`, or how backups are built."""
+    """What `shadow` and `naive` do, event by event; `kind` is `naive`, or how backups are built.
+
+    Where the rule is `gm` a link is always the best, where it is `minmax-oda` one that raises no highest degree.
+    """
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class MaintainerTwin:
         *,
         coverage: int,
         rho: float,
+        rule: str = "low-oda",
         prune: bool,
         seed: int,
     ) -> None:
@@ -79,6 +83,7 @@ class MaintainerTwin:
         self._kind = kind
         self._coverage = coverage
         self._rho = rho
+        self._rule = rule
         self._prune = prune
         self._draw = SplitMix64(seed)
         for node in sorted(topics):  # algorithm 6
@@ -121,6 +126,52 @@ class MaintainerTwin:
         stale = primaries + self._no_longer_alone(node, add)
         return self._changed(added + more, [], shadow + (considered if add else 0), stale=stale)
 
+    def jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
+        """Several events at once: nodes want these topics from now on, None where they are gone."""
+        before = {node: set(self.topics.get(node, ())) for node in wanted}
+        given_up = {node: before[node] - (wanted[node] or set()) for node in wanted}
+        taken_up = {node: (wanted[node] or set()) - before[node] for node in wanted}
+        shadows: set[str] = set()
+        for node in wanted:
+            if given_up[node]:
+                shadows |= {u for link in self.links if node in link for u in link if u != node}
+                shadows |= set(self.backups[node])
+        gone = {node for node in wanted if wanted[node] is None}
+        removed = [link for link in self.links if gone & set(link)]
+        for link in removed:
+            del self.links[link]
+        for node in wanted:
+            if node in self.topics:
+                self.topics[node] -= given_up[node]
+        stale: set[str] = set()
+        for topic in set().union(*taken_up.values()):
+            if there := subscribers(self.topics, topic):
+                shadows.add(min(there))
+                stale |= there if len(there) == 1 else set()
+        for node, after in wanted.items():
+            if after is not None:
+                self.topics[node] = set(after)
+                self.backups.setdefault(node, [])
+        for node in wanted:
+            primaries = set(self.primaries()[node])
+            stale |= primaries if node in gone else {u for u in primaries if self.topics[u] & given_up[node]}
+        for node in gone:
+            del self.topics[node], self.backups[node]
+            for backups in self.backups.values():
+                if node in backups:
+                    backups.remove(node)
+        for node in sorted(set(wanted) - gone):
+            self._build_backups(node)
+            if taken_up[node]:
+                shadows |= {node, *self.backups[node]}
+        concerned = set().union(*given_up.values(), *taken_up.values())
+        wished = set().union(*taken_up.values())
+        everybody = concerned if self._kind == "naive" else wished if self._coverage == 0 else set()
+        shadows |= {u for topic in everybody for u in subscribers(self.topics, topic)}
+        shadows &= set(self.topics)
+        added = self._construct_low_edges(concerned, combinations(sorted(shadows), 2))
+        return self._changed(added, removed, len(shadows), stale=sorted(stale & set(self.topics)))
+
     def _shadows_of_less(self, node: str, topics: set[str]) -> set[str]:
         """Algorithms 4 and 7: who may be linked once a node wants these topics no longer."""
         if self._kind == "naive":
@@ -130,7 +181,7 @@ class MaintainerTwin:
     def _connect(self, node: str, topics: set[str]) -> tuple[list[Link], int]:
         """Algorithms 3, 9 and 10: link a node within topics that it has begun to want."""
         self._build_backups(node)
-        if self._kind == "naive":
+        if self._kind == "naive" or self._coverage == 0:
             shadows = {u for u in self.topics if u != node and self.topics[u] & topics}
         else:
             shadows = set(self.backups[node])
@@ -165,17 +216,20 @@ class MaintainerTwin:
                     low = (contribution, link)
             if best[0] == 0:
                 return new
-            contribution, link = low if low[0] and low[0] * self._rho >= best[0] else best
+            spares = {"gm": False, "minmax-oda": True, "low-oda": low[0] * self._rho >= best[0]}[self._rule]
+            contribution, link = low if low[0] and spares else best
             self.links[link] = contribution
             new.append(link)
 
     def _build_backups(self, node: str) -> None:
         self.backups[node] = []
         weight = self._degrees() + Counter(u for backups in self.backups.values() for u in backups)
-        if self._kind == "greedy":
-            self.backups[node] = greedy_backups(node, self.topics, weight, self._coverage)
-        elif self._kind == "primal-dual":
-            self.backups[node] = primal_dual_backups(node, self.topics, weight, self._coverage, self._draw)
+        given = (node, self.topics, weight, self._coverage)
+        if self._kind in ("greedy", "greedy-plain"):
+            self.backups[node] = greedy_backups(*given, plain=self._kind == "greedy-plain")
+        elif self._kind in ("primal-dual", "primal-dual-carried"):
+            carried = self._kind == "primal-dual-carried"
+            self.backups[node] = primal_dual_backups(*given, self._draw, carried=carried)
 
     def _degrees(self) -> Counter[str]:
         return Counter(u for link in self.links for u in link)

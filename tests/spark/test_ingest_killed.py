@@ -35,8 +35,7 @@ def watch():
     die()
 
 threading.Thread(target=watch, daemon=True).start()
-conf = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-with spark_session(SparkOptions("local[1]", conf, "512m"), "killed") as spark:
+with spark_session(SparkOptions("local[1]", driver_memory="512m"), "killed") as spark:
     ingest(spark, [raw], out, IngestOptions(), lambda step: step == moment and die())
 """
 MOMENTS = ("staged/notes/*", "interning and writing", "subscriptions/part-*")

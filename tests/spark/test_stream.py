@@ -134,8 +134,7 @@ elif place == "write":
     stream._write = dying(stream._write)
 elif place == "done":
     stream.Follower._follow = dying(stream.Follower._follow)
-conf = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-with spark_session(SparkOptions("local[1]", conf, "512m"), "killed") as spark:
+with spark_session(SparkOptions("local[1]", driver_memory="512m"), "killed") as spark:
     lines = stream.event_lines(spark, folder / "events")
     stream.follow(lines, OVERLAY, state=folder / "state", out=folder / "out", once=True)
 """

@@ -52,6 +52,13 @@ def test_newcomers_given() -> None:
     assert [event.add for event in joins] == [("x",), ("y", "z"), ("x",)]
 
 
+@pytest.mark.parametrize("name", ["a", "joined-000001", "n0001", "oslo", "~joined-000009", "ümlaut"])
+def test_newcomers_come_last_by_name_and_in_the_order_of_their_coming(name: str) -> None:
+    joins = churn_trace(Interest.from_pairs([(name, "x")]), 12, join_share=1)
+    names = [name, *(event.node for event in joins)]
+    assert names == sorted(set(names))
+
+
 def test_the_last_node_stays() -> None:
     one = Interest.from_pairs([("joined-000001", "x")])
     events = churn_trace(one, 20, join_share=0, change_share=0.5)

@@ -6,34 +6,53 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from topicloom.algorithms import SEED, Parameter
 from topicloom.churn.connectedness import require_connected
 from topicloom.churn.live_overlay import LiveOverlay
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.churn.pruning import Pruner
-from topicloom.churn.rebuild import RebuildMaintainer
+from topicloom.churn.rebuild import RebuildMaintainer, choosing
 from topicloom.kernels.living import shadow_sets
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
 METHODS = ("shadow", "naive", "rebuild")
-BACKUPS = {"primal-dual": shadow_sets.PRIMAL_DUAL, "greedy": shadow_sets.GREEDY}
+# Links are chosen as these designers choose them.
+RULES = ("low-oda", "gm", "minmax-oda")
+BACKUPS = {
+    "primal-dual": shadow_sets.PRIMAL_DUAL,
+    "primal-dual-carried": shadow_sets.PRIMAL_DUAL_CARRIED,
+    "greedy": shadow_sets.GREEDY,
+    "greedy-plain": shadow_sets.GREEDY_PLAIN,
+}
 
 
 PARAMETERS = (
     Parameter(
         "method",
         str,
-        "how to mend: among few nodes kept ready, among all, or by designing everything anew with low-oda",
+        "how to mend: among few nodes kept ready, among all, or by designing everything anew",
         "shadow",
         choices=METHODS,
     ),
     Parameter(
         "backups", str, "how shadow chooses the nodes that it keeps ready", "primal-dual", choices=tuple(BACKUPS)
     ),
-    Parameter("coverage", int, "how often the backups of a node cover each of its topics, for shadow", 3),
-    Parameter("rho", float, "how much more a link must contribute to be worth a higher degree", 3.0),
+    Parameter(
+        "coverage",
+        int,
+        "how often the backups of a node cover each of its topics, for shadow; with 0 there are none, and neighbours "
+        "are linked",
+        3,
+        minimum=0,
+    ),
+    Parameter("rule", str, "the designer that links are chosen as by", "low-oda", choices=RULES),
+    Parameter(
+        "rho", float, "how much more a link must contribute to be worth a higher degree, for the rule low-oda", 3.0
+    ),
     Parameter("prune", bool, "drop links that no topic needs any more, oldest first; not for rebuild", False),
 )
 # The generator of backups is a number of 64 bits.
@@ -54,6 +73,7 @@ class Settings:
     rho: float = _default("rho")
     prune: bool = _default("prune")
     seed: int = _default("seed")
+    rule: str = _default("rule")
 
     def __post_init__(self) -> None:
         for name, parameter in _KNOWN.items():
@@ -70,7 +90,7 @@ def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer
     settings = settings or Settings()
     require_connected(overlay)
     if settings.method == "rebuild":
-        return RebuildMaintainer(overlay, settings.rho)
+        return RebuildMaintainer(overlay, settings.rule, settings.rho)
     made = mending(LiveOverlay(overlay, settings.seed), settings)
     made.build_backups()
     return made
@@ -84,15 +104,34 @@ def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
 
 def _made(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
     shadow = settings.method == "shadow"
+    about_backups: dict[str, int | float | str | bool] = {}
+    if shadow:
+        about_backups = {"backups": settings.backups, "coverage": settings.coverage}
     return MendingMaintainer(
         live,
         settings.method,
-        kind=BACKUPS[settings.backups] if shadow else shadow_sets.NAIVE,
+        kind=_kind(settings),
         coverage=settings.coverage if shadow else 0,
-        rho=settings.rho,
-        seed=settings.seed,
+        rho=_rho(settings),
         pruner=Pruner() if settings.prune else None,
+        made_with={
+            **choosing(settings.rule, settings.rho),
+            **about_backups,
+            "prune": settings.prune,
+            "seed": settings.seed,
+        },
     )
+
+
+def _kind(settings: Settings) -> int:
+    if settings.method == "naive":
+        return shadow_sets.NAIVE
+    return BACKUPS[settings.backups] if settings.coverage else shadow_sets.NEIGHBOURS
+
+
+def _rho(settings: Settings) -> float:
+    """What a link that spares the highest degree may lack: nothing as `gm` chooses, anything as `minmax-oda` does."""
+    return {"gm": 0.0, "minmax-oda": np.inf}.get(settings.rule, settings.rho)
 
 
 @cache

@@ -88,7 +88,7 @@ def _maintainer(content: dict[str, Any], settings: Settings) -> Maintainer:
     table = np.array(links, np.int32).reshape(-1, 3)
     overlay = Overlay(interest, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
     if settings.method == "rebuild":
-        return RebuildMaintainer(overlay, settings.rho)
+        return RebuildMaintainer(overlay, settings.rule, settings.rho)
     live = LiveOverlay(overlay, content["random"])
     live.set_backups(content["backups"])
     return mending(live, settings)

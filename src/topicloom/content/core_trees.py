@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom.content.assignment import Assignment
-from topicloom.content.cost import core_tables
+from topicloom.content.core_routing import core_tables
 from topicloom.files.atomic import replacing
 from topicloom.files.columns import numbers
 from topicloom.files.name_tables import names_column, read_table

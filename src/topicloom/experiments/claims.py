@@ -6,32 +6,32 @@ The rules are the same for all claims, so that none can be bent until it holds:
 - `about`, where the paper says about or roughly, or a number is read off a picture: within 25%
 - `order`, an order of magnitude: within a factor of the square root of ten
 - `at most`, `at least`: our mean against the bound
-- `always`: true of every case in every repetition. `mostly`: of more than half of the cases
+- `always`: true of every case. `mostly`: of more than half of the cases
+
+All are judged on the means over the repetitions, whose values one by one give the span that is shown beside. Where a
+claim is about rows that cannot be averaged, such as the events of one run, the rows of each repetition are judged; then
+a number is the mean of theirs and `always` means in each of them.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Mapping
 
 from topicloom.experiments.figure import Claim, Figure
-from topicloom.experiments.queries import Runs
-from topicloom.experiments.verdict import Verdict
-from topicloom.present.numbers import measured
+from topicloom.experiments.queries import Answer, Runs
+from topicloom.experiments.verdict import ReadingVerdict, Verdict
+from topicloom.present.numbers import Number, measured
 
 _TOLERANCE = {"equal": 0.1, "about": 0.25}
 _ORDER = math.sqrt(10)
 _QUICK = "A quick run has smaller sizes or fewer repetitions than a full one."
 
 
-def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
-    """Hold a claim against the runs; where `quick` made them smaller, the sentence says so."""
-    columns, rows = runs.ask(claim.query)
-    at = columns.index("value")
-    values = [float(row[at]) for row in rows if row[at] is not None]
-    number = math.fsum(values) / len(values) if values else None
-    holds = None if number is None else _holds(claim, number, min(values))
-    verdict = Verdict(
+def check(figure: Figure, claim: Claim, readings: Mapping[str, Runs], *, quick: bool) -> Verdict:
+    """Hold a claim against the runs of each reading; where `quick` made them smaller, the sentence says so."""
+    first, *others = (_judge(claim, name, runs) for name, runs in readings.items())
+    return Verdict(
         id=claim.id,
         figure=figure.id,
         paper=figure.paper,
@@ -40,26 +40,48 @@ def check(figure: Figure, claim: Claim, runs: Runs, *, quick: bool) -> Verdict:
         rule=claim.rule,
         published=claim.published,
         unit=claim.unit,
-        number=number,
-        low=min(values, default=None),
-        high=max(values, default=None),
-        repetitions=len(values),
-        holds=holds,
-        sentence="",
+        number=first.number,
+        low=first.low,
+        high=first.high,
+        repetitions=first.repetitions,
+        holds=first.holds,
+        sentence=_sentence(claim, quick=quick) if first.holds is False else "",
+        reading=first.reading,
+        others=tuple(others),
     )
-    if holds is not False:
-        return verdict
+
+
+def _judge(claim: Claim, reading: str, runs: Runs) -> ReadingVerdict:
+    values, each = (_values(answer) for answer in (runs.ask_means(claim.query), runs.ask(claim.query)))
+    number = math.fsum(values) / len(values) if values else None
+    holds = None if number is None else _holds(claim, number, min(values))
+    return ReadingVerdict(reading, number, min(each, default=None), max(each, default=None), len(each), holds)
+
+
+def _values(answer: Answer) -> list[float]:
+    columns, rows = answer
+    at = columns.index("value")
+    return [float(row[at]) for row in rows if row[at] is not None]
+
+
+def _sentence(claim: Claim, *, quick: bool) -> str:
     if quick:
-        return replace(
-            verdict, sentence=f"{_QUICK} Of the published full run: {claim.differs}" if claim.differs else _QUICK
-        )
-    return replace(verdict, sentence=claim.differs or "It is not known why.")
+        return f"{_QUICK} Of the published full run: {claim.differs}" if claim.differs else _QUICK
+    return claim.differs or "It is not known why."
 
 
-def ours(verdict: Verdict) -> str:
+def ours(verdict: Verdict) -> Number:
     """Our number with its spread, in words; a share of the cases where the claim is about cases."""
-    number = measured(verdict.number, verdict.low, verdict.high, verdict.unit, cases=verdict.published is None)
-    return number.text
+    return _measured(verdict, verdict)
+
+
+def others(verdict: Verdict) -> list[tuple[str, Number, bool | None]]:
+    """The names of the other readings, our numbers under them, and whether the claim holds there."""
+    return [(other.reading, _measured(verdict, other), other.holds) for other in verdict.others]
+
+
+def _measured(claim: Verdict, found: Verdict | ReadingVerdict) -> Number:
+    return measured(found.number, found.low, found.high, claim.unit, cases=claim.published is None)
 
 
 def _holds(claim: Claim, number: float, lowest: float) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from topicloom.experiments.figure import Figure, Plot
@@ -20,30 +20,41 @@ _PANEL = (3.7, 2.9)
 _DOTS = 2_000
 
 
-def draw(figure: Figure, runs: Runs) -> Picture:
-    """Draw a figure from the runs."""
-    columns, found = runs.ask(figure.plot.query)
-    rows = [dict(zip(columns, row, strict=True)) for row in found]
-    return _draw_table(figure.plot, rows) if figure.plot.draw == "table" else _draw_panels(figure.plot, rows)
+def draw(figure: Figure, readings: Mapping[str, Runs]) -> Picture:
+    """Draw a figure from the runs of each of its readings, which stand side by side."""
+    plot = figure.plot
+    drawn = {name: runs for name, runs in readings.items() if not plot.readings or name in plot.readings}
+    rows = {name: _rows(plot, runs) for name, runs in drawn.items()}
+    return _draw_tables(plot, rows) if plot.draw == "table" else _draw_panels(plot, rows)
 
 
-def _draw_panels(plot: Plot, rows: Sequence[Row]) -> Picture:
-    panels = _distinct(rows, plot.panels) if plot.panels else [None]
-    lines = list(dict.fromkeys(_line(plot, row) for row in rows))
+def _rows(plot: Plot, runs: Runs) -> list[Row]:
+    columns, found = runs.ask(plot.query)
+    return [dict(zip(columns, row, strict=True)) for row in found]
+
+
+def _draw_panels(plot: Plot, readings: Mapping[str, Sequence[Row]]) -> Picture:
+    """Panels of one reading are a row; without panels, readings are."""
+    everything = [row for rows in readings.values() for row in rows]
+    panels = _distinct(everything, plot.panels) if plot.panels else [None]
+    lines = list(dict.fromkeys(_line(plot, row) for row in everything))
+    if plot.panels:
+        places = [(y, reading, panel) for reading in readings for y in range(len(plot.y)) for panel in panels]
+    else:
+        places = [(y, reading, None) for y in range(len(plot.y)) for reading in readings]
+    across = len(panels) if plot.panels else len(readings)
     width, height = _PANEL
     with styled():
         picture, axes = new_figure(
-            width * max(len(panels), 1.4),
-            height * len(plot.y) + 0.3,
-            panels=len(panels) * len(plot.y),
-            columns=len(panels),
+            width * max(across, 1.4), height * len(places) / across + 0.3, panels=len(places), columns=across
         )
-        for place, (row, panel) in enumerate((row, panel) for row in range(len(plot.y)) for panel in panels):
-            inside = [each for each in rows if panel is None or each[plot.panels] == panel]
-            _draw_panel(axes[place], plot, inside, lines, plot.y[row])
-            axes[place].set(xlabel=plot.x_label or plot.x, ylabel=(plot.y_label or plot.y)[row])
-            if panel is not None:
-                axes[place].set_title(_named(plot, panel))
+        for place, (y, reading, panel) in zip(axes, places, strict=True):
+            inside = [each for each in readings[reading] if panel is None or each[plot.panels] == panel]
+            _draw_panel(place, plot, inside, lines, plot.y[y])
+            place.set(xlabel=plot.x_label or plot.x, ylabel=(plot.y_label or plot.y)[y])
+            title = [_named(plot, panel)] * (panel is not None) + [reading] * (len(readings) > 1)
+            if title:
+                place.set_title(", ".join(title))
         if len(lines) > 1:
             add_legend(axes[0], lines, below=picture)
     return picture
@@ -88,28 +99,37 @@ def _draw_line(axes: Axes, points: Sequence[tuple[float, float]], dashes: str, l
     axes.fill_between(places, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
 
-def _draw_table(plot: Plot, rows: Sequence[Row]) -> Picture:
-    """Means with the lowest and the highest below them."""
-    down, across = _distinct(rows, plot.rows), _distinct(rows, plot.columns)
+def _draw_tables(plot: Plot, readings: Mapping[str, Sequence[Row]]) -> Picture:
+    """A table for each reading: means with the lowest and the highest below them."""
+    everything = [row for rows in readings.values() for row in rows]
+    down, across = _distinct(everything, plot.rows), _distinct(everything, plot.columns)
+    with styled():
+        height = (0.5 + 0.45 * len(down)) * len(readings)
+        picture, axes = new_figure(1.6 + 1.35 * len(across), height, panels=len(readings), columns=1)
+        for place, (reading, rows) in zip(axes, readings.items(), strict=True):
+            place.axis("off")
+            if len(readings) > 1:
+                place.set_title(reading)
+            _draw_table(place, plot, rows, down, across)
+    return picture
+
+
+def _draw_table(axes: Axes, plot: Plot, rows: Sequence[Row], down: Sequence[Any], across: Sequence[Any]) -> None:
     cells = [
         [_cell([r[plot.value] for r in rows if r[plot.rows] == one and r[plot.columns] == other]) for other in across]
         for one in down
     ]
-    with styled():
-        picture, (axes,) = new_figure(1.6 + 1.35 * len(across), 0.5 + 0.45 * len(down))
-        axes.axis("off")
-        table = axes.table(
-            cells,
-            rowLabels=[_named(plot, one) for one in down],
-            colLabels=[_named(plot, other) for other in across],
-            loc="center",
-            cellLoc="center",
-        )
-        table.auto_set_font_size(False)
-        table.scale(1, 2.2)
-        for place in table.get_celld().values():
-            place.set(edgecolor="0.8", linewidth=0.6)
-    return picture
+    table = axes.table(
+        cells,
+        rowLabels=[_named(plot, one) for one in down],
+        colLabels=[_named(plot, other) for other in across],
+        loc="center",
+        cellLoc="center",
+    )
+    table.auto_set_font_size(False)
+    table.scale(1, 2.2)
+    for place in table.get_celld().values():
+        place.set(edgecolor="0.8", linewidth=0.6)
 
 
 def _cell(values: Sequence[float | None]) -> str:

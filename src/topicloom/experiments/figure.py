@@ -59,6 +59,7 @@ class Plot:
     - `x`, `y`, `lines`: columns; several y are rows of panels, several of lines are told apart together.
     - `rows`, `columns`, `value`: the same for a table.
     - `names`: how values are written.
+    - `readings`: which are drawn, side by side; all unless given.
     """
 
     draw: str
@@ -74,11 +75,34 @@ class Plot:
     columns: str = ""
     value: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
+    readings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PaperReading:
+    """One way to read what a paper leaves open, and the cells that are run under it; "" where there is only one way.
+
+    - `source`: where the paper says so.
+    - `chosen_after`: whether it was chosen after seeing the published numbers.
+    """
+
+    name: str
+    source: str
+    chosen_after: bool
+    cells: tuple[Parameters, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What runs of many rows come to: a query that gives the points of each repetition; `by` tells points apart."""
+
+    query: str
+    by: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of a paper."""
+    """A figure or table of a paper, under one reading or several, of which the first is the nearest to the print."""
 
     id: str
     paper: str
@@ -86,9 +110,20 @@ class Figure:
     title: str
     about: str
     run: str
-    cells: tuple[Parameters, ...]
+    readings: tuple[PaperReading, ...]
     plot: Plot
     claims: tuple[Claim, ...]
+    curve: Curve | None = None
+
+    @property
+    def cells(self) -> tuple[Parameters, ...]:
+        """The cells of all readings, each once."""
+        return tuple(dict.fromkeys(cell for reading in self.readings for cell in reading.cells))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The names of all parameters."""
+        return frozenset(name for cell in self.cells for name, _ in cell)
 
     @property
     def needs_graphs(self) -> bool:
@@ -107,11 +142,12 @@ def read_figure(path: Path, *, quick: bool) -> Figure:
     name = f"{path.parent.name}-{path.stem}"
     return Figure(
         id=name,
-        cells=tuple(dict.fromkeys(_cells(content, quick=quick))),
+        readings=_readings(content.pop("reading", []), tuple(dict.fromkeys(_cells(content, quick=quick)))),
         plot=_plot(content.pop("plot")),
         claims=tuple(
             Claim(id=f"{name}.{number}", **claim) for number, claim in enumerate(content.pop("claim"), start=1)
         ),
+        curve=_curve(content.pop("curve", None)),
         **{key: value for key, value in content.items() if key not in ("seed", "workload", "try")},
     )
 
@@ -130,12 +166,42 @@ def _cells(content: Mapping[str, Any], *, quick: bool) -> Iterator[Parameters]:
         require_64_bits("seed", seed)
     workloads = [each for table in content["workload"] for each in combinations(_sized(table, quick=quick))]
     tries = [each for table in content["try"] for each in combinations(_sized(table, quick=quick))]
-    for workload, tried, seed in product(workloads, tries, seeds):
+    # What is tried on the same workload follows each other, so that a worker need not make that again for each.
+    for workload, seed, tried in product(workloads, seeds, tries):
         yield tuple(sorted({"seed": seed, **workload, **tried}.items()))
 
 
+def _readings(tables: Sequence[Mapping[str, Any]], cells: tuple[Parameters, ...]) -> tuple[PaperReading, ...]:
+    """The readings, each with the cells as it sets them; one without a name where there are none."""
+    if not tables:
+        return (PaperReading("", "", False, cells),)
+    return tuple(_reading(cells, **table) for table in tables)
+
+
+def _reading(
+    cells: Sequence[Parameters], *, name: str, source: str, chosen_after: bool, set: Sequence[Mapping[str, Any]] = ()
+) -> PaperReading:
+    return PaperReading(name, source, chosen_after, tuple(dict.fromkeys(_set(cell, set) for cell in cells)))
+
+
+def _set(cell: Parameters, changes: Sequence[Mapping[str, Any]]) -> Parameters:
+    """The cell with the values of those changes whose `where` it meets; a list there means any of its values."""
+    given = dict(cell)
+    changed = dict(cell)
+    for change in changes:
+        values = dict(change)
+        where = values.pop("where", {})
+        if all(given.get(name) in (wanted if isinstance(wanted, list) else [wanted]) for name, wanted in where.items()):
+            changed.update(values)
+    return tuple(sorted(changed.items()))
+
+
+def _curve(table: Mapping[str, Any] | None) -> Curve | None:
+    return None if table is None else Curve(**{**table, "by": _listed(table["by"])})
+
+
 def _plot(table: Mapping[str, Any]) -> Plot:
-    several = {key: _listed(table[key]) for key in ("y", "lines", "y_label") if key in table}
+    several = {key: _listed(table[key]) for key in ("y", "lines", "y_label", "readings") if key in table}
     return Plot(**{**table, **several})
 
 

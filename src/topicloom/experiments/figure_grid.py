@@ -64,11 +64,26 @@ def run_figures(
     return errors | run_grid(spark, replace(plan.grid, pending=possible), run_cell, watch, needed)
 
 
-def rows_of(plan: PlannedFigures, figure: Figure) -> pa.Table:
-    """All rows of a figure, with their parameters, in the order of its cells; cells that failed have none."""
-    kept_rows = ((cell, kept(plan.grid.folder, cell)) for cell in plan.cells[figure.id])
-    tables = [with_parameters(cell, rows) for cell, rows in kept_rows if rows is not None]
-    return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+def rows_of(plan: PlannedFigures, figure: Figure) -> dict[str, pa.Table]:
+    """All rows of a figure under each of its readings, with their parameters, in the order of its cells.
+
+    Where readings have names, a column `reading` tells them. Cells that failed have no rows.
+    """
+    found = {pairs: _rows(plan, cell) for pairs, cell in zip(figure.cells, plan.cells[figure.id], strict=True)}
+    return {
+        reading.name: _joined([rows for pairs in reading.cells if (rows := found[pairs]) is not None], reading.name)
+        for reading in figure.readings
+    }
+
+
+def _rows(plan: PlannedFigures, cell: Cell) -> pa.Table | None:
+    rows = kept(plan.grid.folder, cell)
+    return None if rows is None else with_parameters(cell, rows)
+
+
+def _joined(tables: Sequence[pa.Table], reading: str) -> pa.Table:
+    rows = pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+    return rows.append_column("reading", pa.array([reading] * len(rows), pa.string())) if reading else rows
 
 
 def with_parameters(cell: Cell, rows: pa.Table) -> pa.Table:
@@ -97,4 +112,5 @@ def _cell(figure: Figure, graphs: Graphs, pairs: Parameters) -> Cell:
 
 def _sample(cell: Cell) -> tuple[tuple[str, Any], ...]:
     """What decides which part of a graph a cell runs on."""
-    return tuple((name, value) for name, value in cell.parameters.items() if name in ("graph", "nodes", "seed"))
+    deciding = ("graph", "nodes", "seed", "order", "followers")
+    return tuple((name, value) for name, value in cell.parameters.items() if name in deciding)

@@ -9,37 +9,108 @@ from __future__ import annotations
 import math
 import sqlite3
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from topicloom.experiments.figure import Curve
+
+# The names of the columns, and the rows.
+Answer = tuple[list[str], list[tuple[Any, ...]]]
+
 
 class Runs:
-    """The table `runs`, to be asked with SQL."""
+    """The table `runs`, to be asked with SQL, and `curve` beside it where a figure's file tells one.
 
-    def __init__(self, rows: pa.Table) -> None:
-        self._database = sqlite3.connect(":memory:")
-        self._database.create_aggregate("correlation", 2, _Correlation)  # type: ignore[arg-type]
-        self._database.create_aggregate("median", 1, _Median)  # type: ignore[arg-type]
-        for name, function in (("sqrt", math.sqrt), ("ln", math.log)):
-            self._database.create_function(name, 1, function, deterministic=True)
-        self._database.create_function("power", 2, math.pow, deterministic=True)
-        columns = ", ".join(_quoted(name) for name in rows.column_names)
-        places = ", ".join("?" * rows.num_columns)
-        self._database.execute(f"CREATE TABLE runs ({columns})")
-        self._database.executemany(f"INSERT INTO runs VALUES ({places})", zip(*_values(rows), strict=True))
+    `repetition` says which run a row is of. `ask` sees each repetition; `ask_means` sees the means over them as one
+    repetition: of `runs` where a run gives one row, of `curve` where it gives many.
+    """
 
-    def ask(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    def __init__(self, rows: pa.Table, parameters: Collection[str] = (), curve: Curve | None = None) -> None:
+        self._rows, self._curve = rows, curve
+        columns = (_column(name, rows) for name in sorted(parameters) if name != "seed")
+        # Another reading may have parameters that this one has not.
+        self._by = [column for column in columns if column in rows.column_names]
+        self._each = _database({"runs": rows})
+        if curve is not None:
+            self._each.execute(f"CREATE TABLE curve AS {curve.query}")
+        self._means: sqlite3.Connection | None = None
+
+    def ask(self, query: str) -> Answer:
         """The names of the columns and the rows that a query gives."""
-        with closing(self._database.execute(query)) as cursor:
-            return [column[0] for column in cursor.description], cursor.fetchall()
+        return _answer(self._each, query)
+
+    def ask_means(self, query: str) -> Answer:
+        """The same of the means over the repetitions."""
+        if self._means is None:
+            self._means = _database(self._averaged())
+        return _answer(self._means, query)
 
     def close(self) -> None:
         """Forget all rows."""
-        self._database.close()
+        self._each.close()
+        if self._means is not None:
+            self._means.close()
+
+    def _averaged(self) -> dict[str, pa.Table]:
+        if self._curve is not None:
+            names, found = self.ask("SELECT * FROM curve")
+            points = pa.table(
+                {name: list(column) for name, column in zip(names, zip(*found, strict=True), strict=True)}
+            )
+            return {"runs": self._rows, "curve": _means(points, self._curve.by)}
+        if "repetition" not in self._rows.column_names or not self._one_row_each():
+            return {"runs": self._rows}
+        return {"runs": _means(self._rows, self._by)}
+
+    def _one_row_each(self) -> bool:
+        return len(self._rows.group_by([*self._by, "repetition"]).aggregate([])) == len(self._rows)
+
+
+def _column(parameter: str, rows: pa.Table) -> str:
+    """The column of a parameter, whose own name a result may have."""
+    other = f"parameter_{parameter}"
+    return other if other in rows.column_names else parameter
+
+
+def _means(rows: pa.Table, by: Sequence[str]) -> pa.Table:
+    """The means of the rows that are alike in `by` and in all text, as one repetition.
+
+    What is true or false is true where it is in all of them.
+    """
+    wanted = [name for name in rows.column_names if name not in (*by, "repetition", "seed")]
+    numbers = [name for name in wanted if pa.types.is_integer(kind := rows[name].type) or pa.types.is_floating(kind)]
+    truths = [name for name in wanted if pa.types.is_boolean(rows[name].type)]
+    keys = [*by, *(name for name in wanted if name not in (*numbers, *truths))]
+    found = rows.group_by(keys, use_threads=False).aggregate(
+        [*((name, "mean") for name in numbers), *((name, "min") for name in truths)]
+    )
+    named = {**{f"{name}_mean": name for name in numbers}, **{f"{name}_min": name for name in truths}}
+    columns = {named.get(name, name): found[name] for name in found.column_names}
+    return pa.table({**columns, "repetition": pa.array([0] * len(found), pa.int64())})
+
+
+def _database(tables: Mapping[str, pa.Table]) -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:")
+    database.create_aggregate("correlation", 2, _Correlation)  # type: ignore[arg-type]
+    database.create_aggregate("median", 1, _Median)  # type: ignore[arg-type]
+    for name, function in (("sqrt", math.sqrt), ("ln", math.log)):
+        database.create_function(name, 1, function, deterministic=True)
+    database.create_function("power", 2, math.pow, deterministic=True)
+    for name, rows in tables.items():
+        columns = ", ".join(_quoted(column) for column in rows.column_names)
+        places = ", ".join("?" * rows.num_columns)
+        database.execute(f"CREATE TABLE {name} ({columns})")
+        database.executemany(f"INSERT INTO {name} VALUES ({places})", zip(*_values(rows), strict=True))
+    return database
+
+
+def _answer(database: sqlite3.Connection, query: str) -> Answer:
+    with closing(database.execute(query)) as cursor:
+        return [column[0] for column in cursor.description], cursor.fetchall()
 
 
 def _quoted(name: str) -> str:

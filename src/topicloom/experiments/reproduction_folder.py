@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom.experiments.catalogue import all_figures
@@ -22,6 +23,7 @@ from topicloom.experiments.reproduction_index import (
     CLAIMS,
     REPRODUCTION,
     PaperFigure,
+    ReadingTold,
     read_claims,
     read_figures,
     write_claims,
@@ -71,8 +73,8 @@ def write_reproduction(plan: PlannedFigures, errors: Mapping[Cell, str], *, quic
 
 
 def _make(plan: PlannedFigures, figure: Figure, errors: Mapping[Cell, str], *, quick: bool) -> Made | None:
-    rows = rows_of(plan, figure)
-    if not rows.num_rows:
+    rows = {reading: table for reading, table in rows_of(plan, figure).items() if table.num_rows}
+    if figure.readings[0].name not in rows:
         return None
     failed = [errors[cell] for cell in plan.cells[figure.id] if cell in errors]
     made = PaperFigure(
@@ -86,15 +88,21 @@ def _make(plan: PlannedFigures, figure: Figure, errors: Mapping[Cell, str], *, q
         runs=len(plan.cells[figure.id]),
         failed=len(failed),
         repetitions=figure.repetitions,
+        readings=tuple(
+            ReadingTold(each.name, each.source, each.chosen_after) for each in figure.readings if each.name in rows
+        )
+        if len(figure.readings) > 1
+        else (),
     )
     with replacing(plan.folder / made.data) as temporary:
-        pyarrow.parquet.write_table(rows, temporary)
-    runs = Runs(rows)
+        pyarrow.parquet.write_table(pa.concat_tables(rows.values(), promote_options="permissive"), temporary)
+    runs = {reading: Runs(table, figure.parameters, figure.curve) for reading, table in rows.items()}
     write_figure(draw(figure, runs), plan.folder / made.picture)
     # Some figures are as small in full.
     smaller = quick and figure.cells != all_figures()[figure.id].cells
     verdicts = tuple(check(figure, claim, runs, quick=smaller) for claim in figure.claims)
-    runs.close()
+    for each in runs.values():
+        each.close()
     return Made(made, verdicts)
 
 

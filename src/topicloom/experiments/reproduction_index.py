@@ -18,8 +18,20 @@ CLAIMS = "claims.json"
 
 
 @dataclass(frozen=True)
+class ReadingTold:
+    """A reading of the paper: where it says so, and whether it was chosen after seeing the published numbers."""
+
+    name: str
+    source: str
+    chosen_after: bool
+
+
+@dataclass(frozen=True)
 class PaperFigure:
-    """A figure or table of a paper, drawn from our own runs; `picture` and `data` are files beside the index."""
+    """A figure or table of a paper, drawn from our own runs; `picture` and `data` are files beside the index.
+
+    `readings` are those that were run, the first the nearest to the print; none where the paper leaves nothing open.
+    """
 
     id: str
     paper: str
@@ -31,6 +43,7 @@ class PaperFigure:
     runs: Count
     failed: Count
     repetitions: Count
+    readings: tuple[ReadingTold, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from topicloom.experiments.claims import ours
+from topicloom.experiments.claims import others, ours
 from topicloom.experiments.reproduction_index import PaperFigure
 from topicloom.experiments.verdict import Verdict
 from topicloom.present.numbers import claimed
 
+_AFTER = " Chosen after seeing the published numbers."
 _WORDS = {True: "yes", False: "**no**", None: "not measured"}
 
 
@@ -30,6 +31,7 @@ def results_page(figures: Sequence[PaperFigure], claims: Sequence[Verdict], *, q
             "",
             f"{figure.about} {_runs(figure)}.",
             "",
+            *_readings(figure),
             f"![{_cell(figure.title)}]({figure.picture})",
             "",
         ]
@@ -41,15 +43,25 @@ def _runs(figure: PaperFigure) -> str:
     return f"{figure.runs:,} runs, {figure.repetitions:,} repetitions{failed}"
 
 
-def _claims_table(claims: Iterable[Verdict]) -> list[str]:
-    rows = ["| where | what the paper says | published | here | holds |", "|---|---|---|---|---|"]
+def _readings(figure: PaperFigure) -> list[str]:
+    lines = [
+        f"- *{reading.name}*: {reading.source}{_AFTER if reading.chosen_after else ''}" for reading in figure.readings
+    ]
+    return ["Readings, the nearest to the print first:", "", *lines, ""] if lines else []
+
+
+def _claims_table(claims: Sequence[Verdict]) -> list[str]:
+    several = any(verdict.others for verdict in claims)
+    names = ["where", "what the paper says", "published", "here", "holds", *(["other readings"] if several else [])]
+    rows = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
     for verdict in claims:
         cells = (
             f"{re.sub('.*-(?=fig-|table-)', '', verdict.figure)}; {verdict.place}",
             verdict.says,
             claimed(verdict.rule, verdict.published, verdict.unit),
-            ours(verdict),
+            f"{ours(verdict)}{f', *{verdict.reading}*' if verdict.reading else ''}",
             f"{_WORDS[verdict.holds]}{f'. {verdict.sentence}' if verdict.sentence else ''}",
+            *(["; ".join(f"*{name}*: {number}, {_WORDS[holds]}" for name, number, holds in others(verdict))] * several),
         )
         rows.append(f"| {' | '.join(map(_cell, cells))} |")
     return rows

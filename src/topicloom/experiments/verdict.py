@@ -9,10 +9,25 @@ from topicloom.files.json_files import Count
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A claim, our number with its lowest and highest over the repetitions, and whether it holds.
+class ReadingVerdict:
+    """A claim under one reading: our number, the lowest and highest of the repetitions, and whether it holds.
 
-    `holds` is None, and so are the numbers, where no run gave a number. `sentence` says why it does not hold.
+    `holds` is None, and so are the numbers, where no run gave a number.
+    """
+
+    reading: str
+    number: float | None
+    low: float | None
+    high: float | None
+    repetitions: Count
+    holds: bool | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, and what became of it under the first reading of its figure; `others` are those under the others.
+
+    `reading` is "" where there is only one. `sentence` says why the claim does not hold.
     """
 
     id: str
@@ -29,6 +44,8 @@ class Verdict:
     repetitions: Count
     holds: bool | None
     sentence: str
+    reading: str = ""
+    others: tuple[ReadingVerdict, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, ready for JSON."""

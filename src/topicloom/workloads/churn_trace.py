@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ def churn_trace(
     seed: int = 0,
 ) -> list[Event]:
     """Events that may happen to a fleet, one after the other, with ids from 1.
+
+    Newcomers get names that come after all others, as ties go by names: so they win none against those that were there.
 
     Any node is as likely to leave or to change as any other. A change gives up one topic, where a node has several, and
     takes up one of a random subscription. The last node never leaves: another joins instead.
@@ -117,10 +120,7 @@ def _wanted(interest: Interest, node: int) -> tuple[str, ...]:
 
 
 def _new_names(interest: Interest) -> Iterator[str]:
-    """Names that no node of an interest has."""
-    known = set(interest.node_names)
-    number = 0
-    while True:
-        number += 1
-        if (name := f"joined-{number:06}") not in known:
-            yield name
+    """Names that come after those of all nodes of an interest."""
+    last = interest.node_names[-1]
+    prefix = next(prefix for prefix in ("joined-", "newcomer-", "~joined-", f"{last}~joined-") if prefix > last)
+    return (f"{prefix}{number:06}" for number in count(1))

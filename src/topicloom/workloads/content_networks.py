@@ -33,6 +33,8 @@ def content_network(
     prices: str = "plane",
     latency: Floats | None = None,
     access_to_core: float | None = None,
+    core_price: float | None = None,
+    known_brokers: int | None = None,
     seed: int = 0,
 ) -> Drawn:
     """Draw a network.
@@ -50,6 +52,9 @@ def content_network(
             at any; core prices are closed.
         access_to_core: The average access price divided by the average core price; access prices are scaled to it.
             Unless given it is 1, and latencies are left as they are.
+        core_price: The average core price, to which core prices are scaled. Unless given they are left as they are, and
+            independent ones are the cheaper the more brokers there are, as more ways lead around a dear link.
+        known_brokers: How many random brokers each user knows and may connect to; all unless given.
         seed: The same seed gives the same network.
     """
     users, brokers, channels, attributes = (
@@ -58,8 +63,13 @@ def content_network(
     )
     if width is not None and not 0 < width <= 1:
         raise InputError(f"width is {width}; give a number above 0 and at most 1", "width")
-    if access_to_core is not None and not 0 < access_to_core < np.inf:
-        raise InputError(f"access_to_core is {access_to_core}; give a number above 0", "access_to_core")
+    for name, given in (("access_to_core", access_to_core), ("core_price", core_price)):
+        if given is not None and not 0 < given < np.inf:
+            raise InputError(f"{name} is {given}; give a number above 0", name)
+    if known_brokers is not None and not 1 <= _whole("known_brokers", known_brokers, 1) <= brokers:
+        raise InputError(
+            f"known_brokers is {known_brokers}; give at most the number of brokers, {brokers}", "known_brokers"
+        )
     if prices not in _PRICES:
         raise InputError(f"prices '{prices}' is unknown; known are {', '.join(PRICES)}", "prices")
     rng = np.random.default_rng(_whole("seed", seed, 0))
@@ -67,11 +77,15 @@ def content_network(
         access, core = _PRICES[prices](rng, users, brokers)
     else:
         access, core = _from_latency(rng, latency, users, brokers)
+    if core_price is not None:
+        core = _scaled(core, core_price / (_average(core) or 1.0))
     if latency is None or access_to_core is not None:
-        access = _scaled(access, core, access_to_core or 1.0)
+        access = _scaled(access, (access_to_core or 1.0) * _average(core) / (access.mean() or 1.0))
     space = Space(tuple(Attribute(f"a{k + 1}", 0.0, 1.0, channels) for k in range(attributes)))
     coefficients = rng.uniform(-1.0, 1.0, (users, attributes, 3))
     lows, highs = _boxes(rng, (users, attributes), width)
+    if known_brokers is not None:
+        access = np.where(rng.random(access.shape).argsort(axis=1).argsort(axis=1) < known_brokers, access, np.inf)
     return Drawn(space, coefficients, lows, highs, access, core, CAPACITY_TO_DEMAND)
 
 
@@ -108,13 +122,14 @@ def _from_latency(rng: np.random.Generator, latency: Floats, users: int, brokers
     return latency[np.ix_(rng.integers(sites, size=users), at)], closed(core)
 
 
-def _scaled(access: Floats, core: Floats, ratio: float) -> Floats:
-    """Access prices with that ratio of their average to that of core prices, if there is more than one broker."""
-    if len(core) < 2 or not core.any() or not access.any():
-        return access
-    average = core.sum() / (len(core) * (len(core) - 1))
-    scaled: Floats = access * (ratio * average / access.mean())
-    return scaled
+def _average(core: Floats) -> float:
+    """The average price between two brokers; 0 where there is only one."""
+    return float(core.sum() / max(1, len(core) * (len(core) - 1)))
+
+
+def _scaled(prices: Floats, factor: float) -> Floats:
+    """Prices times a factor; as they are where it is 0, as nothing can be scaled by what there is not."""
+    return prices * factor if factor else prices
 
 
 _PRICES: dict[str, Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]] = {

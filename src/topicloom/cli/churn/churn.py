@@ -45,11 +45,13 @@ def command(
         ),
     ] = None,
     popularity: Annotated[
-        Literal["uniform", "zipf", "exponential"], typer.Option("--popularity", help="With --topics, as of generate.")
+        Literal["uniform", "zipf", "exponential", "steep-exponential"],
+        typer.Option("--popularity", help="With --topics, as of generate."),
     ] = "uniform",
     alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="With --topics: exponent of zipf.")] = 2.0,
     sizes: Annotated[
-        Literal["fixed", "uniform", "power-law"], typer.Option("--sizes", help="With --topics, as of generate.")
+        Literal["fixed", "uniform", "power-law", "shifted-zipf", "by-chance"],
+        typer.Option("--sizes", help="With --topics, as of generate."),
     ] = "fixed",
     min_topics: Annotated[
         int, typer.Option("--min-topics", metavar="N", help="With --topics: the fewest topics of a node.")
@@ -58,6 +60,9 @@ def command(
         int | None,
         typer.Option("--max-topics", metavar="N", help="With --topics: the most topics of a node.", show_default=False),
     ] = None,
+    size_exponent: Annotated[
+        float, typer.Option("--size-exponent", metavar="X", help="With --topics: exponent of power-law.")
+    ] = 2.0,
     seed: options.Seed = 0,
     printing: options.Printing,
 ) -> None:
@@ -78,6 +83,7 @@ def command(
             sizes=sizes,
             min_topics=min_topics,
             max_topics=max_topics,
+            size_exponent=size_exponent,
             seed=seed,
         )
 

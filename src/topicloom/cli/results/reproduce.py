@@ -15,6 +15,7 @@ from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.experiments.figure import Figure
+    from topicloom.experiments.verdict import Verdict
 
 EXAMPLES = """\b
 Example:
@@ -94,10 +95,11 @@ def command(
             ),
             "runs",
         )
+    verdicts = [verdict for each in made for verdict in each.verdicts]
     facts = {
         "runs": len(plan.grid.cells),
         "figures": [asdict(each.figure) for each in made],
-        "claims": [verdict.to_dict() for each in made for verdict in each.verdicts],
+        "claims": [verdict.to_dict() for verdict in verdicts],
         "ran": len(plan.grid.pending),
         "errors": errors,
         "left_out": left_out,
@@ -106,7 +108,7 @@ def command(
     if printing.json:
         output.print_json(facts)
     else:
-        _print(facts)
+        _print(facts, verdicts)
         printing.written(f"{out}; `topicloom report` makes a page of it")
 
 
@@ -150,21 +152,21 @@ def _possible(figures: list[Figure], names: Sequence[str], data: Path | None) ->
     return [figure for figure in figures if figure.id not in lacking], lacking
 
 
-def _print(facts: dict[str, Any]) -> None:
-    from topicloom.experiments.claims import ours
-    from topicloom.experiments.verdict import Verdict
+def _print(facts: dict[str, Any], verdicts: Sequence[Verdict]) -> None:
+    from topicloom.experiments.claims import others, ours
     from topicloom.present.numbers import claimed
 
     words = {True: "yes", False: "no", None: "not measured"}
-    verdicts = [Verdict(**claim) for claim in facts["claims"]]
     rows = [
-        [each.id, claimed(each.rule, each.published, each.unit), ours(each), words[each.holds]] for each in verdicts
+        [each.id, claimed(each.rule, each.published, each.unit), str(ours(each)), words[each.holds]]
+        for each in verdicts
     ]
     output.print_table(("claim", "published", "here", "holds"), rows)
     output.say("")
     for each in verdicts:
         if each.holds is False:
-            output.print_entry(each.id, [("says", each.says), ("but", each.sentence)])
+            read = [(name, f"{number}, holds") for name, number, holds in others(each) if holds]
+            output.print_entry(each.id, [("says", each.says), ("but", each.sentence), *read])
     holds = [each.holds for each in verdicts]
     output.print_facts(
         [

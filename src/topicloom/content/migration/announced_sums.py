@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicloom.content.cost import Counts, core_tables
+from topicloom.content.core_routing import Counts, core_tables
 from topicloom.content.network.channels_by_user import Floats, Ids, summed
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import fits
@@ -78,6 +78,14 @@ class Told:
             self._pair_is_known,
         )
         return found
+
+    def own_changes(self, of: Record, home: int, demand: float) -> Floats:
+        """How what a user itself costs changes if it leaves its home for each broker: its link, and its messages."""
+        links = (of.prices - of.prices[home]) * demand
+        trees = self._weights[of.channels] - self._weights[of.channels, home : home + 1]
+        changes: Floats = links + of.rates @ trees
+        changes[home] = 0.0
+        return changes
 
     def has_room(self, broker: int, demand: float) -> bool:
         """Whether a broker can take a user."""

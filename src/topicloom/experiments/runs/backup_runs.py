@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from topicloom.churn import maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
-from topicloom.designers import design
-from topicloom.experiments.runs.churn_runs import maintenance
+from topicloom.experiments.runs.churn_runs import first_design, maintenance
 from topicloom.model import InputError, Interest
 
 
@@ -21,7 +20,7 @@ def run_backups(parameters: Mapping[str, Any], interest: Interest | None) -> pa.
     settings = maintenance(parameters)
     if settings.method != "shadow":
         raise InputError(f"method is {settings.method}, which has no backups; give shadow")
-    made = maintainer(design(interest, "low-oda", k=settings.rho), settings)
+    made = maintainer(first_design(interest, settings), settings)
     assert isinstance(made, MendingMaintainer)
     return pa.table(
         {

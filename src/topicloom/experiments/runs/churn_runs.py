@@ -17,13 +17,13 @@ from topicloom.churn.rebuild import RebuildMaintainer
 from topicloom.churn.state import Outcome
 from topicloom.churn.trace import trace_row
 from topicloom.designers import design
-from topicloom.model import Interest
+from topicloom.model import Interest, Overlay
 from topicloom.model.events import JOIN, Event
 from topicloom.workloads import churn_trace, drawn_newcomers
 
 # What newcomers have in common with the nodes that are there.
-_SHAPE = ("topics", "popularity", "alpha", "sizes", "min_topics", "max_topics")
-_SETTINGS = ("method", "backups", "coverage", "rho", "prune", "seed")
+_SHAPE = ("topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "size_exponent")
+_SETTINGS = ("method", "backups", "coverage", "rule", "rho", "prune", "seed")
 
 
 def run_churn(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Table:
@@ -33,13 +33,20 @@ def run_churn(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Ta
     """
     assert interest is not None
     settings = maintenance(parameters)
-    maintained = maintainer(design(interest, "low-oda", k=settings.rho), settings)
+    maintained = maintainer(first_design(interest, settings), settings)
     return pa.Table.from_pylist([_row(maintained, event) for event in _events(parameters, interest)])
 
 
 def maintenance(parameters: Mapping[str, Any]) -> Settings:
     """How to maintain an overlay, by the parameters that are about it."""
     return Settings(**{name: parameters[name] for name in _SETTINGS if name in parameters})
+
+
+def first_design(interest: Interest, settings: Settings) -> Overlay:
+    """The overlay to begin with, by the rule that is kept to."""
+    if settings.rule == "low-oda":
+        return design(interest, "low-oda", k=settings.rho)
+    return design(interest, settings.rule)
 
 
 def _events(parameters: Mapping[str, Any], interest: Interest) -> list[Event]:

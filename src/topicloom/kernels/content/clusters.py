@@ -88,8 +88,12 @@ def seed_pairs(access, demand, capacity, out, rates, wants, channels):
 
 
 @kernel()
-def join_clusters(access, demand, capacity, rates, wants, pairs, channels, order):
-    """Seed the brokers, then give each user to the broker of the highest ratio with room, the cheapest among equals."""
+def join_clusters(access, core, demand, capacity, rates, wants, pairs, channels, order, end_to_end):
+    """Seed the brokers, then give each user to the broker of the highest ratio with room, the cheapest among equals.
+
+    The ratio is that of its traffic with the users there to its price; or, end to end, of its traffic with all users so
+    far to the average price of that over the broker and on to theirs.
+    """
     users, brokers = access.shape
     assigned = np.full(users, -1, np.int32)
     load = np.zeros(brokers)
@@ -116,9 +120,13 @@ def join_clusters(access, demand, capacity, rates, wants, pairs, channels, order
                 traffic[broker] += row[broker]
         best, highest = -1, -1.0
         for broker in range(brokers):
-            if not fits(load[broker], demand[user], capacity[broker]):
+            if access[user, broker] == np.inf or not fits(load[broker], demand[user], capacity[broker]):
                 continue
-            found = ratio(traffic[broker], access[user, broker])
+            if end_to_end:
+                whole = traffic.sum()
+                found = ratio(whole * whole, whole * access[user, broker] + (traffic * core[broker]).sum())
+            else:
+                found = ratio(traffic[broker], access[user, broker])
             if found > highest or (found == highest and access[user, broker] < access[user, best]):
                 best, highest = broker, found
         if best < 0:

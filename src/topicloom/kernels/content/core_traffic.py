@@ -25,6 +25,21 @@ def channel_sums(assigned, rates, wants, published, subscribers):
 
 
 @kernel()
+def pair_rates(rates, wanting, begin, end):
+    """What each of some users sends to each user; `wanting` holds the users of each channel."""
+    users = rates.start.shape[0] - 1
+    table = np.zeros((end - begin, users))
+    for user in range(begin, end):
+        row = table[user - begin]
+        for k in range(rates.start[user], rates.start[user + 1]):
+            channel, rate = rates.columns[k], rates.values[k]
+            for m in range(wanting.start[channel], wanting.start[channel + 1]):
+                row[wanting.columns[m]] += rate
+        row[user] = 0.0
+    return table
+
+
+@kernel()
 def channel_weights(prices, subscribers):
     """For each channel and source broker, the weight of the tree over it and all brokers with a subscriber."""
     channels, brokers = subscribers.shape
@@ -63,27 +78,84 @@ def channel_links(prices, published, subscribers, channel):
 
 
 @kernel()
-def one_tree_cost(order, parent, price, published, subscribers):
-    """Cost of each channel with all brokers on one tree: a message crosses a link if somebody beyond wants it."""
-    channels, brokers = published.shape
-    costs = np.zeros(channels)
-    rate_below = np.empty(brokers)
+def tree_route_weights(order, parent, price, subscribers):
+    """Weights as `channel_weights`, with all brokers on one tree: the links of it that lead to a subscriber."""
+    channels, brokers = subscribers.shape
+    weights = np.zeros((channels, brokers))
     wanted_below = np.empty(brokers, np.int64)
     for channel in range(channels):
         for place in range(brokers):
-            rate_below[place] = published[channel, order[place]]
             wanted_below[place] = subscribers[channel, order[place]]
-        rate, wanted = rate_below.sum(), wanted_below.sum()
         for place in range(brokers - 1, 0, -1):
-            crossing = 0.0
-            if wanted_below[place] > 0:
-                crossing += rate - rate_below[place]
-            if wanted_below[place] < wanted:
-                crossing += rate_below[place]
-            costs[channel] += price[place] * crossing
-            rate_below[parent[place]] += rate_below[place]
             wanted_below[parent[place]] += wanted_below[place]
-    return costs
+            if wanted_below[place] > 0:
+                weights[channel, order[0]] += price[place]
+        # From one end of a link to the other, only that link may be needed for others than before.
+        for place in range(1, brokers):
+            weights[channel, order[place]] = weights[channel, order[parent[place]]]
+            if wanted_below[place] > 0:
+                weights[channel, order[place]] -= price[place]
+            if wanted_below[place] < wanted_below[0]:
+                weights[channel, order[place]] += price[place]
+    return weights
+
+
+@kernel()
+def graft(prices, order, parent, place, onto):
+    """The tree with the link above a place replaced by one to the broker at another, which is not below it.
+
+    Gives the order, the places of parents, and prices; parents come before their children again.
+    """
+    count = order.shape[0]
+    below = np.zeros(count, np.bool_)
+    below[place] = True
+    for k in range(place + 1, count):
+        below[k] = below[parent[k]]
+    new_place = np.empty(count, np.int64)
+    new_order, new_parent, new_price = np.empty(count, np.int32), np.full(count, -1, np.int32), np.zeros(count)
+    filled = 0
+    for part in (False, True):
+        for k in range(count):
+            if below[k] == part:
+                new_place[k] = filled
+                new_order[filled] = order[k]
+                if k > 0:
+                    above = onto if k == place else parent[k]
+                    new_parent[filled] = new_place[above]
+                    new_price[filled] = prices[order[k], order[above]]
+                filled += 1
+    return new_order, new_parent, new_price
+
+
+@kernel()
+def better_tree(prices, order, parent, price, published, subscribers):
+    """A tree of all brokers that no graft makes cheaper, found from a tree by grafts that do, the best of each place.
+
+    Each look at a graft costs channels x brokers.
+    """
+    least = (published * tree_route_weights(order, parent, price, subscribers)).sum()
+    improved = True
+    while improved:
+        improved = False
+        for broker in range(order.shape[0]):
+            place = np.flatnonzero(order == broker)[0]
+            if place == 0:
+                continue
+            best_order, best_parent, best_price = order, parent, price
+            for onto in range(order.shape[0]):
+                above = onto
+                while above > place:
+                    above = parent[above]
+                if above == place or onto == parent[place]:
+                    continue
+                one_order, one_parent, one_price = graft(prices, order, parent, place, onto)
+                cost = (published * tree_route_weights(one_order, one_parent, one_price, subscribers)).sum()
+                if cost < least * (1 - 1e-12):
+                    least = cost
+                    best_order, best_parent, best_price = one_order, one_parent, one_price
+                    improved = True
+            order, parent, price = best_order, best_parent, best_price
+    return order, parent, price
 
 
 @kernel()

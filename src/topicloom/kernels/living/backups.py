@@ -71,18 +71,20 @@ def drop(uncovered, count, at):
 
 
 @tight_kernel()
-def build_by_primal_dual(population, scratch, v, coverage):
+def build_by_primal_dual(population, scratch, v, coverage, carried):
     """Backups of v: Shadows, algorithm 12.
 
     A random uncovered topic raises its price until the cheapest node that wants it is paid for; that one is chosen,
     and the others owe so much less. Nodes that owe nothing any more come last. A topic that nobody else wants, or
-    whose nodes are all chosen, is left out.
+    whose nodes are all chosen, is left out. Each cover begins with whole weights, or, where they are carried, with
+    what nodes owe after the cover before.
     """
     forget_backups(population, v)
     topics, members = population.topics, population.members
     items, key, uncovered = members.items, scratch.key, scratch.uncovered
-    for _ in range(coverage):
-        set_keys(population, scratch, v)
+    for cover in range(coverage):
+        if cover == 0 or not carried:
+            set_keys(population, scratch, v)
         count = topics.length[v]
         for k in range(count):
             uncovered[k] = topics.items[topics.start[v] + k]
@@ -129,8 +131,11 @@ def set_keys(population, scratch, v):
 
 
 @tight_kernel()
-def build_greedily(population, scratch, v, coverage):
-    """Backups of v: Shadows, algorithm 11. Always the node of lowest weight for each uncovered topic that it wants."""
+def build_greedily(population, scratch, v, coverage, plain):
+    """Backups of v: Shadows, algorithm 11. Always the node of lowest weight for each uncovered topic that it wants.
+
+    Where it is plain all weights are equal, so that it is the node that wants most uncovered topics: Chvatal 1979.
+    """
     forget_backups(population, v)
     topics, members = population.topics, population.members
     chosen_now = new_mark(scratch.latest)
@@ -159,7 +164,7 @@ def build_greedily(population, scratch, v, coverage):
             best = -1
             for k in range(candidates):
                 u = scratch.queue[k]
-                if gain[u] > 0 and (best < 0 or is_lighter(population, gain, u, best)):
+                if gain[u] > 0 and (best < 0 or is_lighter(population, gain, u, best, plain)):
                     best = u
             if best < 0:
                 break
@@ -178,8 +183,10 @@ def build_greedily(population, scratch, v, coverage):
 
 
 @tight_kernel()
-def is_lighter(population, gain, u, than):
+def is_lighter(population, gain, u, than, plain):
     """Whether u has less weight for each topic it gains than another node; in a tie, the lower rank."""
+    if plain:
+        return gain[u] > gain[than] or (gain[u] == gain[than] and population.rank[u] < population.rank[than])
     mine = (population.neighbours.length[u] + population.primaries.length[u]) * gain[than]
     other = (population.neighbours.length[than] + population.primaries.length[than]) * gain[u]
     return mine < other or (mine == other and population.rank[u] < population.rank[than])

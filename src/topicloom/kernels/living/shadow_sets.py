@@ -1,7 +1,8 @@
 """What happens when a node joins, leaves or changes its topics, and is mended by shadow sets or naively: Shadows, V.
 
 The nodes that new links may join are the shadow set: the neighbours and backups of the node that goes, or the backups
-of the node that comes. Naively they are all that want one of its topics.
+of the node that comes. Naively they are all that want one of its topics; by neighbours, those of the node that goes,
+and of one that comes, which has none, again all.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from topicloom.kernels.living.population import enter, exit_, new_mark, unlink, 
 PRIMAL_DUAL = 0
 GREEDY = 1
 NAIVE = 2
+PRIMAL_DUAL_CARRIED = 3
+GREEDY_PLAIN = 4
+NEIGHBOURS = 5
 
 
 @kernel()
 def build_backups(population, scratch, nodes, coverage, method):
     """Build the backups of nodes, one after the other."""
     for k in range(nodes.shape[0]):
-        if method == PRIMAL_DUAL:
-            build_by_primal_dual(population, scratch, nodes[k], coverage)
-        elif method == GREEDY:
-            build_greedily(population, scratch, nodes[k], coverage)
+        if method in (PRIMAL_DUAL, PRIMAL_DUAL_CARRIED):
+            build_by_primal_dual(population, scratch, nodes[k], coverage, method == PRIMAL_DUAL_CARRIED)
+        elif method in (GREEDY, GREEDY_PLAIN):
+            build_greedily(population, scratch, nodes[k], coverage, method == GREEDY_PLAIN)
 
 
 @kernel()
@@ -62,7 +66,7 @@ def shadow_set(population, scratch, v, topics, method, leaving):
     if not leaving:
         scratch.queue[0] = v
         count = 1
-    if method == NAIVE:
+    if method == NAIVE or (method == NEIGHBOURS and not leaving):
         for k in range(topics.shape[0]):
             count = collect(scratch, scratch.queue, population.members, topics[k], marked, count)
     else:
@@ -126,6 +130,36 @@ def change(population, scratch, v, kept, given_up, wanted, added, rho, coverage,
     primaries = primaries_that_want(population, scratch, v, given_up)
     stale = np.concatenate((primaries, no_longer_alone(population, scratch, v, added)))
     return np.concatenate((ends, more)), np.concatenate((contributions, more_contributions)), size, stale
+
+
+@kernel()
+def arrive(population, v, rank, topics):
+    """A node enters and wants topics; it has no links yet."""
+    enter(population, v, rank)
+    want(population, v, topics)
+
+
+@kernel()
+def rewant(population, v, topics):
+    """A node wants these topics from now on."""
+    want(population, v, topics)
+
+
+@kernel()
+def part(population, v):
+    """A node loses its topics and its links; give those that it was linked with."""
+    around = row(population.neighbours, v)
+    want(population, v, around[:0])
+    for k in range(around.shape[0]):
+        unlink(population, v, around[k])
+    return around
+
+
+@kernel()
+def mend_jointly(population, scratch, topics, nodes, rho):
+    """Mend topics among nodes, by rank, of which every piece has one at least; give links and contributions."""
+    table, _ = pieces_without(population, scratch, topics, nodes, nodes)
+    return mend(population, nodes, table, -1, rho)
 
 
 @kernel()

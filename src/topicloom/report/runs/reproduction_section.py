@@ -9,11 +9,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from topicloom.experiments.claims import others, ours
 from topicloom.experiments.reproduction_index import REPRODUCTION, PaperFigure, read_claims, read_figures
 from topicloom.experiments.verdict import Verdict
 from topicloom.present.figures import read_svg
 from topicloom.present.html import Cell, Sentence
-from topicloom.present.numbers import claimed, count, count_of, measured
+from topicloom.present.numbers import claimed, count, count_of
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, heading, paragraph, picture, table, tiles
 
@@ -22,7 +23,9 @@ REPRODUCED = Form("reproduction", parts=(REPRODUCTION,))
 # A word and a mark, as colour alone would not tell everybody.
 _HOLDS = {True: "✓ holds", False: "✗ does not hold", None: "– not measured"}
 
-_CLAIM = ["what it says", "published", "ours", "holds", "why not"]
+_CLAIM = ["what it says", "published", "ours", "holds", "why not", "under other readings"]
+# The columns that have words only in some rows.
+_SOMETIMES = 2
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def reproduction_section(reproduction: Reproduction) -> Section:
     )
     places = {figure.id: f"{figure.place}; " for figure in reproduction.figures}
     rows = [
-        [claim.paper, f"{places.get(claim.figure, '')}{claim.place}", *_row(claim)[:-1]]
+        [claim.paper, f"{places.get(claim.figure, '')}{claim.place}", *_row(claim)[:-_SOMETIMES]]
         for claim in reproduction.claims
     ]
     return Section(
@@ -88,7 +91,7 @@ def reproduction_section(reproduction: Reproduction) -> Section:
         (
             paragraph(about),
             tiles(facts),
-            table("All claims", ["paper", "where", *_CLAIM[:-1]], rows, note=note) if rows else Markup(),
+            table("All claims", ["paper", "where", *_CLAIM[:-_SOMETIMES]], rows, note=note) if rows else Markup(),
         ),
         tuple(_paper(reproduction, paper) for paper in reproduction.papers),
     )
@@ -111,7 +114,20 @@ def _figure(figure: PaperFigure, svg: bytes, claims: Iterable[Verdict]) -> Marku
     failed = f"; {figure.failed:,} failed" if figure.failed else ""
     place = f"{figure.place[:1].upper()}{figure.place[1:]}"
     drawn = picture(svg, place, f"{figure.about} From {runs}{failed}.")
-    return heading(f"{place}: {figure.title}") + drawn + _claims(claims, "")
+    return heading(f"{place}: {figure.title}") + drawn + _readings(figure) + _claims(claims, "")
+
+
+def _readings(figure: PaperFigure) -> Markup:
+    rows: list[list[Cell]] = [
+        [Sentence(reading.name), Sentence(reading.source), "after" if reading.chosen_after else "before"]
+        for reading in figure.readings
+    ]
+    columns = [
+        "reading, the nearest to the print first",
+        "where the paper says so",
+        "chosen before or after its numbers",
+    ]
+    return table("", columns, rows) if rows else Markup()
 
 
 def _claims(claims: Iterable[Verdict], title: str) -> Markup:
@@ -119,17 +135,18 @@ def _claims(claims: Iterable[Verdict], title: str) -> Markup:
     if not rows:
         return Markup()
     # A column without a word in it would only take room from the others.
-    columns = len(_CLAIM) if any(row[-1] for row in rows) else len(_CLAIM) - 1
-    return table(title, _CLAIM[:columns], [row[:columns] for row in rows])
+    said = [column for column in range(len(_CLAIM)) if any(str(row[column]) for row in rows)]
+    return table(title, [_CLAIM[column] for column in said], [[row[column] for column in said] for row in rows])
 
 
 def _row(claim: Verdict) -> list[Cell]:
     return [
         Sentence(claim.says),
         claimed(claim.rule, claim.published, claim.unit),
-        measured(claim.number, claim.low, claim.high, claim.unit, cases=claim.published is None),
+        ours(claim),
         _HOLDS[claim.holds],
         Sentence(claim.sentence),
+        Sentence("; ".join(f"{name}: {number} {_HOLDS[holds]}" for name, number, holds in others(claim))),
     ]
 
 
