@@ -60,7 +60,7 @@ def degrees_of(method: str, *numbers: int) -> dict[str, Cases]:
         *no_matter(runs(churn((10, 17), (1.0, 1.0)), churn((5, 5)))),
     ]
     above_in_average = [
-        *everywhere(methods(), averages(3.6, 4.1), averages(3.0, 4.2), method=method, popularity="uniform"),
+        *everywhere(methods(), averages(3.59, 4.1), averages(3.0, 4.2), method=method, popularity="uniform"),
         *no_matter(runs(churn((5, 5), (3.0, 4.6)), averages(1.0, 1.0))),
     ]
     average_stays = [
