@@ -64,8 +64,19 @@ def gm_fold(interest: Interest, folds: int) -> list[Step]:
     return steps
 
 
-def low_oda(interest: Interest, k: float = math.inf, max_degree: float = math.inf) -> list[Step]:
-    """Algorithm 1 of Low 2010; with k infinite, MinMax-ODA; with `max_degree` too, algorithm 3 of Partial 2016."""
+def low_oda(
+    interest: Interest,
+    k: float = math.inf,
+    max_degree: float = math.inf,
+    *,
+    strict: bool = False,
+    maximal: bool = False,
+) -> list[Step]:
+    """Algorithm 1 of Low 2010; with k infinite, MinMax-ODA; with `max_degree` too, algorithm 3 of Partial 2016.
+
+    `strict` compares as the text of section III does. `maximal` adds any link that does not raise the highest degree
+    before one that does, as long as topics are not connected.
+    """
     components = Components(interest)
     candidates = pairs(interest)
     degree = [0] * interest.node_count
@@ -74,15 +85,17 @@ def low_oda(interest: Interest, k: float = math.inf, max_degree: float = math.in
         highest = max(degree, default=0)
         lowest_rise = [(u, v) for u, v in candidates if degree[u] < highest and degree[v] < highest]
         e1, e2 = best(components, lowest_rise), best(components, candidates)
-        if e1[2] == 0:
-            e1 = e2
-        chosen = e1 if e1[2] * k >= e2[2] else e2
-        if chosen[2] == 0:
+        if e2[2] == 0:
             return steps
+        if e1[2] == 0 and not (maximal and lowest_rise):
+            e1 = e2
+        enough = e1[2] * k > e2[2] if strict else e1[2] * k >= e2[2]
+        chosen = e1 if enough or k == math.inf else e2
         u, v, _ = chosen
         if max(degree[u], degree[v]) + 1 > max_degree:
             return steps
         degree[u] += 1
         degree[v] += 1
         components.add((u, v))
+        candidates.remove((u, v))
         steps.append(chosen)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.base import Links, Watch
+from topicloom.designers.base import MATCHING, MAXIMAL, Links, Watch
 from topicloom.kernels.greedy.candidates import (
     Candidates,
     all_pairs,
@@ -24,8 +24,9 @@ from topicloom.kernels.greedy.candidates import (
     co_subscribers_bytes,
     exclude,
 )
+from topicloom.kernels.greedy.matchings import matchings_bytes, new_matchings
 from topicloom.kernels.greedy.row_merging import merge_by_rows, new_row_counts, new_topic_members, row_merging_bytes
-from topicloom.kernels.greedy.rules import LinkList, merge_evenly, merge_greedily, new_link_list
+from topicloom.kernels.greedy.rules import LinkList, Trade, merge_evenly, merge_greedily, new_link_list
 from topicloom.kernels.greedy.search import new_search
 from topicloom.kernels.greedy.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.greedy.topic_lists import TopicLists, new_topic_lists, topic_lists_bytes
@@ -96,7 +97,17 @@ def most_common_topics(interest: Interest) -> int:
 def most_links(interest: Interest) -> int:
     """What no greedy designer can add more links than: every link merges, and every pair is linked once."""
     merges = interest.subscription_count - interest.topic_count
-    return min(merges, interest.node_count * (interest.node_count - 1) // 2)
+    return min(merges, _pairs(interest))
+
+
+def most_matched(interest: Interest, max_degree: int | None) -> int:
+    """What maximal matchings can not add more links than."""
+    nodes = interest.node_count
+    return _pairs(interest) if max_degree is None else min(_pairs(interest), nodes * max_degree // 2)
+
+
+def _pairs(interest: Interest) -> int:
+    return interest.node_count * (interest.node_count - 1) // 2
 
 
 def total(interest: Interest, parameters: Mapping[str, Any]) -> int:
@@ -115,10 +126,12 @@ def memory_by_rows(interest: Interest, parameters: Mapping[str, Any]) -> int:
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes that a designer takes at most that compares links between some of the nodes."""
     links = most_links(interest) * 12
+    if parameters.get(MATCHING.name) == MAXIMAL:
+        links = most_matched(interest, parameters.get("max_degree")) * 12 + matchings_bytes(interest.node_count)
     if prefers_bitsets(interest):
         topics = topic_bits_bytes(interest.node_count, interest.topic_count, interest.subscription_count)
         return topics + all_pairs_bytes(interest.node_count) + links
-    pairs = min(pairs_in_topics(interest), interest.node_count * (interest.node_count - 1) // 2)
+    pairs = min(pairs_in_topics(interest), _pairs(interest))
     lists = topic_lists_bytes(interest.topic_count, interest.subscription_count)
     return lists + co_subscribers_bytes(pairs, interest.node_count) + links
 
@@ -148,17 +161,26 @@ def _links_by_rows(interest: Interest, links: LinkList, without: Links | None, w
     return _first(links, merge_by_rows(members, counts, links, watch.ticks))
 
 
-def even_links(interest: Interest, watch: Watch, *, max_degree: int | None = None, patience: float = math.inf) -> Links:
+def even_links(
+    interest: Interest,
+    watch: Watch,
+    *,
+    max_degree: int | None = None,
+    patience: float = math.inf,
+    strict: bool = False,
+    maximal: bool = False,
+) -> Links:
     """Links that raise the highest degree least, best ones first; see `kernels.greedy.merge_evenly`."""
     instance = prepare(interest)
-    links = new_link_list(most_links(interest))
+    links = new_link_list(most_matched(interest, max_degree) if maximal else most_links(interest))
     count = merge_evenly(
         new_search(instance.candidates, confined=False),
         new_search(instance.candidates, confined=True),
         instance.topics,
         instance.candidates,
         interest.node_count if max_degree is None else min(max_degree, interest.node_count),
-        patience,
+        Trade(patience, strict),
+        new_matchings(interest.node_count if maximal else 0),
         links,
         watch.ticks,
     )

@@ -1,7 +1,8 @@
 """The greedy designers: add the best link again and again, under one of two rules.
 
 `merge_greedily` always takes the link of highest contribution. `merge_evenly` prefers links that do not raise the
-highest degree, and with a finite `patience` gives that up for a link that contributes `patience` times more.
+highest degree, and with a finite `patience` gives that up for a link that contributes `patience` times more. With
+`matchings` it adds links that contribute nothing, too, before it raises the highest degree.
 
 Both count merged components in `ticks[0]` and end early once `ticks[1]` is set.
 """
@@ -13,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.kernels.greedy.matchings import fill_matching, note_link
 from topicloom.kernels.greedy.representation import merge
 from topicloom.kernels.greedy.search import allow, find_best, highest_possible, restart
-from topicloom.kernels.jit import inner_kernel, kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
 
 
 class LinkList(NamedTuple):
@@ -62,27 +64,50 @@ def allow_below(search, candidates, degree, highest):
     restart(search, candidates)
 
 
+class Trade(NamedTuple):
+    """What a higher degree is worth: a link that contributes `patience` times as much; `strict` if no less is enough
+    for the other."""
+
+    patience: float
+    strict: bool
+
+
+@inlined()
+def is_worth_it(trade, best, merged):
+    """Whether a link that contributes `best` is worth a higher degree, where another contributes `merged`."""
+    enough = trade.patience * merged
+    return best > enough or (trade.strict and best == enough)
+
+
 @kernel()
-def merge_evenly(everywhere, confined, topics, candidates, max_degree, patience, links, ticks):
+def merge_evenly(everywhere, confined, topics, candidates, max_degree, trade, matchings, links, ticks):
     """Add links that raise the highest degree least, best ones first; give their number.
 
-    A link that raises it is taken where no other contributes, or where it contributes more than `patience` times
-    as much; never beyond `max_degree`.
+    A link that raises it is taken where no other contributes, or where that is worth it; never beyond `max_degree`.
+    Where `matchings` has room for nodes, others are linked first until no two below the highest degree are left.
     """
+    maximal = matchings.linked.shape[0] > 0
     degree = np.zeros(everywhere.row_bound.shape[0], np.int32)
     highest_degree = np.int64(0)
     count = np.int64(0)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(confined, topics, candidates)
-        if merged == 0 or highest_possible(everywhere) > patience * merged:
-            if merged == 0 and highest_degree == max_degree:
+        if merged == 0 or is_worth_it(trade, highest_possible(everywhere), merged):
+            last = merged == 0 and highest_degree == max_degree
+            if last and not maximal:
                 break
             best_u, best_v, best = find_best(everywhere, topics, candidates)
             if best == 0:
                 break
-            if merged == 0 or best > patience * merged:
+            if merged == 0 and maximal:
+                count = fill_matching(matchings, links, count, candidates, degree, highest_degree)
+            if last or count == links.source.shape[0]:
+                break
+            if merged == 0 or is_worth_it(trade, best, merged):
                 u, v, merged = best_u, best_v, best
         add_link(links, count, topics, candidates, u, v, merged, ticks)
+        if maximal:
+            note_link(matchings, links, count)
         count += 1
         degree[u] += 1
         degree[v] += 1

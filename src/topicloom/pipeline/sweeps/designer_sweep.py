@@ -106,12 +106,15 @@ def write_sweep(plan: PlannedSweep, errors: Mapping[Cell, str]) -> SweepResult:
 def design_row(
     interest: Interest, designer: str, parameters: Mapping[str, Any], seed: int, *, diameters: bool
 ) -> pa.Table:
-    """Design and measure: one row of measures, seconds of the designer alone, and parameters as they came to be."""
+    """Design and measure: one row of measures, seconds of the designer alone, parameters as they came to be, and what
+    else the designer has to say."""
     result = run(interest, designer, seed=seed, **parameters)
     measures = measure(interest, result.overlay, diameters=diameters)
     assert result.overlay.provenance is not None
     chosen = {f"parameter_{name}": value for name, value in result.overlay.provenance.parameters.items()}
-    return pa.Table.from_pylist([{**measures.to_dict(), "seconds": result.seconds, **chosen}])
+    return pa.Table.from_pylist(
+        [{**measures.to_dict(), "seconds": result.seconds, **chosen, **result.overlay.provenance.facts}]
+    )
 
 
 def _in_executor(cell: Cell, interest: Interest | None) -> pa.Table:
