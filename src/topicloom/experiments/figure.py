@@ -177,9 +177,7 @@ def _readings(
     if not tables:
         return (PaperReading("", "", False, cells),)
     wanted = [table for table in tables if table.get("quick", True) or not quick]
-    return tuple(
-        _reading(cells, **{key: value for key, value in table.items() if key != "quick"}) for table in wanted
-    )
+    return tuple(_reading(cells, **{key: value for key, value in table.items() if key != "quick"}) for table in wanted)
 
 
 def _reading(
