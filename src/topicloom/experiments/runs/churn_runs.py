@@ -44,7 +44,9 @@ def maintenance(parameters: Mapping[str, Any]) -> Settings:
 
 def first_design(interest: Interest, settings: Settings) -> Overlay:
     """The overlay to begin with, by the rule that is kept to."""
-    return design(interest, settings.rule, **({"k": settings.rho} if settings.rule == "low-oda" else {}))
+    if settings.rule == "low-oda":
+        return design(interest, "low-oda", k=settings.rho)
+    return design(interest, settings.rule)
 
 
 def _events(parameters: Mapping[str, Any], interest: Interest) -> list[Event]:

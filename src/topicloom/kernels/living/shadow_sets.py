@@ -133,6 +133,36 @@ def change(population, scratch, v, kept, given_up, wanted, added, rho, coverage,
 
 
 @kernel()
+def arrive(population, v, rank, topics):
+    """A node enters and wants topics; it has no links yet."""
+    enter(population, v, rank)
+    want(population, v, topics)
+
+
+@kernel()
+def rewant(population, v, topics):
+    """A node wants these topics from now on."""
+    want(population, v, topics)
+
+
+@kernel()
+def part(population, v):
+    """A node loses its topics and its links; give those that it was linked with."""
+    around = row(population.neighbours, v)
+    want(population, v, around[:0])
+    for k in range(around.shape[0]):
+        unlink(population, v, around[k])
+    return around
+
+
+@kernel()
+def mend_jointly(population, scratch, topics, nodes, rho):
+    """Mend topics among nodes, by rank, of which every piece has one at least; give links and contributions."""
+    table, _ = pieces_without(population, scratch, topics, nodes, nodes)
+    return mend(population, nodes, table, -1, rho)
+
+
+@kernel()
 def retire(population, v):
     """A node that has left stands in for nobody, nobody for it, and it is gone; give whom it stood in for, by rank."""
     forget_backups(population, v)
