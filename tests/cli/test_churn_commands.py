@@ -59,6 +59,30 @@ def test_maintain_keeps_every_topic_connected(cli: Cli, fleet: Path) -> None:
         assert sum(facts[kind]["events"] for kind in ("join", "leave", "change")) == facts["events"] == 60
 
 
+def test_maintain_mends_several_events_jointly(cli: Cli, fleet: Path) -> None:
+    out, subs, trace = fleet / "mended.parquet", fleet / "now.parquet", fleet / "trace.parquet"
+    options = ["--jointly", 7, "--out", out, "--out-subs", subs, "--trace", trace, "--check", "--json"]
+    facts = cli(*given(fleet), *options).json
+    interest = Interest.read(subs)
+    assert measure(interest, Overlay.read(out, interest)).topic_connected
+    changed = [row["event"] for row in pyarrow.parquet.read_table(trace).to_pylist() if row["links_added"]]
+    assert set(changed) <= {7, 14, 21, 28, 35, 42, 49, 56, 60}
+    alone = cli(*given(fleet), "--out", out, "--out-subs", fleet / "other.parquet", "--json").json
+    assert (facts["nodes"], facts["topics"]) == (alone["nodes"], alone["topics"])
+    assert Interest.read(fleet / "other.parquet") == interest
+
+
+def test_maintain_looks_at_the_assumptions(cli: Cli, fleet: Path) -> None:
+    found = fleet / "assumptions.parquet"
+    assert cli(*given(fleet), "--out", fleet / "mended.parquet", "--assumptions", found).status == 0
+    rows = pyarrow.parquet.read_table(found).to_pylist()
+    assert [row["event"] for row in rows] == list(range(1, 61))
+    assert all(row["average_change"] > 0 for row in rows)
+    ended = cli(*given(fleet), "--out", fleet / "mended.parquet", "--assumptions", found, "--jointly", 2)
+    assert ended.err == "topicloom: assumptions are about single events; leave out --jointly\n"
+    assert ended.status == 2
+
+
 def test_maintain_says_it_in_a_table(cli: Cli, fleet: Path) -> None:
     ended = cli(*given(fleet), "--out", fleet / "mended.parquet")
     assert ended.err == ""
@@ -119,7 +143,7 @@ def test_refusals(cli: Cli, fleet: Path) -> None:
     out = ["--out", fleet / "mended.parquet"]
     assert cli("design", fleet / "subs.parquet", "-a", "gpa", "--max-edges", 3, "-o", fleet / "few.parquet").status == 0
     for arguments, message in (
-        ([*given(fleet), *out, "--coverage", 0], "--coverage must be a whole number, 1 or more, not 0"),
+        ([*given(fleet), *out, "--coverage", -1], "--coverage must be a whole number, 0 or more, not -1"),
         ([*given(fleet), *out, "--rho", 0.5], "--rho must be a number, 1 or more, not 0.5"),
         (
             ["maintain", fleet / "subs.parquet", fleet / "few.parquet", fleet / "events.jsonl", *out],

@@ -57,7 +57,8 @@ def test_algorithms_are_loaded_only_for_commands_that_offer_them(arguments: list
 def test_maintainers_declare_their_options(cli: Cli) -> None:
     text = " ".join(cli("maintain", "--help").out.split())
     assert "--method <shadow|naive|rebuild>" in text
-    assert "--coverage N How often the backups of a node cover each of its topics, for shadow. [default: 3]" in text
+    assert "--coverage N How often the backups of a node cover each of its topics, for shadow; with 0" in text
+    assert "--rule <low-oda|gm|minmax-oda>" in text
     assert "--prune Drop links that no topic needs any more" in text
 
 

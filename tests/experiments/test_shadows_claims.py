@@ -39,9 +39,9 @@ def under_uniform(right: Results, *wrong: Results) -> Cases:
     return [(right, True), *there, *elsewhere]
 
 
-def everywhere(right: Results, *wrong: Results, **where: str) -> Cases:
+def everywhere(right: Results, *wrong: Results, popularity: str = "exponential", **where: str) -> Cases:
     """True of every popularity: fails if a single one is wrong."""
-    return [(right, True), *((but(right, each, popularity="exponential", **where), False) for each in wrong)]
+    return [(right, True), *((but(right, each, popularity=popularity, **where), False) for each in wrong)]
 
 
 def no_matter(*results: Results) -> Cases:
@@ -56,11 +56,11 @@ def degrees_of(method: str, *numbers: int) -> dict[str, Cases]:
         return methods(**{"shadow": other, "naive": other, method: one})
 
     above_in_maximum = [
-        *everywhere(methods(), churn((10, 16)), churn((10, 15)), method=method),
+        *everywhere(methods(), churn((10, 16)), churn((10, 15)), method=method, popularity="uniform"),
         *no_matter(runs(churn((10, 17), (1.0, 1.0)), churn((5, 5)))),
     ]
     above_in_average = [
-        *everywhere(methods(), averages(3.6, 4.1), averages(3.0, 4.2), method=method),
+        *everywhere(methods(), averages(3.59, 4.1), averages(3.0, 4.2), method=method, popularity="uniform"),
         *no_matter(runs(churn((5, 5), (3.0, 4.6)), averages(1.0, 1.0))),
     ]
     average_stays = [
@@ -239,12 +239,14 @@ HOLDS_AND_FAILS: dict[str, Cases] = {
         *no_matter(methods(shadow=churn((99, 99), (1.0, 1.0))), methods(naive=averages(9.0, 9.0))),
     ],
     "shadows-fig-6.16": [
-        *everywhere(methods(), churn(restless), churn((22, 13)), churn((13, 13)), method="shadow"),
-        *everywhere(methods(), churn(restless), churn((22, 13)), churn((13, 13)), method="naive"),
+        *everywhere(
+            methods(), churn(restless), churn((22, 13)), churn((13, 13)), method="shadow", popularity="uniform"
+        ),
+        *everywhere(methods(), churn(restless), churn((22, 13)), churn((13, 13)), method="naive", popularity="uniform"),
         *no_matter(methods(low=churn(restless))),
     ],
     "shadows-fig-6.17": [
-        *everywhere(methods(), averages(3.9, 6.0), averages(3.9, 2.5), method="rebuild"),
+        *everywhere(methods(), averages(3.9, 6.0), averages(3.9, 2.5), method="rebuild", popularity="uniform"),
         *no_matter(methods(low=churn(restless, (3.9, 4.5))), methods(shadow=averages(4.0, 40.0))),
     ],
     "shadows-fig-7.1": [
@@ -268,7 +270,7 @@ HOLDS_AND_FAILS: dict[str, Cases] = {
         *no_matter(times(shadow=(15, 15))),
     ],
     "shadows-fig-7.6": [
-        *everywhere(times(), times(shadow=(0.00793, 0.333)), times(shadow=(0.00269, 9))),
+        *everywhere(times(), times(shadow=(0.00793, 0.333)), times(shadow=(0.00269, 9)), popularity="uniform"),
         *no_matter(times(shadow=(0.0079, 2.3), low=0.001)),
     ],
     "shadows-fig-7.7": [
@@ -328,7 +330,7 @@ HOLDS_AND_FAILS: dict[str, Cases] = {
         *no_matter(links(low=(9, 9), shadow=(99, 12), naive=(9, 9))),
     ],
     "shadows-fig-8.9": [
-        *everywhere(repairs(), repairs(shadow=(11.3, 0.17)), repairs(shadow=(0.068, 8))),
+        *everywhere(repairs(), repairs(shadow=(11.3, 0.17)), repairs(shadow=(0.068, 8)), popularity="uniform"),
         *no_matter(repairs(shadow=(11, 7), naive=(99, 99))),
     ],
     "shadows-fig-8.10": [

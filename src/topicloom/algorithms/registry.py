@@ -22,7 +22,7 @@ A = TypeVar("A", bound=Algorithm)
 TAKEN = frozenset(
     {
         *("interest", "network", "algorithm", "algorithms", "seed", "watch", "then", "name"),
-        *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "bound", "close"),
+        *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "bound", "close", "routing"),
         *("on_spark", "spark", "master", "spark_conf", "driver_memory", "verbose"),
         *("json", "quiet", "help", "subs", "printing"),
     }

@@ -44,8 +44,7 @@ PARAMETERS = (
     Parameter(
         "coverage",
         int,
-        "how often the backups of a node cover each of its topics, for shadow; with 0 there are none, and neighbours "
-        "are linked",
+        "how often the backups of a node cover each of its topics, for shadow; with 0 neighbours alone are linked",
         3,
         minimum=0,
     ),

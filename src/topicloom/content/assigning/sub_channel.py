@@ -3,8 +3,8 @@
 Rule: place users so that what they send and are delivered costs least on their links, no broker over its capacity
 (equations 6, 4 and 5); join all brokers by the spanning tree of least weight (7 and 8). As printed the tree does not
 depend on users, so both parts are solved by themselves. The relaxed program lets a user be at several brokers; then it
-is given to the one where most of it is, those that are whole first. "We can relax the ILP to a linear programming (LP)
-problem, and get the result using rounding" (III).
+is given to the one where most of it is, those that are whole first. "We can relax the ILP ... to a linear programming
+(LP) problem, and get the result using rounding" (III).
 
 Guarantee: no assignment has a lower access cost than the relaxed program. Of its best solutions that HiGHS finds, at
 most as many users as brokers are not whole, and rounding concerns these alone.
