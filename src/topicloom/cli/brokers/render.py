@@ -100,7 +100,10 @@ def _give(paths: Sequence[Path], owner: str) -> None:
     user, _, group = owner.partition(":")
     try:
         for path in paths:
-            shutil.chown(path, user or None, group or None)
+            if group:
+                shutil.chown(path, user, group)
+            else:
+                shutil.chown(path, user)
     except LookupError:
         raise InputError(f"owner must be a user, or user and group, of this machine, not '{owner}'", "owner") from None
     except OSError as error:
