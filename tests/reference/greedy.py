@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
+from reference.constrained import FREE, Rules
 from reference.interests import topics_by_node
 from topicloom.model import Interest
 
@@ -43,13 +44,16 @@ def best(components: Components, links: list[Link]) -> Step:
     return u, v, -contribution
 
 
-def gm(interest: Interest, max_edges: float = math.inf, without: frozenset[Link] = frozenset()) -> list[Step]:
+def gm(
+    interest: Interest, max_edges: float = math.inf, without: frozenset[Link] = frozenset(), rules: Rules = FREE
+) -> list[Step]:
     """Algorithm 3 of GM 2007; with `max_edges`, algorithm 1 of Partial 2016."""
     components = Components(interest)
     candidates = [link for link in pairs(interest) if link not in without]
-    steps: list[Step] = []
-    while len(steps) < max_edges:
-        step = best(components, candidates)
+    steps = kept(interest, components, rules)
+    budget = max_edges + len(rules.keep)
+    while len(steps) < budget:
+        step = best(components, rules.allowed(interest, candidates, steps))
         if step[2] == 0:
             break
         components.add(step[:2])
@@ -57,21 +61,39 @@ def gm(interest: Interest, max_edges: float = math.inf, without: frozenset[Link]
     return steps
 
 
-def gm_fold(interest: Interest, folds: int) -> list[Step]:
-    steps: list[Step] = []
-    for _ in range(folds):
-        steps += gm(interest, without=frozenset((u, v) for u, v, _ in steps))
+def kept(interest: Interest, components: Components, rules: Rules) -> list[Step]:
+    """The links that are there from the start, each with what it merges."""
+    steps = []
+    for u, v in rules.links(interest):
+        steps.append((u, v, components.contribution((u, v))))
+        components.add((u, v))
     return steps
 
 
-def low_oda(interest: Interest, k: float = math.inf, max_degree: float = math.inf) -> list[Step]:
+def gm_fold(interest: Interest, folds: int, rules: Rules = FREE) -> list[Step]:
+    steps: list[Step] = []
+    for _ in range(folds):
+        fold = gm(interest, without=frozenset((u, v) for u, v, _ in steps), rules=rules)
+        rules = rules.after(interest, fold)
+        steps += fold
+    return steps
+
+
+def low_oda(interest: Interest, k: float = math.inf, max_degree: float = math.inf, rules: Rules = FREE) -> list[Step]:
     """Algorithm 1 of Low 2010; with k infinite, MinMax-ODA; with `max_degree` too, algorithm 3 of Partial 2016."""
     components = Components(interest)
-    candidates = pairs(interest)
-    degree = [0] * interest.node_count
-    steps: list[Step] = []
+    steps = kept(interest, components, rules)
     while True:
+        degree = [0] * interest.node_count
+        for step in steps:
+            for node in step[:2]:
+                degree[node] += 1
         highest = max(degree, default=0)
+        candidates = [
+            (u, v)
+            for u, v in rules.allowed(interest, pairs(interest), steps)
+            if degree[u] < max_degree and degree[v] < max_degree
+        ]
         lowest_rise = [(u, v) for u, v in candidates if degree[u] < highest and degree[v] < highest]
         e1, e2 = best(components, lowest_rise), best(components, candidates)
         if e1[2] == 0:
@@ -79,10 +101,5 @@ def low_oda(interest: Interest, k: float = math.inf, max_degree: float = math.in
         chosen = e1 if e1[2] * k >= e2[2] else e2
         if chosen[2] == 0:
             return steps
-        u, v, _ = chosen
-        if max(degree[u], degree[v]) + 1 > max_degree:
-            return steps
-        degree[u] += 1
-        degree[v] += 1
-        components.add((u, v))
+        components.add(chosen[:2])
         steps.append(chosen)

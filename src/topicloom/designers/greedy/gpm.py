@@ -18,12 +18,19 @@ import numpy as np
 
 from topicloom.designers.base import MAX_DEGREE, Designer, Links, Watch
 from topicloom.designers.greedy import merging
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links that raise the highest degree least, until it would pass `max_degree`."""
-    return merging.even_links(interest, watch, max_degree=parameters["max_degree"])
+    return merging.even_links(interest, watch, max_degree=parameters["max_degree"], constraints=constraints)
 
 
 DESIGNER = Designer(
@@ -35,4 +42,5 @@ DESIGNER = Designer(
     parameters=(MAX_DEGREE,),
     memory=merging.memory,
     total=merging.total,
+    takes_constraints=True,
 )
