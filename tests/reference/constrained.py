@@ -50,6 +50,10 @@ class Rules:
         limit = {name: most - degree[name] for name, most in self.limit.items()}
         return replace(self, limit=limit, keep=(), require=())
 
+    def within(self, names: Iterable[str], most: int) -> Rules:
+        """The same with no more than so many links of any node."""
+        return replace(self, limit={name: min(most, self.limit.get(name, most)) for name in names})
+
     def broken(self, links: Iterable[Pair]) -> list[object]:
         """What links break."""
         pairs = list(links)

@@ -11,6 +11,10 @@ Backups are built anew for the primaries of a node that left (algorithm 8), for 
 of theirs, and for whoever was alone with a topic until another came: only so are all topics of a node covered by
 its backups at all times, as far as others want them.
 
+Constraints are kept throughout. Where they, or the few nodes of a shadow set, leave a topic in pieces, all nodes that
+want it are considered after every event, as another event may have made room. A node that joins is linked at once
+with those that a link of it stays with.
+
 Cost of a leave: a search through each of the node's topics, and pairs of the shadow set times broken topics. Then,
 after its links are known and before the next event, one building of backups for each primary (`settle`).
 Memory: some 40 bytes a subscription and 80 a backup.
@@ -26,8 +30,9 @@ import numpy as np
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.churn.pruning import Pruner
-from topicloom.kernels.living import shadow_sets
+from topicloom.kernels.living import joining_pieces, shadow_sets
 from topicloom.kernels.living.growing_rows import GrowingRows
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay, Provenance
 
@@ -54,9 +59,12 @@ class MendingMaintainer(Maintainer):
         self._rho = rho
         self._pruner = pruner
         self._made_with = MappingProxyType(dict(made_with))
+        self._constrained = live.constraints != Constraints()
         # A node that has left and must yet be retired, and nodes whose backups must be built anew.
         self._left: int | None = None
         self._stale = _NOBODY
+        # Topics that constraints have left in pieces.
+        self._broken = _NOBODY
 
     def build_backups(self, nodes: Ids | None = None) -> None:
         """Build the backups of nodes, one after the other; of all in the order of their names unless given."""
@@ -82,11 +90,25 @@ class MendingMaintainer(Maintainer):
         rank = live.rank_of_new(node)
         numbers = live.numbers_of_topics(topics)
         number = live.enter(node)
-        live.reserve(topics=len(numbers), links=len(numbers), backups=self._coverage * len(numbers))
-        ends, contributions, shadow, self._stale = shadow_sets.join(
-            live.population, live.scratch, number, rank, numbers, self._rho, self._coverage, self._kind
-        )
-        return self._changed(live.record(ends, contributions), [], shadow, numbers)
+        first = np.array(live.staying_neighbours(node), np.int32)
+        links = len(numbers) + len(first)
+        live.reserve(topics=len(numbers), links=links, backups=self._coverage * len(numbers))
+        given = (number, rank, numbers, first, self._is_whole, self._rho, self._coverage, self._kind)
+        ends, contributions, shadow, self._stale = shadow_sets.join(live.population, live.scratch, *given)
+        staying = np.stack([np.full(len(first), number, np.int32), first], axis=1)
+        added = live.record(staying, self._covered(number, first)) + live.record(ends, contributions)
+        return self._changed(added, [], shadow, numbers)
+
+    def _covered(self, number: int, first: Ids) -> Ids:
+        """How many topics of a node each of its first neighbours is the first to want too."""
+        topics = self.live.population.topics
+        left = set(row_of(topics, number).tolist())
+        covered = []
+        for other in first.tolist():
+            common = left.intersection(row_of(topics, other).tolist())
+            covered.append(len(common))
+            left -= common
+        return np.array(covered, np.int32)
 
     def _leave(self, node: str) -> Change:
         live = self.live
@@ -94,7 +116,7 @@ class MendingMaintainer(Maintainer):
         numbers = row_of(live.population.topics, number).copy()
         live.reserve(links=len(numbers) * int(live.population.neighbours.length[number]))
         ends, contributions, shadow, around = shadow_sets.leave(
-            live.population, live.scratch, number, self._rho, self._kind
+            live.population, live.scratch, number, self._is_whole, self._rho, self._kind
         )
         removed = sorted(live.strike((min(number, other), max(number, other))) for other in around.tolist())
         live.exit(node)
@@ -113,12 +135,30 @@ class MendingMaintainer(Maintainer):
             backups=self._coverage * len(numbers[2]),
         )
         ends, contributions, shadow, self._stale = shadow_sets.change(
-            live.population, live.scratch, number, *numbers, self._rho, self._coverage, self._kind
+            live.population, live.scratch, number, *numbers, self._is_whole, self._rho, self._coverage, self._kind
         )
         added = live.record(ends, contributions)
         return self._changed(added, [], shadow, np.concatenate([numbers[1], numbers[3]]))
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no topic was left in pieces, so that only an event can have broken one."""
+        return len(self._broken) == 0
+
+    def _mend_rest(self, topics: Ids) -> list[Link]:
+        """Add links among all nodes of topics that are in pieces, these or earlier ones, as far as allowed."""
+        live = self.live
+        concerned = np.union1d(topics, self._broken).astype(np.int32)
+        nodes, table, self._broken = joining_pieces.pieces_of(live.population, live.scratch, concerned)
+        if len(self._broken) == 0:
+            return []
+        live.reserve(links=int(table.max(axis=0).sum()))
+        anybody = np.int64(joining_pieces.NOBODY)
+        return live.record(*joining_pieces.mend(live.population, nodes, table, anybody, self._rho))
+
     def _changed(self, added: list[Link], removed: list[Link], shadow: int, topics: Ids) -> Change:
+        if self._constrained:
+            added = added + self._mend_rest(topics)
         if self._pruner is not None:
             removed = removed + self._pruner.prune(self.live, topics, added)
             gone = set(removed)

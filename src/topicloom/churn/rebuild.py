@@ -13,6 +13,7 @@ from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.designers import DESIGNERS, run_prepared
 from topicloom.designers.run import warm_up
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 
@@ -22,10 +23,11 @@ class RebuildMaintainer(Maintainer):
 
     method = "rebuild"
 
-    def __init__(self, overlay: Overlay, rule: str, rho: float) -> None:
+    def __init__(self, overlay: Overlay, rule: str, rho: float, constraints: Constraints | None = None) -> None:
+        self._constraints = constraints
         self._made_with = MappingProxyType(choosing(rule, rho))
         self._designer = DESIGNERS.prepare(rule, 0, {"k": rho} if rule == "low-oda" else {})
-        warm_up(self._designer, overlay.interest)
+        warm_up(self._designer, overlay.interest, constrained=constraints is not None)
         self._overlay = overlay
         self.build_seconds = 0.0
         interest = overlay.interest
@@ -34,7 +36,7 @@ class RebuildMaintainer(Maintainer):
             node: {names[topic] for topic in interest.topics_of(number).tolist()}
             for node, number in interest.node_ids.items()
         }
-        self._links = _links(overlay)
+        self._links = links_by_name(overlay)
 
     def _join(self, node: str, topics: list[str]) -> Change:
         self._topics[node] = set(topics)
@@ -51,9 +53,9 @@ class RebuildMaintainer(Maintainer):
     def _rebuilt(self) -> Change:
         pairs = [(node, topic) for node, topics in self._topics.items() for topic in topics]
         interest = Interest.from_pairs(pairs)
-        made = run_prepared(self._designer, interest)
+        made = run_prepared(self._designer, interest, constraints=self._constraints)
         self._overlay, self.build_seconds = made.overlay, made.processor_seconds
-        before, self._links = self._links, _links(self._overlay)
+        before, self._links = self._links, links_by_name(self._overlay)
         return Change(
             tuple(link for link in self._links if link not in before),
             tuple(sorted(before.keys() - self._links.keys())),
@@ -103,7 +105,7 @@ def choosing(rule: str, rho: float) -> dict[str, int | float | str | bool]:
     return {"rho": rho} if rule == "low-oda" else {"rule": rule}
 
 
-def _links(overlay: Overlay) -> dict[Link, None]:
+def links_by_name(overlay: Overlay) -> dict[Link, None]:
     """The links of an overlay, in their order."""
     names = overlay.interest.node_names
     ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)

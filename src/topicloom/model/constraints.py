@@ -16,6 +16,7 @@ from topicloom.errors import InputError
 from topicloom.model.interest import Ids, Interest
 
 Pair = tuple[str, str]
+_PAIRS = ("forbid", "forbid_regions", "keep", "require")
 
 # More links than any node can have.
 UNLIMITED = 2**31 - 1
@@ -50,7 +51,7 @@ class Constraints:
     require: tuple[Pair, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("forbid", "forbid_regions", "keep", "require"):
+        for name in _PAIRS:
             object.__setattr__(self, name, tuple(dict.fromkeys(_sorted(pair) for pair in getattr(self, name))))
         kept = set(self.keep)
         object.__setattr__(self, "require", tuple(pair for pair in self.require if pair not in kept))
@@ -86,9 +87,19 @@ class Constraints:
         return self.keep + self.require
 
     @cached_property
-    def digest(self) -> str:
-        """One text that tells whether two constraints are the same."""
-        return json.dumps(asdict(replace(self, nodes=dict(sorted(self.nodes.items())))), sort_keys=True)
+    def text(self) -> str:
+        """One text for all of it, the same for the same constraints; `from_text` reads it."""
+        rules = {name: asdict(rule) for name, rule in self.nodes.items()}
+        pairs = {name: sorted(getattr(self, name)) for name in _PAIRS}
+        return json.dumps({"nodes": rules, "others": asdict(self.others), **pairs}, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> Constraints:
+        """From what `text` gave."""
+        given = json.loads(text)
+        rules = {name: NodeRule(**rule) for name, rule in given["nodes"].items()}
+        pairs = {name: tuple(map(tuple, given[name])) for name in _PAIRS}
+        return cls(MappingProxyType(rules), NodeRule(**given["others"]), **pairs)
 
     def rule(self, node: str) -> NodeRule:
         """The rule of a node."""

@@ -37,9 +37,7 @@ def make_plan(
     if target not in TARGETS:
         raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
     require_names(target, interest.topic_names)
-    for name in interest.node_names:
-        if name not in fleet.brokers:
-            raise InputError(f"{fleet.where}: has no broker {quoted(name)}; every node of the subscriptions needs one")
+    fleet.require_brokers(interest.node_names)
     for topic in fleet.topic_qos:
         if topic not in interest.topic_ids:
             raise InputError(f"{fleet.where}: topic {quoted(topic)} is wanted by no node of the subscriptions")
@@ -47,6 +45,7 @@ def make_plan(
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
     brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
+    fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
 

@@ -23,6 +23,7 @@ from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
 from topicloom.deploy.targets.mosquitto import session_name
 from topicloom.deploy.targets.render import configurations
 from topicloom.errors import InputError
+from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -266,7 +267,7 @@ def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
 def plan_without(plan: Plan, broker: str) -> Plan:
     """The plan for the fleet after a broker is gone, over the overlay as mended."""
     pairs = [(name, route.topic) for route in plan.routes for name in route.subscribers]
-    overlay = mended(Overlay.from_links(Interest.from_pairs(pairs), plan.links), broker)
+    overlay = mended(Overlay.from_links(Interest.from_pairs(pairs), plan.links), broker, _allowed(plan))
     brokers = {other.name: other for other in plan.brokers if other.name != broker}
     remaining = set(overlay.interest.topic_names)
     qos = {route.topic: route.qos for route in plan.routes if route.topic in remaining}
@@ -274,10 +275,15 @@ def plan_without(plan: Plan, broker: str) -> Plan:
     return make_plan(overlay.interest, overlay, fleet, target=plan.target, relays=bool(plan.made.get("relays")))
 
 
-def mended(overlay: Overlay, leaving: str) -> Overlay:
+def _allowed(plan: Plan) -> Constraints:
+    """The links that brokers can open, where one end at least accepts connections."""
+    return Constraints({broker.name: NodeRule(accepts=broker.accepts) for broker in plan.brokers})
+
+
+def mended(overlay: Overlay, leaving: str, constraints: Constraints | None = None) -> Overlay:
     """The overlay after a node is gone: mended by its shadow set, or as it is left where topics need relays anyway."""
     if not broken_topics(overlay):
-        maintained = maintainer(overlay)
+        maintained = maintainer(overlay, constraints=constraints)
         maintained.leave(leaving)
         return maintained.overlay()
     rows = overlay.interest.to_arrow().to_pydict()

@@ -4,6 +4,9 @@ Rule: the nodes with most topics are the core, linked by the designer `core`. Ot
 every topic, are hosts: attached one after the other to those before them. All others are leaves and are attached to
 hosts. Attaching is covering: each topic of a node by a host that wants it, with few hosts.
 
+With constraints hosts are taken that they allow; links that stay come first, and what is in pieces after all leaves
+is joined as `gm` would.
+
 Guarantee: topic-connected without `max_degree`; with it no node has more links, and what it does not allow to connect
 shows in the support. Every link contributes.
 
@@ -34,23 +37,59 @@ from topicloom.designers.greedy import gm, low_oda, merging, minmax_oda
 from topicloom.errors import InputError
 from topicloom.kernels.backbone.covers import attaching_bytes
 from topicloom.kernels.backbone.host_rows import host_rows_bytes
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 _CORES = {module.DESIGNER.name: module.DESIGNER for module in (gm, minmax_oda, low_oda)}
 
 
-def core_designer(parameters: Mapping[str, Any]) -> CoreDesign:
+def core_designer(parameters: Mapping[str, Any], *, limited: bool = False) -> CoreDesign:
     """The function that links the core: `gm` unless another is named, `low-oda` with a limit, which gm would pass."""
-    designer = _CORES[parameters.get("core") or ("low-oda" if "max_degree" in parameters else "gm")]
+    limited = limited or "max_degree" in parameters
+    designer = _CORES[parameters.get("core") or ("low-oda" if limited else "gm")]
     defaults = designer.checked({})
-    return lambda interest, watch: designer.build(interest, defaults, np.random.default_rng(0), watch)
+
+    def design_core(interest: Interest, watch: Watch, constraints: ConstraintArrays | None) -> Links:
+        return designer.build(interest, defaults, np.random.default_rng(0), watch, constraints)
+
+    return design_core
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links of the core, of other hosts, of leaves block by block, and of what was left."""
+    if constraints is None:
+        return _grown(interest, parameters, watch, None)
+    if "max_degree" in parameters:
+        constraints = replace(constraints, room=np.minimum(constraints.room, parameters["max_degree"]))
+    left = constraints.after(constraints.source, constraints.target)
+    grown = _grown(interest, parameters, watch, left)
+    watch.ticks[0] = 0
+    return merging.completed_links(interest, _after_first(interest, grown, constraints), constraints, watch)
+
+
+def _after_first(interest: Interest, links: Links, constraints: ConstraintArrays) -> Links:
+    """Links after those that are there from the start, without those that contribute nothing after these."""
+    source, target = np.append(constraints.source, links.source), np.append(constraints.target, links.target)
+    contribution = measured(interest, source, target).contribution
+    needed = contribution > 0
+    needed[: len(constraints.source)] = True
+    return Links(source[needed], target[needed], contribution[needed])
+
+
+def _grown(
+    interest: Interest, parameters: Mapping[str, Any], watch: Watch, constraints: ConstraintArrays | None
+) -> Links:
     fleet = InterestRows(interest)
     core = core_nodes(interest.node_count, parameters)
-    grown = grow_trunk(fleet, core_designer(parameters), core, parameters.get("max_degree"), watch)
+    limited = constraints is not None and bool((constraints.room < interest.node_count).any())
+    design_core = core_designer(parameters, limited=limited)
+    grown = grow_trunk(fleet, design_core, core, parameters.get("max_degree"), watch, constraints)
     is_leaf = np.ones(interest.node_count, np.bool_)
     is_leaf[grown.trunk.hosts] = False
     order = by_size(fleet.sizes)
@@ -107,4 +146,5 @@ DESIGNER = Designer(
     ),
     memory=memory,
     total=merging.total,
+    takes_constraints=True,
 )

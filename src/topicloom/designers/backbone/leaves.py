@@ -18,7 +18,7 @@ import numpy.typing as npt
 from topicloom.designers.backbone.fleet_rows import Rows
 from topicloom.designers.backbone.trunk import Grown, Trunk, links_of
 from topicloom.designers.base import Links
-from topicloom.kernels.backbone.covers import attach, new_attached, new_bench, new_hosting
+from topicloom.kernels.backbone.covers import Newcomers, attach, new_attached, new_bench, new_hosting
 from topicloom.model.interest import Ids
 
 # A block of this many subscriptions takes about a second, and 10 MB besides the trunk.
@@ -42,9 +42,9 @@ def count_blocks(subscriptions: int) -> int:
 
 def hang_block(trunk: Trunk, leaves: Rows, block: int, blocks: int, ticks: npt.NDArray[np.int64]) -> Hung:
     """Attach the leaves of one block: those whose id leaves the remainder `block` when divided by `blocks`."""
-    room = (trunk.max_degree - trunk.kept - trunk.degree).clip(0)
+    room = (trunk.limits.of(trunk.hosts) - trunk.kept - trunk.degree).clip(0)
     share = _share(room, block, blocks)
-    most = np.full(len(leaves.nodes), trunk.max_degree, np.int64)
+    most = trunk.limits.of(leaves.nodes)
     # The other blocks do about the same at the same time, so a link here stands for one in each of them.
     return _hang(trunk, leaves, trunk.degree, share, most, blocks, ticks)
 
@@ -75,8 +75,8 @@ def _settle(trunk: Trunk, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) 
     leaves, first = np.unique(hung.unmet_leaf[order], return_index=True)
     start = np.append(first, len(order)).astype(np.int64)
     rows = Rows(leaves.astype(np.int32), start, hung.unmet_topic[order])
-    most = trunk.max_degree - np.bincount(hung.leaf, minlength=nodes)[rows.nodes]
-    return _hang(trunk, rows, degree, trunk.max_degree - degree, most, 1, ticks)
+    most = trunk.limits.of(rows.nodes) - np.bincount(hung.leaf, minlength=nodes)[rows.nodes]
+    return _hang(trunk, rows, degree, trunk.limits.of(trunk.hosts) - degree, most, 1, ticks)
 
 
 def _share(room: npt.NDArray[np.int64], block: int, blocks: int) -> npt.NDArray[np.int64]:
@@ -96,13 +96,11 @@ def _hang(
     ticks: npt.NDArray[np.int64],
 ) -> Hung:
     attached = new_attached(len(leaves.topics))
+    nobody = np.full(len(leaves.nodes), -1, np.int32)
     links, unmet = attach(
         trunk.rows,
-        new_hosting(degree, room, np.ones(len(degree), np.bool_)),
-        leaves.start,
-        leaves.topics,
-        np.full(len(leaves.nodes), -1, np.int32),
-        most,
+        new_hosting(degree, room, np.ones(len(degree), np.bool_), may_meet=trunk.limits.may_meet(trunk.hosts)),
+        Newcomers(leaves.start, leaves.topics, nobody, most, trunk.limits.groups(leaves.nodes)),
         step,
         new_bench(len(degree), int(np.diff(leaves.start).max(initial=0))),
         attached,

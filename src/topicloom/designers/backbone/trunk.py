@@ -20,12 +20,14 @@ import numpy.typing as npt
 
 from topicloom.algorithms import Watch
 from topicloom.designers.backbone.fleet_rows import FleetRows, Rows
+from topicloom.designers.backbone.node_limits import NodeLimits
 from topicloom.designers.base import Links
-from topicloom.kernels.backbone.covers import TRIES, attach, new_attached, new_bench, new_hosting
+from topicloom.kernels.backbone.covers import TRIES, Newcomers, attach, new_attached, new_bench, new_hosting
 from topicloom.kernels.backbone.host_rows import HostRows, new_host_rows
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Ids, Interest
 
-CoreDesign = Callable[[Interest, Watch], Links]
+CoreDesign = Callable[[Interest, Watch, ConstraintArrays | None], Links]
 
 # Measured on the workloads of benchmarks/backbone.py: more hosts cost time and save few links.
 _HOST_SHARE = 5
@@ -44,7 +46,7 @@ class Trunk:
     hosts: Ids
     rows: HostRows
     degree: npt.NDArray[np.int64]
-    max_degree: int  # of every node; the number of nodes where there is no limit
+    limits: NodeLimits
     kept: int  # room of each host that only the last settling may use
 
 
@@ -67,20 +69,27 @@ def by_size(sizes: Ids) -> Ids:
 
 
 def grow_trunk(
-    fleet: FleetRows, design_core: CoreDesign, core_size: int, max_degree: int | None, watch: Watch
+    fleet: FleetRows,
+    design_core: CoreDesign,
+    core_size: int,
+    max_degree: int | None,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
 ) -> Grown:
     """Choose hosts and link them."""
     nodes = len(fleet.sizes)
     core = min(core_size, nodes)
-    limit = nodes if max_degree is None else min(max_degree, nodes)
-    kept = int(max_degree is not None and limit >= 3)
+    limits = NodeLimits(nodes if max_degree is None else min(max_degree, nodes), constraints)
+    limit = int(np.median(limits.of(np.arange(nodes, dtype=np.int32)))) if nodes else 0
+    limited = max_degree is not None or limit < nodes
+    kept = int(limited and limit >= 3)
     order = by_size(fleet.sizes)
     is_host = np.zeros(nodes, np.bool_)
     is_host[order[: max(core, min(nodes // _HOST_SHARE, _MOST_HOSTS))]] = True
-    is_host[fleet.largest(_hosts_by_topic(fleet.subscribers, None if max_degree is None else limit))] = True
-    growing = _Growing(fleet, limit, kept, watch)
+    is_host[fleet.largest(_hosts_by_topic(fleet.subscribers, max(1, limit) if limited else None))] = True
+    growing = _Growing(fleet, limits, limit, kept, watch)
     growing.begin(fleet.rows(order[is_host[order]]), core, design_core)
-    while max_degree is not None and (more := growing.missing_hosts()):
+    while limited and (more := growing.missing_hosts()):
         growing.add(fleet.rows(order[~is_host[order]][:more]))
         is_host[growing.hosts] = True
     return growing.grown()
@@ -97,8 +106,8 @@ def _hosts_by_topic(subscribers: npt.NDArray[np.int64], limit: int | None) -> np
 class _Growing:
     """Hosts placed so far."""
 
-    def __init__(self, fleet: FleetRows, limit: int, kept: int, watch: Watch) -> None:
-        self._fleet, self._limit, self._kept, self._watch = fleet, limit, kept, watch
+    def __init__(self, fleet: FleetRows, limits: NodeLimits, usual: int, kept: int, watch: Watch) -> None:
+        self._fleet, self._limits, self._usual, self._kept, self._watch = fleet, limits, usual, kept, watch
         none = np.empty(0, np.int32)
         self._rows = Rows(none, np.zeros(1, np.int64), none)
         self._degree: npt.NDArray[np.int64] = np.empty(0, np.int64)
@@ -114,9 +123,9 @@ class _Growing:
     def begin(self, rows: Rows, core: int, design_core: CoreDesign) -> None:
         """Place the first hosts; as many as the core has are designed, if that keeps the limit."""
         inner = Rows(rows.nodes[:core], rows.start[: core + 1], rows.topics[: rows.start[core]])
-        designed = _designed(inner, design_core, self._watch)
+        designed = _designed(inner, design_core, self._limits.core(inner.nodes, self._kept), self._watch)
         degree = np.bincount(np.concatenate([designed.source, designed.target]), minlength=core)
-        if degree.max(initial=0) <= self._limit - self._kept:
+        if (degree <= (self._limits.of(inner.nodes) - self._kept).clip(0)).all():
             self._rows, self._degree = inner, degree.astype(np.int64)
             source, target = inner.nodes[designed.source], inner.nodes[designed.target]
             self._links.append(links_of(source, target, designed.contribution))
@@ -131,16 +140,16 @@ class _Growing:
         count = len(self._rows.nodes)
         degree = np.zeros(count, np.int64)
         degree[:old] = self._degree
-        hosting = new_hosting(degree, self._limit - degree, np.arange(count) < old, self._kept)
+        most = self._limits.of(self.hosts)
+        may_meet = self._limits.may_meet(self.hosts)
+        hosting = new_hosting(degree, most - degree, np.arange(count) < old, self._kept, may_meet)
+        own = np.arange(old, count, dtype=np.int32)
         longest = int(np.diff(more.start).max(initial=0))
         attached = new_attached(len(more.topics))
         links, unmet = attach(
             self._host_rows(),
             hosting,
-            more.start,
-            more.topics,
-            np.arange(old, count, dtype=np.int32),
-            np.full(len(more.nodes), self._limit, np.int64),
+            Newcomers(more.start, more.topics, own, most[old:], self._limits.groups(more.nodes)),
             1,
             new_bench(count, longest),
             attached,
@@ -158,29 +167,29 @@ class _Growing:
         """How many nodes should become hosts so that there is room for all that are left."""
         leaves = len(self._fleet.sizes) - len(self.hosts)
         each = max(1.0, self._attached_links / max(1, self._attached))
-        room = int((self._limit - self._kept - self._degree).clip(0).sum())
+        room = int((self._limits.of(self.hosts) - self._kept - self._degree).clip(0).sum())
         missing = _SPARE * leaves * each - room
         if missing <= 0 or self._watch.stopped:
             return 0
-        more = int(missing / max(1.0, self._limit - self._kept - each)) + 1
+        more = int(missing / max(1.0, self._usual - self._kept - each)) + 1
         return min(leaves, max(more, len(self.hosts) // 4, TRIES))
 
     def grown(self) -> Grown:
         """What has grown."""
-        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limit, self._kept)
+        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limits, self._kept)
         return Grown(trunk, Links.joined(self._links), self._unmet)
 
     def _host_rows(self) -> HostRows:
         return new_host_rows(self._rows.start, self._rows.topics, self._fleet.topic_count)
 
 
-def _designed(core: Rows, design_core: CoreDesign, watch: Watch) -> Links:
+def _designed(core: Rows, design_core: CoreDesign, constraints: ConstraintArrays | None, watch: Watch) -> Links:
     """Links of the core, by the places of its nodes."""
     wanted, topics = np.unique(core.topics, return_inverse=True)
     nodes = np.repeat(np.arange(len(core.nodes)), np.diff(core.start))
     # A designer sees no names, but their order is that of ids.
     node_names, topic_names = (tuple(f"{k:09}" for k in range(count)) for count in (len(core.nodes), len(wanted)))
-    return design_core(Interest.from_ids(node_names, topic_names, nodes, topics), watch)
+    return design_core(Interest.from_ids(node_names, topic_names, nodes, topics), watch, constraints)
 
 
 def _after(rows: Rows, first: int) -> Rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,18 +201,23 @@ def _add_first(instance: Instance, constraints: ConstraintArrays | None, links: 
 def _links_by_rows(
     interest: Interest, links: LinkList, without: Links | None, constraints: ConstraintArrays | None, watch: Watch
 ) -> Links:
-    none = np.empty(0, np.int32)
+    none: Ids = np.empty(0, np.int32)
     spent = Links(none, none, none) if without is None else without
     rows = (interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes)
     members = new_topic_members(*rows)
-    rules, first = (none, none, np.empty((0, 0), np.bool_)), 0
-    if constraints is not None:
-        left = constraints.after(constraints.source, constraints.target)
-        rules, first = (left.room, left.group, left.permitted), len(constraints.source)
+    given = constraints or ConstraintArrays(none, none, np.empty((0, 0), np.bool_), none, none, 0)
+    left = given.after(given.source, given.target)
+    rules = (left.room, left.group, left.permitted)
     counts = new_row_counts(members, most_common_topics(interest), spent.source, spent.target, *rules)
-    if constraints is not None and first:
-        add_first_by_rows(members, counts, constraints.source, constraints.target, links, watch.ticks)
-    return _first(links, merge_by_rows(members, counts, links, first, watch.ticks))
+    if len(given.source):
+        add_first_by_rows(members, counts, given.source, given.target, links, watch.ticks)
+    return _first(links, merge_by_rows(members, counts, links, len(given.source), watch.ticks))
+
+
+def completed_links(interest: Interest, links: Links, constraints: ConstraintArrays, watch: Watch) -> Links:
+    """Links, which keep to constraints, and after them those of highest contribution, row by row."""
+    begun = replace(constraints, source=links.source, target=links.target)
+    return _links_by_rows(interest, _room_for_links(interest, None, begun), None, begun, watch)
 
 
 def even_links(

@@ -44,7 +44,8 @@ def maintenance(parameters: Mapping[str, Any]) -> Settings:
 
 def first_design(interest: Interest, settings: Settings) -> Overlay:
     """The overlay to begin with, by the rule that is kept to."""
-    return design(interest, settings.rule, **({"k": settings.rho} if settings.rule == "low-oda" else {}))
+    parameters: dict[str, Any] = {"k": settings.rho} if settings.rule == "low-oda" else {}
+    return design(interest, settings.rule, **parameters)
 
 
 def _events(parameters: Mapping[str, Any], interest: Interest) -> list[Event]:

@@ -33,6 +33,17 @@ class Hosting(NamedTuple):
     open: npt.NDArray[np.uint64]  # one bit a host: placed, and with more room than is kept back
     last: npt.NDArray[np.uint64]  # one bit a host: placed, and with room at all
     kept: int  # room kept back for topics that no other host can cover
+    meets: npt.NDArray[np.uint64]  # group of nodes x word: hosts that it may be linked with; no rows where all may
+
+
+class Newcomers(NamedTuple):
+    """Nodes to be attached, one after the other."""
+
+    start: npt.NDArray[np.int64]
+    topics: npt.NDArray[np.int32]  # rows of topics
+    own: npt.NDArray[np.int32]  # number of a node that becomes a host once it is attached, -1 for others
+    most: npt.NDArray[np.int64]  # links that each node may have
+    group: npt.NDArray[np.int32]  # row of `meets`; 0 where there are none
 
 
 class Bench(NamedTuple):
@@ -42,6 +53,7 @@ class Bench(NamedTuple):
     carry: npt.NDArray[np.uint64]
     untried: npt.NDArray[np.uint64]  # hosts that are not among the starts
     best: npt.NDArray[np.uint64]  # hosts of the highest count
+    met: npt.NDArray[np.uint64]  # hosts that the node may be linked with
     topics: npt.NDArray[np.int32]  # (of the node, not covered) x topic
     hosts: npt.NDArray[np.int32]  # (of the best cover, of this one) x host
     gains: npt.NDArray[np.int32]  # the same: topics that each one covers
@@ -60,11 +72,19 @@ class Attached(NamedTuple):
 
 
 def new_hosting(
-    degree: npt.NDArray[np.integer], room: npt.NDArray[np.integer], placed: npt.NDArray[np.bool_], kept: int = 0
+    degree: npt.NDArray[np.integer],
+    room: npt.NDArray[np.integer],
+    placed: npt.NDArray[np.bool_],
+    kept: int = 0,
+    may_meet: npt.NDArray[np.bool_] | None = None,
 ) -> Hosting:
-    """Hosts with links and room; those not placed are not taken until they are."""
+    """Hosts with links and room; those not placed are not taken until they are.
+
+    `may_meet` says for groups of nodes which hosts they may be linked with.
+    """
     roomy, open_at_all = _bits(placed & (room > kept)), _bits(placed & (room > 0))
-    return Hosting(degree.astype(np.int64), room.astype(np.int64), roomy, open_at_all, kept)
+    meets = np.empty((0, len(roomy)), np.uint64) if may_meet is None else np.stack([_bits(row) for row in may_meet])
+    return Hosting(degree.astype(np.int64), room.astype(np.int64), roomy, open_at_all, kept, meets)
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
@@ -78,6 +98,7 @@ def new_bench(hosts: int, longest: int) -> Bench:
     words = max(1, -(-hosts // 64))
     return Bench(
         np.zeros((longest.bit_length() + 1, words), np.uint64),
+        np.zeros(words, np.uint64),
         np.zeros(words, np.uint64),
         np.zeros(words, np.uint64),
         np.zeros(words, np.uint64),
@@ -229,27 +250,28 @@ def find_cover(rows, allowed, busy, count, most, bench):
 
 
 @tight_kernel()
-def attach(rows, hosting, node_start, node_topics, own, most, step, bench, attached, ticks):
+def attach(rows, hosting, newcomers, step, bench, attached, ticks):
     """Link nodes with hosts, one node after the other; give the numbers of links and of topics not covered.
 
-    `own` is the number of a node that becomes a host once it is attached, -1 for others. `most` is how many links
-    each node may have. Every link counts `step` times where hosts are compared.
+    Every link counts `step` times where hosts are compared.
     """
     links = unmet = 0
-    for node in range(node_start.shape[0] - 1):
+    own = newcomers.own
+    for node in range(newcomers.start.shape[0] - 1):
         if ticks[1]:
             break
         count = 0
-        for s in range(node_start[node], node_start[node + 1]):
-            if has_host(rows, node_topics[s], own[node]):
-                bench.topics[0, count] = node_topics[s]
+        for s in range(newcomers.start[node], newcomers.start[node + 1]):
+            if has_host(rows, newcomers.topics[s], own[node]):
+                bench.topics[0, count] = newcomers.topics[s]
                 count += 1
         before = links
-        for allowed in (hosting.open, hosting.last):
-            most_now = most[node] - (links - before)
+        for with_room in (hosting.open, hosting.last):
+            most_now = newcomers.most[node] - (links - before)
             if count == 0 or most_now <= 0:
                 break
-            taken, _ = find_cover(rows, allowed, hosting.busy, count, most_now, bench)
+            find_met(with_room, hosting.meets, newcomers.group[node], bench)
+            taken, _ = find_cover(rows, bench.met, hosting.busy, count, most_now, bench)
             for k in range(taken):
                 host = np.int64(bench.hosts[0, k])
                 count = drop_covered(rows, host, bench.topics[0], bench.topics[0], count)
@@ -272,6 +294,16 @@ def attach(rows, hosting, node_start, node_topics, own, most, step, bench, attac
             hosting.last[host >> 6] |= bit
             add_links(hosting, host, links - before, step)
     return links, unmet
+
+
+@tight_kernel()
+def find_met(with_room, meets, group, bench):
+    """Write those of the hosts with room that nodes of a group may be linked with to the bench."""
+    for word in range(with_room.shape[0]):
+        bench.met[word] = with_room[word]
+    if meets.shape[0]:
+        for word in range(with_room.shape[0]):
+            bench.met[word] &= meets[group, word]
 
 
 @tight_kernel()
