@@ -152,6 +152,43 @@ def test_equals_its_twin_while_a_fleet_grows_from_few_and_shrinks_to_none(kind: 
     assert len(found.live.names) == 45
 
 
+def wanted_after(topics: dict[str, set[str]], events: list[Event]) -> dict[str, set[str]]:
+    after = {node: set(wanted) for node, wanted in topics.items()}
+    for event in events:
+        if event.kind == LEAVE:
+            del after[event.node]
+        else:
+            after[event.node] = after.get(event.node, set()).difference(event.remove).union(event.add)
+    return after
+
+
+@pruning
+@pytest.mark.parametrize("kind", KINDS)
+def test_events_that_are_mended_jointly_equal_their_twin(kind: str, prune: bool) -> None:
+    for seed in range(10):
+        dice = random.Random(f"jointly {kind} {prune} {seed}")
+        overlay = random_overlay(dice, dice.choice(STARTS))
+        found, twin = both(overlay, kind, settings_of(kind, seed % 4, 3, prune, seed))
+        number = 0
+        for _ in range(12):
+            events: list[Event] = []
+            after = wanted_after(twin.topics, [])
+            for _ in range(dice.randint(0, 9)):
+                events.append(random_event(dice, number, after))
+                after = wanted_after(after, events[-1:])
+                number += 1
+            before = dict(twin.topics)
+            concerned = (before.keys() | after.keys()) - {node for node in before if after.get(node) == before[node]}
+            wanted = {node: after.get(node) for node in concerned}
+            expected = twin.jointly(dict(sorted(wanted.items())))
+            change, refused = found.apply_jointly(events)
+            where = f"{seed=} {events}"
+            assert refused == {}, where
+            assert (list(change.added), list(change.removed), change.shadow) == expected, where
+            assert_alike(found, twin, where)
+            assert broken_topics(twin.topics, twin.links) == [], where
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_room_is_made_for_whatever_an_event_adds(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled kernels would write past the end of their arrays; so whatever they may append is asked for before."""

@@ -217,7 +217,7 @@ def test_a_parameter_that_is_not_taken(refused: Any, subscriptions: Path, tmp_pa
     line = refused("design", subscriptions, "--algorithm", "gm", "--max-degree", 3, "--out", out)
     assert line == "gm does not take --max-degree; it takes none"
     line = refused("design", subscriptions, "--algorithm", "gpa", "--max-degree", 3, "--out", out)
-    assert line == "gpa does not take --max-degree; it takes --max-edges, --budget-ratio"
+    assert line == "gpa does not take --max-degree; it takes --max-edges, --budget-ratio, --matching"
     line = refused("compare", subscriptions, "--algorithms", "gm,low-oda", "--max-degree", 3)
     assert line == "--max-degree is of use to none of gm, low-oda; leave it out"
     line = refused("compare", subscriptions, "--algorithms", "gpm,gpa", "--max-degree", 3)
@@ -313,8 +313,14 @@ def test_input_is_never_replaced(refused: Any, subscriptions: Path) -> None:
         (["--alpha", 0], "--alpha is 0.0"),
         (["--alpha", "nan"], "--alpha is nan"),
         (["--seed", -1], "--seed is -1"),
-        (["--popularity", "normal"], "--popularity: 'normal' is not one of 'uniform', 'zipf', 'exponential'; see"),
-        (["--sizes", "large"], "--sizes: 'large' is not one of 'fixed', 'uniform', 'power-law'; see"),
+        (
+            ["--popularity", "normal"],
+            "--popularity: 'normal' is not one of 'uniform', 'zipf', 'exponential', 'steep-exponential'; see",
+        ),
+        (
+            ["--sizes", "large"],
+            "--sizes: 'large' is not one of 'fixed', 'uniform', 'power-law', 'shifted-zipf', 'by-chance'; see",
+        ),
         (["--nodes", "many"], "--nodes: 'many' is not a whole number; see"),
         (["--nodes", 1.5], "--nodes: '1.5' is not a whole number"),
         (["--alpha", "x"], "--alpha: 'x' is not a number"),

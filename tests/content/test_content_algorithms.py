@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from topicloom import InputError
 from topicloom.content import ALGORITHMS, Assignment, assign, cost, run
 from topicloom.content.assigning.steiner_mixing import link_weights
 
-FAST = [name for name in ALGORITHMS if name != "exact"]
+FAST = [name for name in ALGORITHMS if name not in ("exact", "sub-channel")]
 SEEDS = range(40)
 
 
@@ -31,6 +33,8 @@ def test_packing_is_algorithm_1(seed: int) -> None:
 def test_clustering_is_algorithm_2(seed: int) -> None:
     network = random_network(seed, 4 + seed % 13, 1 + seed % 5, 1 + seed % 4, room=3, density=0.2 + 0.1 * (seed % 5))
     assert assign(network, "clustering").brokers.tolist() == slow.clustering(network)
+    expected = slow.clustering(network, end_to_end=True)
+    assert assign(network, "clustering", price="end-to-end").brokers.tolist() == expected
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -41,6 +45,61 @@ def test_steiner_mixing_is_algorithm_3(seed: int) -> None:
     assert np.allclose(weights.sum(axis=1), network.traffic.demand)
     expected = slow.drawn(network, weights, np.random.default_rng(seed))
     assert assign(network, "steiner-mixing", seed=seed).brokers.tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_steiner_mixing_with_a_tree_for_each_channel(seed: int) -> None:
+    network = random_network(seed, 4 + seed % 13, 2 + seed % 6, 1 + seed % 3, room=3, density=0.3 + 0.1 * (seed % 5))
+    dear = make_network(
+        slow.full_rates(network), slow.full_wants(network), network.access, network.core / 4, network.capacity
+    )
+    for one in (network, dear):
+        assert link_weights(one, "channel").tolist() == slow.channel_weights(one, closure=False).tolist()
+        assert np.allclose(link_weights(one, "channel").sum(axis=1), one.traffic.demand)
+        assert link_weights(one, "closure").tolist() == slow.channel_weights(one, closure=True).tolist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_sub_channel_program(seed: int) -> None:
+    network = random_network(seed, 5, 3, 2, room=1.4)
+    demand = network.traffic.demand
+    whole = run(network, "sub-channel", whole=True)
+    least = min(
+        sum(network.access[user, broker] * demand[user] for user, broker in enumerate(brokers))
+        for brokers in itertools.product(range(3), repeat=5)
+        if (np.bincount(brokers, demand, 3) <= network.capacity * slow.SLACK).all()
+    )
+    assert cost(whole.assignment).access == pytest.approx(least)
+    assert whole.facts["least_access"] == pytest.approx(least)
+    relaxed = run(network, "sub-channel")
+    assert relaxed.facts["least_access"] <= least * slow.SLACK
+    assert relaxed.facts["least_access"] <= cost(relaxed.assignment).access * slow.SLACK
+    assert relaxed.facts["divided_users"] <= 3
+    tree = slow.spanning_links(network.core, {0, 1, 2})
+    assert relaxed.facts["tree_weight"] == sum(network.core[link] for link in tree)
+
+
+def test_the_sub_channel_program_rounds_nothing_where_all_fits() -> None:
+    network = random_network(3, 30, 4, 2, room=50)
+    found = run(network, "sub-channel")
+    assert found.facts["divided_users"] == 0
+    least = cost(assign(network, "packing")).access
+    assert cost(found.assignment).access == pytest.approx(least)
+    assert found.facts["least_access"] == pytest.approx(least)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_is_at_a_broker_that_it_does_not_know(name: str, seed: int) -> None:
+    users, brokers = (6, 3) if name == "exact" else (30, 5)
+    network = random_network(seed, users, brokers, 2, room=4)
+    rng = np.random.default_rng(seed)
+    known = rng.random((users, brokers)).argsort(axis=1) < 2
+    access = np.where(known, network.access, np.inf)
+    some = make_network(slow.full_rates(network), slow.full_wants(network), access, network.core, network.capacity)
+    assignment = assign(some, name, seed=seed)
+    assert some.knows[np.arange(users), assignment.brokers].all()
+    assert np.isfinite(cost(assignment).total)
 
 
 def test_steiner_mixing_opens_brokers_on_the_way() -> None:
@@ -178,7 +237,10 @@ def test_exact_refuses_large_networks() -> None:
         (
             "nearest",
             {},
-            "unknown algorithm 'nearest'; known are random, packing, clustering, steiner-mixing, migration, exact",
+            (
+                "unknown algorithm 'nearest'; known are random, packing, clustering, steiner-mixing, migration, "
+                "sub-channel, exact"
+            ),
         ),
         ("packing", {"start": "random"}, "packing does not take start; it takes none"),
         (

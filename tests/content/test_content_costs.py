@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 from reference import content as slow
 from reference.content import make_network, random_network
-from topicloom.content import Assignment, core_trees, cost, one_tree_core, relayed_core
+from topicloom import InputError
+from topicloom.content import ROUTINGS, Assignment, core_trees, cost, one_tree_core, relayed_core, traffic_rows
+from topicloom.content.core_routing import core_tables, fitted_tree, least_tree, random_tree
 from topicloom.content.network.core_prices import closed
 from topicloom.kernels.content.spanning import spanning_tree, tree_with, weights_with
 
@@ -44,6 +47,82 @@ def test_one_tree_for_all(seed: int) -> None:
     lightest = slow.spanning_links(network.core, set(range(network.broker_count)))
     assert price.sum() == sum(network.core[link] for link in links) == sum(network.core[link] for link in lightest)
     assert one_tree_core(assignment) == slow.one_tree_cost(network, assignment.brokers, links)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_flows_one_by_one(seed: int) -> None:
+    network = random_network(seed, 3 + seed % 9, 1 + seed % 5, 1 + seed % 4)
+    assignment = some_assignment(network, seed)
+    assert cost(assignment, routing="unicast").core == slow.flow_cost(network, assignment.brokers)
+    assert cost(assignment, routing="unicast").access == cost(assignment).access
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_brokers_on_a_random_tree(seed: int) -> None:
+    network = random_network(seed, 3 + seed % 9, 1 + seed % 7, 1 + seed % 4)
+    assignment = some_assignment(network, seed)
+    links = random_tree(network, seed).links
+    assert len(links) == network.broker_count - 1
+    expected = slow.one_tree_cost(network, assignment.brokers, links)
+    assert cost(assignment, routing="random-tree", seed=seed).core == pytest.approx(expected, rel=1e-12)
+
+
+def test_random_trees_differ_by_seed() -> None:
+    network = random_network(1, 4, 8, 1)
+    assert len({tuple(sorted(map(sorted, random_tree(network, seed).links))[0]) for seed in range(20)}) > 1
+    assert random_tree(network, 3).links == random_tree(network, 3).links
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_link_moved_makes_the_fitted_tree_cheaper(seed: int) -> None:
+    network = random_network(seed, 8, 2 + seed % 4, 2)
+    assignment = some_assignment(network, seed)
+    tree = fitted_tree(network, core_tables(network, assignment.brokers))
+    found = cost(assignment, routing="best-tree").core
+    assert found == pytest.approx(slow.one_tree_cost(network, assignment.brokers, tree.links), rel=1e-12)
+    assert found <= one_tree_core(assignment) * (1 + 1e-12)
+    costs = {
+        tuple(links): slow.one_tree_cost(network, assignment.brokers, links)
+        for links in slow.all_trees(network.broker_count)
+    }
+    assert min(costs.values()) <= found * (1 + 1e-12)
+    mine = {frozenset(link) for link in tree.links}
+    root = int(tree.order[0])
+    for links, other in costs.items():
+        theirs = {frozenset(link) for link in links}
+        moved, onto = mine - theirs, theirs - mine
+        # One link moved, at the same lower end, seen from the root.
+        if len(moved) == 1 and len(onto) == 1:
+            (before,), (after,) = moved, onto
+            lower = max(before, key=lambda broker: nx.shortest_path_length(nx.Graph(tree.links), root, broker))
+            assert lower not in after or other >= found * (1 - 1e-9)
+
+
+def test_a_tree_is_fitted_to_traffic() -> None:
+    """One broker talks with three others, at a price of 3. They are nearer to each other: the lightest is no star."""
+    core = np.array([[0.0, 3, 3, 3], [3, 0, 2, 2], [3, 2, 0, 2], [3, 2, 2, 0]])
+    rate = np.array([[1.0, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    want = np.vstack([np.zeros((1, 3), bool), np.eye(3, dtype=bool)])
+    network = make_network(rate, want, np.ones((4, 4)), core, np.full(4, 99.0))
+    assignment = Assignment(network, np.arange(4, dtype=np.int32))
+    assert least_tree(network).price.sum() == 3 + 2 + 2
+    assert (one_tree_core(assignment), cost(assignment, routing="best-tree").core) == (3 + 5 + 5, 9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_traffic_matrix(seed: int) -> None:
+    network = random_network(seed, 9, 2, 3)
+    expected = np.zeros((9, 9))
+    for user, _, rate, others in slow.flows(network):
+        expected[user, others] += rate
+    assert traffic_rows(network, 0, 9).tolist() == expected.tolist()
+    assert traffic_rows(network, 3, 5).tolist() == expected[3:5].tolist()
+
+
+def test_an_unknown_routing() -> None:
+    with pytest.raises(InputError) as error:
+        cost(some_assignment(random_network(1, 4, 2, 2), 1), routing="best")
+    assert str(error.value) == f"routing 'best' is unknown; known are {', '.join(ROUTINGS)}"
 
 
 def test_a_worked_example() -> None:

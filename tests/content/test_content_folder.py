@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from topicloom import InputError
-from topicloom.content import Assignment, read_network
+from topicloom.content import Assignment, assign, read_network
 from topicloom.content.network.access_table import read_access, write_access
 from topicloom.content.network.channels_by_user import users_of
 from topicloom.workloads.content_networks import content_network
@@ -88,6 +88,19 @@ def test_a_generated_network_is_read_as_it_was_drawn(tmp_path: Path) -> None:
         assert read.capacity.sum() == pytest.approx(2 * read.traffic.demand.sum())
 
 
+def test_users_may_know_only_some_brokers(tmp_path: Path) -> None:
+    drawn = content_network(30, 4, 6, known_brokers=2, seed=3)
+    assert drawn.network.knows.sum(axis=1).tolist() == [2] * 30
+    drawn.write(tmp_path)
+    network = read_network(tmp_path)
+    assert network.fingerprint == drawn.network.fingerprint
+    assign(network, "random", seed=1).write(tmp_path / "fine.parquet")
+    Assignment.read(tmp_path / "fine.parquet", network)
+    Assignment(network, np.argmin(network.knows, axis=1).astype(np.int32)).write(tmp_path / "wrong.parquet")
+    with pytest.raises(InputError, match=r"wrong\.parquet: user 'u01' is at broker 'b\d', which it does not know"):
+        Assignment.read(tmp_path / "wrong.parquet", network)
+
+
 def test_rates_that_were_summarized_go_with_boxes(tmp_path: Path) -> None:
     tables = in_space()
     del tables["pieces"]
@@ -105,6 +118,10 @@ def test_rates_that_were_summarized_go_with_boxes(tmp_path: Path) -> None:
             "access.parquet: row 5: price is -2; give a number of at least 0",
         ),
         (
+            changed("access", price=[1, 1, 1, np.inf, np.inf, np.inf]),
+            "access.parquet: user 'bob' knows no broker; give it a price for one",
+        ),
+        (
             changed("access", price=[1, 1, 1, 1, None, 1]),
             "access.parquet: row 5: price is null; give a number of at least 0",
         ),
@@ -112,7 +129,10 @@ def test_rates_that_were_summarized_go_with_boxes(tmp_path: Path) -> None:
         (changed("access", broker=["x", "y", "z", "x", "w", "z"]), "access.parquet: row 5: unknown broker 'w'"),
         (
             changed("access", broker=["x", "y", "z", "x", "x", "z"]),
-            "access.parquet: no price for user 'bob' and broker 'y'; every user needs one for every broker",
+            (
+                "access.parquet: no price for user 'bob' and broker 'y'; every user needs one for every broker, "
+                "inf where it does not know it"
+            ),
         ),
         (
             TABLES | {"access": {"user": ["ann"] * 4, "broker": ["x", "y", "z", "y"], "price": [1.0] * 4}},

@@ -12,7 +12,7 @@ from reference.content import make_network, random_network
 from topicloom import InputError
 from topicloom.content import Assignment, assign, cost, run
 from topicloom.content.migration.announced_sums import Told, record
-from topicloom.content.migration.migration import Migration, Move
+from topicloom.content.migration.migration import Migration, Move, summarized
 
 LONGEST_DELAY = 3.0
 
@@ -43,6 +43,44 @@ def test_every_accepted_move_lowers_the_cost_by_what_was_expected(seed: int) -> 
     simulated.run()
     assert len(costs) == len(simulated.moves) + 1 > 1
     assert (Assignment(network, simulated.assigned).load <= network.capacity * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_brokers_that_decide_at_once_move_as_their_twin(seed: int) -> None:
+    network = random_network(seed, 6 + seed % 8, 2 + seed % 3, 1 + seed % 3, room=2, density=0.5)
+    expected, periods = slow.migrated_at_once(network, start_of(network, seed), 12)
+    found = run(network, "migration", seed=seed, start="random", decide="at-once", periods=12)
+    assert found.assignment.brokers.tolist() == expected
+    assert found.facts["rounds"] == periods
+    assert (found.assignment.load <= network.capacity * (1 + 1e-9)).all()
+
+
+def test_deciding_at_once_may_go_on_for_ever_and_cost_more() -> None:
+    """What a user gains others may lose, and two that follow each other may swap places in every period."""
+    whole, ends = [], []
+    for seed in range(40):
+        network = random_network(seed, 10, 3, 2, room=2, density=0.5)
+        start = cost(Assignment(network, start_of(network, seed).copy())).total
+        found = run(network, "migration", seed=seed, start="random", decide="at-once", periods=60)
+        whole.append(cost(found.assignment).total / start)
+        ends.append(found.facts["rounds"] < 60)
+        in_turn = run(network, "migration", seed=seed, start="random")
+        assert cost(in_turn.assignment).total <= start
+    assert np.mean(whole) < 1
+    assert any(ends)
+
+
+def test_rates_from_history_are_counted_and_right_in_the_long_run() -> None:
+    network = random_network(4, 12, 3, 3, room=3)
+    long = summarized(network, 1e7, np.random.default_rng(1))
+    assert long.rates.values == pytest.approx(network.rates.values, rel=0.01)
+    short = summarized(network, 2.0, np.random.default_rng(1))
+    assert set((short.rates.values * 2).tolist()) <= set(range(50))
+    assert short.rates.values.tolist() != network.rates.values.tolist()
+    assert summarized(network, 0, np.random.default_rng(1)) is network
+    right, counted = (run(network, "migration", seed=1, start="random", history=time) for time in (0, 1e7))
+    assert counted.assignment.brokers.tolist() == right.assignment.brokers.tolist()
+    assert counted.facts["messages"]["register"] == 12
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -13,8 +13,9 @@ from naive_fleets import NaiveFleets
 
 from topicloom import InputError, Interest
 from topicloom.deploy.linting.lint import LintReport, lint
-from topicloom.deploy.linting.patterns import closure, example, matches, shared
+from topicloom.deploy.planning.patterns import closure, example, shared
 from topicloom.deploy.targets.mosquitto_conf import read_brokers
+from topicloom.model.filters import MQTT
 
 
 def report_of(folder: Path, bridges: dict[str, str], interest: Interest | None = None) -> LintReport:
@@ -187,21 +188,23 @@ names = st.lists(st.sampled_from(["a", "b", "c", ""]), min_size=1, max_size=4).m
 @given(one=patterns, other=patterns, name=names)
 def test_what_two_patterns_share_is_what_both_match(one: str, other: str, name: str) -> None:
     both = shared(one, other)
-    assert (both is not None and matches(both, name)) == (matches(one, name) and matches(other, name))
+    assert (both is not None and MQTT.covers(both, name)) == (MQTT.covers(one, name) and MQTT.covers(other, name))
     assert shared(other, one) == both
 
 
 @given(several=st.lists(patterns, min_size=1, max_size=4), name=names)
 def test_examples_stand_for_every_name(several: list[str], name: str) -> None:
-    matched = {pattern for pattern in several if matches(pattern, name)}
+    matched = {pattern for pattern in several if MQTT.covers(pattern, name)}
     if matched:
-        examples = [{pattern for pattern in several if matches(pattern, example(one))} for one in closure(several, 999)]
+        examples = [
+            {pattern for pattern in several if MQTT.covers(pattern, example(one))} for one in closure(several, 999)
+        ]
         assert matched in examples
 
 
 def test_wildcards_leave_out_what_brokers_say_about_themselves() -> None:
-    assert not matches("#", "$SYS/broker")
-    assert not matches("+/broker", "$SYS/broker")
-    assert matches("$SYS/#", "$SYS/broker")
-    assert matches("a/#", "a")
-    assert not matches("a/+", "a")
+    assert not MQTT.covers("#", "$SYS/broker")
+    assert not MQTT.covers("+/broker", "$SYS/broker")
+    assert MQTT.covers("$SYS/#", "$SYS/broker")
+    assert MQTT.covers("a/#", "a")
+    assert not MQTT.covers("a/+", "a")

@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from topicloom.kernels.greedy.candidates import code_step
 from topicloom.kernels.greedy.search import new_search
 from topicloom.model import Interest, Overlay
 
-Parameters = dict[str, float]
+Parameters = dict[str, Any]
 Twin = Callable[[Interest], list[Step]]
 
 SEEDS = range(25)
@@ -38,6 +39,19 @@ SMALL: dict[str, tuple[str, Parameters, Twin]] = {
     "gpm 1": ("gpm", {"max_degree": 1}, partial(greedy.low_oda, max_degree=1)),
     "gpm 2": ("gpm", {"max_degree": 2}, partial(greedy.low_oda, max_degree=2)),
     "gpm 3": ("gpm", {"max_degree": 3}, partial(greedy.low_oda, max_degree=3)),
+    "minmax-oda maximal": ("minmax-oda", {"matching": "maximal"}, partial(greedy.low_oda, maximal=True)),
+    "gpm 1 maximal": (
+        "gpm",
+        {"max_degree": 1, "matching": "maximal"},
+        partial(greedy.low_oda, max_degree=1, maximal=True),
+    ),
+    "gpm 3 maximal": (
+        "gpm",
+        {"max_degree": 3, "matching": "maximal"},
+        partial(greedy.low_oda, max_degree=3, maximal=True),
+    ),
+    "low-oda k=1 strict": ("low-oda", {"k": 1, "strict": True}, greedy.gm),
+    "low-oda k=2 strict": ("low-oda", {"k": 2, "strict": True}, partial(greedy.low_oda, k=2, strict=True)),
     "gm-fold 3": ("gm-fold", {"folds": 3}, partial(greedy.gm_fold, folds=3)),
 }
 

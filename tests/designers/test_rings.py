@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.interests import SHAPES, random_interest
+from reference.interests import SHAPES, nodes_by_topic, random_interest
 from reference.rings import rings
 from topicloom.designers.base import Links, Watch
 from topicloom.designers.baselines.ring_per_topic import DESIGNER
@@ -24,6 +24,7 @@ def test_equals_its_twin(seed: int, shape: str) -> None:
     links = build(interest)
     assert list(zip(links.source.tolist(), links.target.tolist(), strict=True)) == rings(interest)
     assert links.contribution.sum() == interest.subscription_count - interest.topic_count
+    assert links.facts == {"ring_links": sum(len(nodes) for nodes in nodes_by_topic(interest) if len(nodes) > 1)}
 
 
 def test_every_node_of_one_topic_has_two_links_but_no_link_twice() -> None:

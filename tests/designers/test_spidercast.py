@@ -21,9 +21,9 @@ times = st.integers(0, 4)
 budgets = st.integers(1, 6)
 
 
-def build(interest: Interest, seed: int = 0, **parameters: int) -> Links:
+def build(interest: Interest, seed: int = 0, **parameters: Any) -> Links:
     designer = (spidercast_m if "max_degree" in parameters else spidercast).DESIGNER
-    given_parameters: dict[str, Any] = {"greedy": 3, "random": 1} | parameters
+    given_parameters: dict[str, Any] = {"greedy": 3, "random": 1, "turns": "nodes"} | parameters
     watch = Watch()
     links = designer.build(interest, given_parameters, np.random.default_rng(seed), watch)
     assert watch.done == len(links.source)
@@ -48,6 +48,26 @@ def test_spidercast_equals_its_twin(seed: int, shape: str, greedy: int, random: 
     interest = random_interest(seed, shape)
     expected = twin.spidercast(interest, greedy, random, interest.node_count, np.random.default_rng(seed))
     assert pairs(build(interest, seed, greedy=greedy, random=random)) == expected
+
+
+@given(seed=seeds, shape=shapes, greedy=times, random=times, max_degree=budgets)
+def test_link_by_link_spidercast_m_equals_its_twin(
+    seed: int, shape: str, greedy: int, random: int, max_degree: int
+) -> None:
+    interest = random_interest(seed, shape)
+    expected = twin.spidercast(interest, greedy, random, max_degree, np.random.default_rng(seed), turns="links")
+    assert pairs(build(interest, seed, greedy=greedy, random=random, max_degree=max_degree, turns="links")) == expected
+
+
+def test_link_by_link_nodes_go_on_until_they_are_full() -> None:
+    """No two nodes with room share a topic unless they are linked."""
+    interest = synthetic(60, 30, min_topics=4, seed=3)
+    links = build(interest, max_degree=7, turns="links")
+    linked, wanted = neighbours(links, 60), topics_by_node(interest)
+    left = [u for u in range(60) if len(linked[u]) < 7]
+    assert all(v in linked[u] for u, v in combinations(left, 2) if wanted[u] & wanted[v])
+    assert max(map(len, linked)) == 7
+    assert len(links.source) > len(build(interest, max_degree=7, greedy=1, random=0).source)
 
 
 @given(seed=seeds, shape=shapes, greedy=times, random=times, max_degree=budgets)

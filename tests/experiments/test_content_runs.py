@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference.content import followed_cost, packing
+from reference.content import flow_cost, followed_cost, packing
 from topicloom import InputError
-from topicloom.content import assign
 from topicloom.experiments.runs.content_runs import run_content
 from topicloom.workloads.content_networks import content_network
 
@@ -32,12 +31,13 @@ def test_costs_are_those_of_the_messages(others: dict[str, Any]) -> None:
     packed = packing(network)
     assert -1 not in packed
     access, core = followed_cost(network, np.array(packed))
-    at_random = sum(followed_cost(network, assign(network, "random", seed=chosen["seed"]).brokers))
     row = row_of("packing", **others)
-    assert row.pop("seconds") > 0
-    assert row == pytest.approx(
-        {"total": access + core, "access": access, "core": core, "cost_reduction_ratio": at_random / (access + core)}
-    )
+    assert row["seconds"] == row["placing_seconds"] > 0
+    expected = {"total": access + core, "access": access, "core": core, "published": network.traffic.out.sum()}
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    flows = row_of("packing", **others, routing="unicast")
+    assert flows["core"] == pytest.approx(flow_cost(network, np.array(packed)))
+    assert flows["access"] == row["access"]
 
 
 def test_times_are_those_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,8 +46,19 @@ def test_times_are_those_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> No
     assert row_of("packing")["seconds"] == 1000
 
 
-def test_random_saves_nothing() -> None:
-    assert row_of("random")["cost_reduction_ratio"] == 1
+def test_all_steps_are_timed_and_random_needs_no_traffic() -> None:
+    packed, random = (row_of(name, steps="all") for name in ("packing", "random"))
+    assert packed["estimating_seconds"] > 0 == random["estimating_seconds"]
+    for row in (packed, random):
+        assert min(row["placing_seconds"], row["routing_seconds"]) > 0
+        steps = ("estimating_seconds", "placing_seconds", "routing_seconds")
+        assert row["seconds"] == sum(row[name] for name in steps)
+
+
+def test_algorithms_get_their_own_parameters() -> None:
+    plain, other = (row_of("clustering", price=price)["total"] for price in ("access", "end-to-end"))
+    assert plain != other
+    assert row_of("packing", price="end-to-end")["total"] == row_of("packing")["total"]
 
 
 def test_the_same_seed_gives_the_same_row_and_another_one_another() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reference.gm_steps import contribution_updates
 from reference.greedy import gm
-from reference.interests import SHAPES, nodes_by_topic, random_interest
+from reference.interests import SHAPES, nodes_by_topic, random_interest, topics_by_node
 from topicloom.experiments.runs.step_runs import run_steps, steps
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
@@ -25,6 +25,15 @@ def test_steps_are_those_that_the_listing_takes(seed: int, shape: str) -> None:
         "edges": links,
         "average_degree": pytest.approx(2 * links / interest.node_count),
     }
+
+
+@given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES))
+def test_all_passes_are_the_topics_of_added_links_besides(seed: int, shape: str) -> None:
+    interest = random_interest(seed, shape)
+    topics = topics_by_node(interest)
+    looked_at = sum(len(topics[u] & topics[v]) for u, v, _ in gm(interest))
+    (row,) = run_steps({"count": "all passes"}, interest).to_pylist()
+    assert row["steps"] == contribution_updates(interest) + looked_at
 
 
 def test_every_two_nodes_of_a_topic_take_a_step() -> None:

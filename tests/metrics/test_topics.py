@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.interests import SHAPES, random_interest
-from reference.measures import LINK_SHAPES, graph_of, random_links, topic_row
-from topicloom.metrics import LinkGraph, TopicMeasures, measure_topics, topic_measures
+from reference.measures import LINK_SHAPES, diameter_through_any, graph_of, random_links, topic_row
+from topicloom.metrics import LinkGraph, TopicMeasures, measure_topics, soc_diameters, topic_measures
 from topicloom.model import InputError, Interest, Overlay
 
 COLUMNS = ["subscribers", "links", "components", "diameter", "relays", "unreachable"]
@@ -34,6 +34,26 @@ def test_equals_its_twin(seed: int, shape: str, links: str) -> None:
     graph = graph_of(interest.node_count, chosen)
     expected = [topic_row(graph, interest.nodes_of(t).tolist()) for t in range(interest.topic_count)]
     assert rows(topic_measures(interest, overlay_of(interest, chosen))) == expected
+
+
+@given(**cases)
+def test_soc_diameters_equal_their_twin(seed: int, shape: str, links: str) -> None:
+    interest = random_interest(seed, shape)
+    chosen = random_links(seed, links, interest.node_count)
+    graph = graph_of(interest.node_count, chosen)
+    expected = [diameter_through_any(graph, interest.nodes_of(t).tolist()) for t in range(interest.topic_count)]
+    assert soc_diameters(interest, overlay_of(interest, chosen)).tolist() == expected
+
+
+def test_relays_shorten_the_diameters_of_soc() -> None:
+    """A path of four that want a topic, and somebody else next to its ends."""
+    interest = Interest.from_pairs([*((f"n{i}", "t") for i in range(4)), ("other", "u")])
+    overlay = Overlay.from_links(interest, [("n0", "n1"), ("n1", "n2"), ("n2", "n3"), ("n0", "other"), ("n3", "other")])
+    inside = topic_measures(interest, overlay).diameter
+    assert inside is not None
+    assert (inside.tolist(), soc_diameters(interest, overlay).tolist()) == ([3, 0], [2, 0])
+    with pytest.raises(InputError, match="other nodes"):
+        soc_diameters(Interest.from_pairs([("a", "t")]), overlay)
 
 
 @given(**cases)

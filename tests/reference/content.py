@@ -123,6 +123,23 @@ def one_tree_cost(network: Network, assigned: np.ndarray, links_of_tree: list[tu
     return total
 
 
+def flow_cost(network: Network, assigned: np.ndarray) -> float:
+    """Core cost with a flow for each publisher and subscriber over the direct link of their brokers."""
+    return sum(
+        rate * network.core[assigned[user], assigned[other]]
+        for user, _, rate, others in flows(network)
+        for other in others
+    )
+
+
+def all_trees(count: int) -> Iterator[list[tuple[int, int]]]:
+    """The links of every tree over so many brokers."""
+    for links in itertools.combinations(itertools.combinations(range(count), 2), count - 1):
+        graph = nx.Graph(links)
+        if len(graph) == count and nx.is_connected(graph):
+            yield list(links)
+
+
 def steiner_weight(core: np.ndarray, terminals: list[int]) -> float:
     """The weight of a Steiner tree of least weight, by Dreyfus and Wagner."""
     if len(terminals) < 2:
@@ -166,7 +183,7 @@ def ratio(traffic: float, price: float) -> float:
     return traffic / price if price else np.inf
 
 
-def clustering(network: Network) -> list[int]:
+def clustering(network: Network, *, end_to_end: bool = False) -> list[int]:
     """Algorithm 2, with the matrix of the traffic between all users."""
     rates, wants, demand = full_rates(network), full_wants(network), sum(traffic(network))
     users, brokers = network.access.shape
@@ -188,9 +205,14 @@ def clustering(network: Network) -> list[int]:
         choices = []
         for broker in range(brokers):
             if fits(load[broker], demand[user], network.capacity[broker]):
-                there = sum(between[user, v] for v in range(users) if assigned[v] == broker)
                 price = network.access[user, broker]
-                choices.append((-ratio(there, price), price, broker))
+                found = ratio(sum(between[user, v] for v in range(users) if assigned[v] == broker), price)
+                if end_to_end:
+                    placed = [v for v in range(users) if assigned[v] >= 0]
+                    whole = sum(between[user, v] for v in placed)
+                    ways = sum(between[user, v] * (price + network.core[broker, assigned[v]]) for v in placed)
+                    found = ratio(whole * whole, ways)
+                choices.append((-found, price, broker))
         broker = min(choices)[2]
         assigned[user] = broker
         load[broker] += demand[user]
@@ -229,6 +251,54 @@ def mixed_weights(network: Network) -> np.ndarray:
                 found = path(network, broker, other)
                 if found[0] < waiting[other][0]:
                     waiting[other] = found
+    return weights
+
+
+def channel_weights(network: Network, *, closure: bool) -> np.ndarray:
+    """Phase 1 with one tree for each channel, from the user that publishes most in it."""
+    weights = np.zeros(network.access.shape)
+    rates, wants = full_rates(network), full_wants(network)
+    for channel in range(network.channel_count):
+        rate, want = rates[:, channel], wants[:, channel]
+        users = [int(user) for user in np.flatnonzero((rate > 0) | want)]
+        if not rate.any() or not want.any() or len(users) < 2:
+            continue
+        source = int(rate.argmax())
+        others = [user for user in users if user != source]
+        if closure:
+            joined = [source]
+            while others:
+                ways = [
+                    (network.access[user, broker] + path(network, broker, other)[0], other, user, broker)
+                    for user in joined
+                    for broker in range(network.broker_count)
+                    for other in others
+                ]
+                _, other, user, broker = min(ways, key=lambda way: (way[0], way[1]))
+                weights[user, broker] += rate.sum()
+                weights[other, path(network, broker, other)[1]] += rate.sum()
+                others.remove(other)
+                joined.append(other)
+            continue
+        starts = [
+            (network.access[source, broker] + path(network, broker, other)[0], broker)
+            for broker in range(network.broker_count)
+            for other in others
+        ]
+        first = min(starts)[1]
+        parent = {}
+        waiting = {user: path(network, first, user) for user in users}
+        while waiting:
+            user = min(waiting, key=lambda user: (waiting[user][0], user))
+            parent[user] = waiting.pop(user)[1]
+            for other in waiting:
+                found = path(network, parent[user], other)
+                if found[0] < waiting[other][0]:
+                    waiting[other] = found
+        parent[source] = first
+        for user in users:
+            delivered = rate.sum() - rate[user] if want[user] else 0.0
+            weights[user, parent[user]] += delivered + rate[user] * (want.sum() - want[user] > 0)
     return weights
 
 
@@ -274,6 +344,42 @@ def migrated(network: Network, start: np.ndarray) -> tuple[list[int], list[float
                     costs.append(cost)
                     moved = True
     return assigned.tolist(), costs
+
+
+def migrated_at_once(network: Network, start: np.ndarray, periods: int) -> tuple[list[int], int]:
+    """In each period every broker moves its user of most traffic that gains, seen alone, by what all knew before it."""
+    assigned = np.array(start)
+    demand = sum(traffic(network))
+    rates, wants = full_rates(network), full_wants(network)
+
+    def own_cost(user: int, broker: int) -> float:
+        cost = network.access[user, broker] * demand[user]
+        for channel in np.flatnonzero(rates[user]):
+            members = {int(b) for b in assigned[wants[:, channel]]} | {broker}
+            links = spanning_links(network.core, members)
+            cost += rates[user, channel] * sum(network.core[link] for link in links)
+        return cost
+
+    for period in range(periods):
+        load, promised = np.bincount(assigned, demand, network.broker_count), np.zeros(network.broker_count)
+        moves = []
+        for broker in range(network.broker_count):
+            mine = [int(user) for user in np.flatnonzero(assigned == broker)]
+            for user in sorted(mine, key=lambda user: (-demand[user], user)):
+                here = own_cost(user, broker)
+                able = [b for b in range(network.broker_count) if fits(load[b], demand[user], network.capacity[b])]
+                gains = sorted((own_cost(user, b) - here, b) for b in able if b != broker)
+                if gains and gains[0][0] < -1e-9 * demand[user] * network.access[user, broker]:
+                    foreign = gains[0][1]
+                    if fits(load[foreign], promised[foreign] + demand[user], network.capacity[foreign]):
+                        promised[foreign] += demand[user]
+                        moves.append((user, foreign))
+                    break
+        if not moves:
+            return assigned.tolist(), period + 1
+        for user, foreign in moves:
+            assigned[user] = foreign
+    return assigned.tolist(), periods
 
 
 def least_cost(network: Network) -> float:

@@ -79,27 +79,42 @@ def gm_fold(interest: Interest, folds: int, rules: Rules = FREE) -> list[Step]:
     return steps
 
 
-def low_oda(interest: Interest, k: float = math.inf, max_degree: float = math.inf, rules: Rules = FREE) -> list[Step]:
-    """Algorithm 1 of Low 2010; with k infinite, MinMax-ODA; with `max_degree` too, algorithm 3 of Partial 2016."""
+def low_oda(
+    interest: Interest,
+    k: float = math.inf,
+    max_degree: float = math.inf,
+    *,
+    strict: bool = False,
+    maximal: bool = False,
+    rules: Rules = FREE,
+) -> list[Step]:
+    """Algorithm 1 of Low 2010; with k infinite, MinMax-ODA; with `max_degree` too, algorithm 3 of Partial 2016.
+
+    `strict` compares as the text of section III does. `maximal` adds any link that does not raise the highest degree
+    before one that does, as long as topics are not connected. With rules, `max_degree` is one of them.
+    """
     components = Components(interest)
+    if rules != FREE and max_degree < math.inf:
+        rules, max_degree = rules.within(interest.node_names, int(max_degree)), math.inf
     steps = kept(interest, components, rules)
+    candidates = [link for link in pairs(interest) if link not in {(u, v) for u, v, _ in steps}]
+    degree = [sum(node in step[:2] for step in steps) for node in range(interest.node_count)]
     while True:
-        degree = [0] * interest.node_count
-        for step in steps:
-            for node in step[:2]:
-                degree[node] += 1
         highest = max(degree, default=0)
-        candidates = [
-            (u, v)
-            for u, v in rules.allowed(interest, pairs(interest), steps)
-            if degree[u] < max_degree and degree[v] < max_degree
-        ]
-        lowest_rise = [(u, v) for u, v in candidates if degree[u] < highest and degree[v] < highest]
-        e1, e2 = best(components, lowest_rise), best(components, candidates)
-        if e1[2] == 0:
-            e1 = e2
-        chosen = e1 if e1[2] * k >= e2[2] else e2
-        if chosen[2] == 0:
+        allowed = rules.allowed(interest, candidates, steps)
+        lowest_rise = [(u, v) for u, v in allowed if degree[u] < highest and degree[v] < highest]
+        e1, e2 = best(components, lowest_rise), best(components, allowed)
+        if e2[2] == 0:
             return steps
-        components.add(chosen[:2])
+        if e1[2] == 0 and not (maximal and lowest_rise):
+            e1 = e2
+        enough = e1[2] * k > e2[2] if strict else e1[2] * k >= e2[2]
+        chosen = e1 if enough or k == math.inf else e2
+        u, v, _ = chosen
+        if max(degree[u], degree[v]) + 1 > max_degree:
+            return steps
+        degree[u] += 1
+        degree[v] += 1
+        components.add((u, v))
+        candidates.remove((u, v))
         steps.append(chosen)

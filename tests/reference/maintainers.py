@@ -162,6 +162,52 @@ class MaintainerTwin:
         self._unmended = concerned
         return self._construct_low_edges(concerned, combinations(nodes, 2))
 
+    def jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
+        """Several events at once: nodes want these topics from now on, None where they are gone."""
+        before = {node: set(self.topics.get(node, ())) for node in wanted}
+        given_up = {node: before[node] - (wanted[node] or set()) for node in wanted}
+        taken_up = {node: (wanted[node] or set()) - before[node] for node in wanted}
+        shadows: set[str] = set()
+        for node in wanted:
+            if given_up[node]:
+                shadows |= {u for link in self.links if node in link for u in link if u != node}
+                shadows |= set(self.backups[node])
+        gone = {node for node in wanted if wanted[node] is None}
+        removed = [link for link in self.links if gone & set(link)]
+        for link in removed:
+            del self.links[link]
+        for node in wanted:
+            if node in self.topics:
+                self.topics[node] -= given_up[node]
+        stale: set[str] = set()
+        for topic in set().union(*taken_up.values()):
+            if there := subscribers(self.topics, topic):
+                shadows.add(min(there))
+                stale |= there if len(there) == 1 else set()
+        for node, after in wanted.items():
+            if after is not None:
+                self.topics[node] = set(after)
+                self.backups.setdefault(node, [])
+        for node in wanted:
+            primaries = set(self.primaries()[node])
+            stale |= primaries if node in gone else {u for u in primaries if self.topics[u] & given_up[node]}
+        for node in gone:
+            del self.topics[node], self.backups[node]
+            for backups in self.backups.values():
+                if node in backups:
+                    backups.remove(node)
+        for node in sorted(set(wanted) - gone):
+            self._build_backups(node)
+            if taken_up[node]:
+                shadows |= {node, *self.backups[node]}
+        concerned = set().union(*given_up.values(), *taken_up.values())
+        wished = set().union(*taken_up.values())
+        everybody = concerned if self._kind == "naive" else wished if self._coverage == 0 else set()
+        shadows |= {u for topic in everybody for u in subscribers(self.topics, topic)}
+        shadows &= set(self.topics)
+        added = self._construct_low_edges(concerned, combinations(sorted(shadows), 2))
+        return self._changed(added, removed, len(shadows), stale=sorted(stale & set(self.topics)))
+
     def _shadows_of_less(self, node: str, topics: set[str]) -> set[str]:
         """Algorithms 4 and 7: who may be linked once a node wants these topics no longer."""
         if self._kind == "naive":

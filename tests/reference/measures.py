@@ -28,6 +28,11 @@ def diameter(graph: nx.Graph) -> int:
     return max((d for _, reached in nx.all_pairs_shortest_path_length(graph) for d in reached.values()), default=0)
 
 
+def diameter_through_any(overlay: nx.Graph, subscribers: list[int]) -> int:
+    """The longest shortest path between two of them over the whole overlay, where there is one."""
+    return max((nx.shortest_path_length(overlay, u).get(v, 0) for u in subscribers for v in subscribers), default=0)
+
+
 def unreachable(overlay: nx.Graph, subscribers: list[int]) -> int:
     groups = [len(piece & set(subscribers)) for piece in nx.connected_components(overlay)]
     return len(subscribers) - max(groups, default=0)

@@ -9,9 +9,12 @@ from topicloom.model import Interest
 
 
 def spidercast(
-    interest: Interest, greedy: int, random: int, max_degree: int, rng: np.random.Generator
+    interest: Interest, greedy: int, random: int, max_degree: int, rng: np.random.Generator, *, turns: str = "nodes"
 ) -> list[tuple[int, int]]:
-    """The random nodes are numbered as they come up in the node's topics in need, in the order of ids."""
+    """The random nodes are numbered as they come up in the node's topics in need, in the order of ids.
+
+    With `turns` "links" a node makes one link in its turn; where no node finds one any more, `greedy` rises.
+    """
     wanted, members = topics_by_node(interest), nodes_by_topic(interest)
     linked: list[set[int]] = [set() for _ in wanted]
     links: list[tuple[int, int]] = []
@@ -32,11 +35,32 @@ def spidercast(
         linked[v].add(u)
         links.append((min(u, v), max(u, v)))
 
-    for u in range(len(wanted)):
-        while gain := gains(u, greedy):
+    def by_gain(u: int) -> bool:
+        gain = gains(u, greedy)
+        if gain:
             link(u, min(gain, key=lambda v: (-gain[v], v)))
-        order = list(dict.fromkeys(v for t in sorted(in_need(u, greedy + random)) for v in sorted(members[t])))
-        while gain := gains(u, greedy + random):
-            candidates = [v for v in order if v in gain]
+        return bool(gain)
+
+    def in_order(u: int) -> list[int]:
+        return list(dict.fromkeys(v for t in sorted(in_need(u, greedy + random)) for v in sorted(members[t])))
+
+    def by_chance(u: int, order: list[int]) -> bool:
+        gain = gains(u, greedy + random)
+        candidates = [v for v in order if v in gain]
+        if candidates:
             link(u, candidates[int(rng.random() * len(candidates))])
-    return links
+        return bool(candidates)
+
+    if turns == "nodes":
+        for u in range(len(wanted)):
+            while by_gain(u):
+                pass
+            order = in_order(u)
+            while by_chance(u, order):
+                pass
+        return links
+    while True:
+        if not sum(by_gain(u) or by_chance(u, in_order(u)) for u in range(len(wanted))):
+            if greedy >= max_degree:
+                return links
+            greedy += 1

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from itertools import combinations
 
-from reference.greedy import Components, Link, Step
 from topicloom.model import Interest, Overlay
 
 
@@ -48,28 +46,6 @@ def hub(n: int, seed: int | None = None) -> WorstCase:
     name = _names(n, seed)
     rows = [(name[v], f"{i} {j}") for i in range(n) for j in range(n) for v in {0, i, j}]
     return WorstCase(Interest.from_pairs(rows), [(name[0], name[v]) for v in range(1, n)])
-
-
-def minmax_oda_as_printed(interest: Interest) -> list[Step]:
-    """MinMax-ODA as Low 2010 prints it: links that contribute nothing are candidates too.
-
-    Where links with both ends below the highest degree are left, one of these is added, even if none of them
-    merges anything. Ties go to the lowest link.
-    """
-    components = Components(interest)
-    left = set(combinations(range(interest.node_count), 2))
-    degree = [0] * interest.node_count
-    steps: list[Step] = []
-    while any(components.contribution(link) for link in left):
-        highest = max(degree)
-        below = {(u, v) for u, v in left if degree[u] < highest and degree[v] < highest}
-        link: Link = min(below or left, key=lambda link: (-components.contribution(link), link))
-        steps.append((*link, components.contribution(link)))
-        components.add(link)
-        left.remove(link)
-        for end in link:
-            degree[end] += 1
-    return steps
 
 
 def _names(count: int, seed: int | None) -> list[str]:

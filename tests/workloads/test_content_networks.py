@@ -34,6 +34,16 @@ def test_prices(prices: str, ratio: float) -> None:
     assert (network.core == network.core.T).all()
 
 
+@pytest.mark.parametrize("prices", ["plane", "independent"])
+def test_the_average_core_price(prices: str) -> None:
+    plain, scaled = (content_network(80, 12, 5, prices=prices, core_price=price, seed=1).network for price in (None, 7))
+    assert mean_core(scaled) == pytest.approx(7)
+    factor = 7 / mean_core(plain)
+    assert scaled.core == pytest.approx(plain.core * factor)
+    assert scaled.access == pytest.approx(plain.access * factor)
+    assert content_network(5, 1, 5, core_price=2.0).network.core.tolist() == [[0]]
+
+
 def test_capacities_are_equal_and_sum_to_twice_the_demand() -> None:
     network = content_network(100, 4, 10, seed=1).network
     assert set(network.capacity.tolist()) == {network.traffic.demand.sum() / 2}
@@ -72,6 +82,9 @@ def test_with_wide_subscriptions_the_core_cost_hardly_depends_on_who_sits_where(
         ({"width": 0.0}, "width is 0.0; give a number above 0 and at most 1"),
         ({"width": 1.1}, "width is 1.1; give a number above 0 and at most 1"),
         ({"access_to_core": -1.0}, "access_to_core is -1.0; give a number above 0"),
+        ({"core_price": 0.0}, "core_price is 0.0; give a number above 0"),
+        ({"known_brokers": 0}, "known_brokers is 0; give a whole number of at least 1"),
+        ({"known_brokers": 99}, "known_brokers is 99; give at most the number of brokers, 2"),
         ({"prices": "flat"}, "prices 'flat' is unknown; known are plane, independent"),
         ({"seed": -1}, "seed is -1; give a whole number of at least 0"),
         ({"latency": np.ones((3, 3))}, "brokers is 4 and there are latencies of 3 sites; give at most as many"),

@@ -16,6 +16,16 @@ def test_the_ten_percent_most_popular_topics_draw_55_percent_of_the_choices(topi
     assert decay[0] < 1
 
 
+@pytest.mark.parametrize("topics", [100, 1_000, 10_000])
+def test_steep_they_draw_84_percent(topics: int) -> None:
+    """Weights exp(-c r) of rank r, c = -ln(0.45) ln(10) / (a tenth of the last rank, rounded up)."""
+    chances = probabilities("steep-exponential", topics)
+    decay = chances[1:] / chances[:-1]
+    rate = -np.log(0.45) * np.log(10) / np.ceil(0.1 * (topics - 1))
+    assert np.allclose(decay, np.exp(-rate), rtol=1e-9, atol=0)
+    assert chances[: popular_topics(topics)].sum() == pytest.approx(0.84, abs=0.005)
+
+
 def test_ten_percent_is_at_least_one_topic() -> None:
     assert [popular_topics(topics) for topics in (1, 4, 10, 16, 100, 1_004)] == [1, 1, 1, 2, 10, 100]
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import tracemalloc
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -14,6 +15,9 @@ from hypothesis import strategies as st
 from topicloom.model import InputError
 from topicloom.workloads import POPULARITIES, SIZES, synthetic
 from topicloom.workloads.popularity import probabilities
+
+# Of these even the last of a few topics is drawn often enough to be counted.
+FLAT_ENOUGH = [name for name in POPULARITIES if name != "steep-exponential"]
 
 
 def assert_drawn_from(counts: Iterable[int], chances: Iterable[float]) -> None:
@@ -45,13 +49,13 @@ def test_every_node_wants_as_many_topics_as_allowed(
         alpha=alpha,
         sizes=sizes,
         min_topics=low,
-        max_topics=None if sizes == "fixed" else high,
+        max_topics=None if sizes in ("fixed", "by-chance") else high,
         seed=seed,
     )
     counts = np.diff(interest.node_start)
     assert len(counts) == nodes
-    assert counts.min() >= low
-    assert counts.max() <= (low if sizes == "fixed" else high)
+    assert counts.min() >= (1 if sizes == "by-chance" else low)
+    assert counts.max() <= {"fixed": low, "by-chance": topics}.get(sizes, high)
     assert all(len(set(interest.topics_of(u).tolist())) == counts[u] for u in range(nodes))
     assert np.diff(interest.topic_start).min() >= 1
     assert interest.topic_count <= topics
@@ -92,14 +96,14 @@ def test_drawing_in_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch, bloc
     assert draw() == expected
 
 
-@pytest.mark.parametrize("popularity", POPULARITIES)
+@pytest.mark.parametrize("popularity", FLAT_ENOUGH)
 def test_first_choices_follow_popularity(popularity: str) -> None:
     interest = synthetic(40_000, 8, popularity=popularity, alpha=1.0, min_topics=1, seed=11)
     assert interest.topic_count == 8
     assert_drawn_from(np.diff(interest.topic_start), probabilities(popularity, 8, 1.0))
 
 
-@pytest.mark.parametrize("popularity", POPULARITIES)
+@pytest.mark.parametrize("popularity", FLAT_ENOUGH)
 @pytest.mark.parametrize("sizes", ["fixed", "uniform"])
 def test_topics_are_drawn_one_after_the_other_without_replacement(popularity: str, sizes: str) -> None:
     """Against all orders in which five topics can be drawn, for nodes of one size and of many sizes in a block."""
@@ -137,6 +141,20 @@ def test_power_law_sizes_fall_with_the_exponent(given: dict[str, float], exponen
     assert_drawn_from(counts[2:], np.arange(2, 21) ** -exponent)
 
 
+def test_shifted_zipf_sizes_fall_with_the_square_of_what_is_above_the_fewest() -> None:
+    interest = synthetic(50_000, 30, sizes="shifted-zipf", min_topics=5, max_topics=25, seed=1)
+    counts = np.bincount(np.diff(interest.node_start), minlength=26)
+    assert_drawn_from(counts[5:], np.arange(1, 22) ** -2.0)
+
+
+def test_by_chance_every_node_takes_each_topic_alike() -> None:
+    interest = synthetic(20_000, 12, sizes="by-chance", min_topics=3, seed=1)
+    counts = np.bincount(np.diff(interest.node_start), minlength=13)
+    chances = [math.comb(12, size) * 0.25**size * 0.75 ** (12 - size) for size in range(13)]
+    assert_drawn_from([*counts[1:8], counts[8:].sum()], [chances[0] + chances[1], *chances[2:8], sum(chances[8:])])
+    assert interest.subscription_count / 20_000 == pytest.approx(3 + chances[0], abs=0.05)
+
+
 def test_uniform_sizes_are_alike() -> None:
     interest = synthetic(20_000, 30, sizes="uniform", min_topics=3, max_topics=12, seed=1)
     counts = np.bincount(np.diff(interest.node_start), minlength=13)
@@ -160,12 +178,22 @@ def test_uniform_sizes_are_alike() -> None:
             "max_topics is 21; give a whole number from min_topics, 5, to the number of topics, 20",
         ),
         ({"max_topics": None}, "sizes 'uniform' needs max_topics; give a number of at least min_topics = 5"),
-        ({"popularity": "zip"}, "popularity 'zip' is unknown; known are uniform, zipf, exponential"),
-        ({"sizes": "normal"}, "sizes 'normal' is unknown; known are fixed, uniform, power-law"),
+        ({"popularity": "zip"}, "popularity 'zip' is unknown; known are uniform, zipf, exponential, steep-exponential"),
+        (
+            {"sizes": "normal"},
+            "sizes 'normal' is unknown; known are fixed, uniform, power-law, shifted-zipf, by-chance",
+        ),
         (
             {"sizes": "fixed"},
             (
                 "max_topics is 9 but sizes 'fixed' gives every node min_topics = 5 topics; "
+                "leave max_topics out, or give sizes 'uniform' or 'power-law'"
+            ),
+        ),
+        (
+            {"sizes": "by-chance"},
+            (
+                "max_topics is 9 but sizes 'by-chance' gives every node in the mean min_topics = 5 topics; "
                 "leave max_topics out, or give sizes 'uniform' or 'power-law'"
             ),
         ),

@@ -5,11 +5,23 @@
 - `live_overlay`: nodes, topics and links that change. `pruning`: dropping links that no topic needs any more.
 - `connectedness`: whether every topic is in one piece.
 - `state`: a maintainer that survives its process. `snapshot` and `journal`: what it keeps on disk.
-- `trace`: what events did, one a row.
+- `trace`: what events did, one a row. `assumptions`: how far those of the paper's bounds hold.
+- `coverage_factor`: how often a set of nodes covers topics.
 """
 
+from topicloom.churn.coverage_factor import coverage_factor
 from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, EventRefused, Maintainer
 from topicloom.churn.methods import BACKUPS, METHODS, Settings, maintainer
 
-__all__ = ["BACKUPS", "METHODS", "Change", "EventRefused", "Link", "Maintainer", "Settings", "maintainer"]
+__all__ = [
+    "BACKUPS",
+    "METHODS",
+    "Change",
+    "EventRefused",
+    "Link",
+    "Maintainer",
+    "Settings",
+    "coverage_factor",
+    "maintainer",
+]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from topicloom.churn.live_overlay import Link
 from topicloom.errors import InputError
-from topicloom.model.events import JOIN, LEAVE, Event, is_name
+from topicloom.model.events import CHANGE, JOIN, LEAVE, Event, is_name
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -34,36 +34,20 @@ class Maintainer(ABC):
     def join(self, node: str, topics: Iterable[str]) -> Change:
         """A new node that wants these topics joins."""
         self.settle()
-        wanted = sorted(_names(topics))
-        if self.has(node):
-            raise EventRefused(f"join of '{node}', which is there already")
-        if not wanted:
-            raise EventRefused(f"join of '{node}', which wants no topic")
-        if not is_name(node):
-            raise EventRefused(f"join of {node!r}, which is no name")
-        return self._join(node, wanted)
+        wanted = _after_join(node, _names(topics), self._wanted(node))
+        return self._join(node, sorted(wanted))
 
     def leave(self, node: str) -> Change:
         """A node leaves."""
         self.settle()
-        if not self.has(node):
-            raise EventRefused(f"leave of '{node}', which is not there")
+        _require_there(LEAVE, node, self._wanted(node))
         return self._leave(node)
 
     def change(self, node: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Change:
         """A node wants some topics more and others no longer."""
         self.settle()
-        if not self.has(node):
-            raise EventRefused(f"change of '{node}', which is not there")
-        added, given_up, before = _names(add), _names(remove), set(self.topics_of(node))
-        if have := sorted(added & before):
-            raise EventRefused(f"change of '{node}': it wants '{have[0]}' already")
-        if lack := sorted(given_up - before):
-            raise EventRefused(f"change of '{node}': it does not want '{lack[0]}', which it is to give up")
-        if not added and not given_up:
-            raise EventRefused(f"change of '{node}', in which nothing changes")
-        if not added and given_up == before:
-            raise EventRefused(f"change of '{node}': it would want no topic; let it leave instead")
+        added, given_up = _names(add), _names(remove)
+        _after_change(node, added, given_up, self._wanted(node))
         return self._change(node, sorted(added), sorted(given_up))
 
     def apply(self, event: Event) -> Change:
@@ -73,6 +57,26 @@ class Maintainer(ABC):
         if event.kind == LEAVE:
             return self.leave(event.node)
         return self.change(event.node, event.add, event.remove)
+
+    def apply_jointly(self, events: Iterable[Event]) -> tuple[Change, dict[int, str]]:
+        """Let several events happen and mend the overlay once, for what they come to.
+
+        Gives the change, and by their ids why events were refused; the others happen nevertheless.
+        """
+        self.settle()
+        wanted: dict[str, set[str] | None] = {}
+        refused = {}
+        for event in events:
+            try:
+                wanted[event.node] = _after(event, wanted.get(event.node, self._wanted(event.node)))
+            except EventRefused as refusal:
+                refused[event.id] = str(refusal)
+        changed = {node: after for node, after in wanted.items() if after != self._wanted(node)}
+        return self._become(changed) if changed else Change((), (), 0), refused
+
+    def _wanted(self, node: str) -> set[str] | None:
+        """The topics that a node wants, None where it is not there."""
+        return set(self.topics_of(node)) if self.has(node) else None
 
     def settle(self) -> None:  # noqa: B027  not all have something to do
         """Make ready for the next event, which would otherwise do it first."""
@@ -121,6 +125,49 @@ class Maintainer(ABC):
 
     @abstractmethod
     def _change(self, node: str, add: list[str], remove: list[str]) -> Change: ...
+
+    @abstractmethod
+    def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
+        """Let nodes want other topics than now, None where they are gone, and mend the overlay once."""
+
+
+def _after(event: Event, before: set[str] | None) -> set[str] | None:
+    """What a node wants after an event, None where it is gone; an error where the event cannot have happened."""
+    if event.kind == JOIN:
+        return _after_join(event.node, set(event.add), before)
+    if event.kind == LEAVE:
+        _require_there(LEAVE, event.node, before)
+        return None
+    return _after_change(event.node, set(event.add), set(event.remove), before)
+
+
+def _after_join(node: str, topics: set[str], before: set[str] | None) -> set[str]:
+    if before is not None:
+        raise EventRefused(f"join of '{node}', which is there already")
+    if not topics:
+        raise EventRefused(f"join of '{node}', which wants no topic")
+    if not is_name(node):
+        raise EventRefused(f"join of {node!r}, which is no name")
+    return topics
+
+
+def _require_there(kind: str, node: str, before: set[str] | None) -> set[str]:
+    if before is None:
+        raise EventRefused(f"{kind} of '{node}', which is not there")
+    return before
+
+
+def _after_change(node: str, added: set[str], given_up: set[str], before: set[str] | None) -> set[str]:
+    there = _require_there(CHANGE, node, before)
+    if have := sorted(added & there):
+        raise EventRefused(f"change of '{node}': it wants '{have[0]}' already")
+    if lack := sorted(given_up - there):
+        raise EventRefused(f"change of '{node}': it does not want '{lack[0]}', which it is to give up")
+    if not added and not given_up:
+        raise EventRefused(f"change of '{node}', in which nothing changes")
+    if not added and given_up == there:
+        raise EventRefused(f"change of '{node}': it would want no topic; let it leave instead")
+    return (there - given_up) | added
 
 
 def _names(topics: Iterable[str]) -> set[str]:

@@ -22,11 +22,13 @@ Memory: some 40 bytes a subscription and 80 a backup.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
+from topicloom.churn.coverage_factor import coverage_factor
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.churn.pruning import Pruner
@@ -62,9 +64,9 @@ class MendingMaintainer(Maintainer):
         self._constrained = live.constraints != Constraints()
         # A node that has left and must yet be retired, and nodes whose backups must be built anew.
         self._left: int | None = None
-        self._stale = _NOBODY
+        self._stale: Ids = _NOBODY
         # Topics that constraints have left in pieces.
-        self._broken = _NOBODY
+        self._broken: Ids = _NOBODY
 
     def build_backups(self, nodes: Ids | None = None) -> None:
         """Build the backups of nodes, one after the other; of all in the order of their names unless given."""
@@ -95,8 +97,7 @@ class MendingMaintainer(Maintainer):
         live.reserve(topics=len(numbers), links=links, backups=self._coverage * len(numbers))
         given = (number, rank, numbers, first, self._is_whole, self._rho, self._coverage, self._kind)
         ends, contributions, shadow, self._stale = shadow_sets.join(live.population, live.scratch, *given)
-        staying = np.stack([np.full(len(first), number, np.int32), first], axis=1)
-        added = live.record(staying, self._covered(number, first)) + live.record(ends, contributions)
+        added = self._record_first(number, first) + live.record(ends, contributions)
         return self._changed(added, [], shadow, numbers)
 
     def _covered(self, number: int, first: Ids) -> Ids:
@@ -156,6 +157,111 @@ class MendingMaintainer(Maintainer):
         anybody = np.int64(joining_pieces.NOBODY)
         return live.record(*joining_pieces.mend(live.population, nodes, table, anybody, self._rho))
 
+    def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
+        """Several events mended at once, among the shadow sets of all that they change."""
+        live = self.live
+        before = {node: self._wanted(node) or set() for node in wanted}
+        after = {node: topics or set() for node, topics in wanted.items()}
+        given_up = {node: before[node] - after[node] for node in sorted(wanted)}
+        taken_up = {node: after[node] - before[node] for node in sorted(wanted)}
+        concerned = live.numbers_of_topics(sorted(set().union(*given_up.values(), *taken_up.values())))
+        shadow = {other for node in given_up if given_up[node] for other in self._around(node)}
+        removed = self._let_go(before, after)
+        shadow, alone = shadow | self._old_members(taken_up), self._old_members(taken_up, alone=True)
+        newer, staying = self._let_come(wanted)
+        stale = {live.numbers[node] for node in alone}
+        for node, topics in given_up.items():
+            if topics and wanted[node] is not None:
+                numbers = live.numbers_of_topics(sorted(topics))
+                stale.update(
+                    shadow_sets.primaries_that_want(live.population, live.scratch, live.numbers[node], numbers).tolist()
+                )
+        for node in sorted(wanted):
+            if wanted[node] is None:
+                number = live.numbers[node]
+                stale.update(shadow_sets.retire(live.population, number).tolist())
+                live.exit(node)
+        self.build_backups(self._by_rank(live.numbers[node] for node in newer))
+        shadow |= {other for node in newer if taken_up[node] for other in (node, *self._around(node, linked=False))}
+        if self._kind == shadow_sets.NAIVE:
+            shadow |= {node for topic in concerned.tolist() for node in self._members(topic)}
+        elif self._kind == shadow_sets.NEIGHBOURS:
+            wished = live.numbers_of_topics(sorted(set().union(*taken_up.values())))
+            shadow |= {node for topic in wished.tolist() for node in self._members(topic)}
+        nodes = self._by_rank(live.numbers[node] for node in shadow if node in live.numbers)
+        live.reserve(links=len(nodes) * len(concerned))
+        ends, contributions = shadow_sets.mend_jointly(live.population, live.scratch, concerned, nodes, self._rho)
+        self._stale = self._by_rank(number for number in stale if live.population.rank[number] >= 0)
+        return self._changed(staying + live.record(ends, contributions), removed, len(nodes), concerned)
+
+    def _around(self, node: str, *, linked: bool = True) -> list[str]:
+        """Who may mend in the place of a node: its backups, and its neighbours where they are linked with it."""
+        number, population, names = self.live.numbers[node], self.live.population, self.live.names
+        rows = [population.backups, *([population.neighbours] if linked else [])]
+        return [names[other] for rows_of in rows for other in row_of(rows_of, number).tolist()]
+
+    def _members(self, topic: int) -> list[str]:
+        """Who wants a topic; nobody where it is so new that it has no row yet."""
+        rows = self.live.population.members
+        return [self.live.names[u] for u in row_of(rows, topic).tolist()] if topic < len(rows.start) else []
+
+    def _old_members(self, taken_up: Mapping[str, set[str]], *, alone: bool = False) -> set[str]:
+        """For each topic that somebody takes up, the first by name of those that want it; or only who does so alone."""
+        found = set()
+        for topic in set().union(*taken_up.values()):
+            members = self._members(self.live.topic_numbers[topic])
+            if members and (not alone or len(members) == 1):
+                found.add(min(members))
+        return found
+
+    def _let_go(self, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> list[Link]:
+        """Let nodes want only what they keep, and those that are to be gone lose their links; give these."""
+        live = self.live
+        removed = []
+        for node in sorted(node for node in before if node in live.numbers):
+            number = live.numbers[node]
+            if after[node]:
+                kept = live.numbers_of_topics(sorted(before[node] & after[node]))
+                live.reserve(topics=len(kept))
+                shadow_sets.rewant(live.population, number, kept)
+            else:
+                lost = shadow_sets.part(live.population, number)
+                removed += [live.strike((min(number, other), max(number, other))) for other in lost.tolist()]
+        return sorted(removed)
+
+    def _let_come(self, wanted: Mapping[str, set[str] | None]) -> tuple[list[str], list[Link]]:
+        """Let nodes come, and others want what they take up.
+
+        Give those that are there and want other topics, and the links that newcomers have at once.
+        """
+        live = self.live
+        staying: list[Link] = []
+        gone = {node for node, topics in wanted.items() if topics is None}
+        newer = [node for node in sorted(wanted) if wanted[node] is not None]
+        for node in newer:
+            numbers = live.numbers_of_topics(sorted(wanted[node] or ()))
+            if node in live.numbers:
+                live.reserve(topics=len(numbers), backups=self._coverage * len(numbers))
+                shadow_sets.rewant(live.population, live.numbers[node], numbers)
+            else:
+                rank = live.rank_of_new(node)
+                number = live.enter(node)
+                there = [u for u in live.staying_neighbours(node) if live.names[u] not in gone]
+                first = np.array(there, np.int32)
+                live.reserve(topics=len(numbers), links=len(first), backups=self._coverage * len(numbers))
+                shadow_sets.arrive(live.population, number, rank, numbers, first)
+                staying += self._record_first(number, first)
+        return newer, staying
+
+    def _record_first(self, number: int, first: Ids) -> list[Link]:
+        """Note the links that a newcomer has at once."""
+        ends = np.stack([np.full(len(first), number, np.int32), first], axis=1)
+        return self.live.record(ends, self._covered(number, first))
+
+    def _by_rank(self, numbers: Iterable[int]) -> Ids:
+        some: Ids = np.array(sorted(set(numbers)), np.int32)
+        return some[np.argsort(self.live.population.rank[some], kind="stable")]
+
     def _changed(self, added: list[Link], removed: list[Link], shadow: int, topics: Ids) -> Change:
         if self._constrained:
             added = added + self._mend_rest(topics)
@@ -192,6 +298,28 @@ class MendingMaintainer(Maintainer):
     def topics_of(self, node: str) -> list[str]:
         """The topics that a node wants now."""
         return self.live.topics_of(node)
+
+    def shadow_of(self, node: str) -> list[str]:
+        """Who would mend if a node left: its neighbours and backups, or naively all that want a topic of it."""
+        self.settle()
+        if self._kind != shadow_sets.NAIVE:
+            return sorted(set(self._around(node)))
+        topics = set(self.topics_of(node))
+        return sorted(other for other in self.live.numbers if other != node and topics & set(self.topics_of(other)))
+
+    def coverage_factors(self) -> dict[str, int]:
+        """How often the backups of each node cover, at the least, a topic of it that others want too.
+
+        The paper's lambda of a set of backups; 0 where nobody else wants any of a node's topics.
+        """
+        topics = {node: set(self.topics_of(node)) for node in self.live.numbers}
+        wanting = Counter(topic for wanted in topics.values() for topic in wanted)
+        return {
+            node: coverage_factor(
+                (topics[other] for other in others), {topic for topic in topics[node] if wanting[topic] > 1}
+            )
+            for node, others in self.backups().items()
+        }
 
     def backups(self) -> dict[str, list[str]]:
         """Who stands in for each node, by name."""

@@ -124,9 +124,9 @@ def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
 
 def _made(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
     shadow = settings.method == "shadow"
-    about_backups: dict[str, int | float | str | bool] = (
-        {"backups": settings.backups, "coverage": settings.coverage} if shadow else {}
-    )
+    about_backups: dict[str, int | float | str | bool] = {}
+    if shadow:
+        about_backups = {"backups": settings.backups, "coverage": settings.coverage}
     return MendingMaintainer(
         live,
         settings.method,

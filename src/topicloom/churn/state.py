@@ -12,10 +12,10 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from topicloom.churn.journal import DamagedJournal, Journal, begin_journal, read_journal
+from topicloom.churn.journal import DamagedJournal, Entry, Journal, begin_journal, read_journal
 from topicloom.churn.maintainer import Change, EventRefused, Maintainer
 from topicloom.churn.methods import Settings, maintainer
 from topicloom.churn.snapshot import Snapshot, origin_of, read_snapshot, write_snapshot
@@ -49,7 +49,7 @@ class LivingState:
     """A maintainer that takes events, each once, in the order of their ids; with a folder, it survives."""
 
     def __init__(
-        self, snapshot: Snapshot, journal: Journal | None = None, folder: Path | None = None, seen: Sequence[Event] = ()
+        self, snapshot: Snapshot, journal: Journal | None = None, folder: Path | None = None, seen: Sequence[Entry] = ()
     ) -> None:
         self.maintainer: Maintainer = snapshot.maintainer
         self.last_event = snapshot.last_event
@@ -72,10 +72,20 @@ class LivingState:
             self._journal.append(event)
         return self._happen(event)
 
+    def take_jointly(self, events: Sequence[Event]) -> list[Outcome]:
+        """Let events happen that are due, in the order of their ids, and mend the overlay once for all of them.
+
+        The last that is not refused has the change; the others have an empty one.
+        """
+        assert not self._seen, "the journal comes first"
+        if self._journal is not None and events:
+            self._journal.append(*events)
+        return self._happen_jointly(tuple(events))
+
     def begin(self) -> Iterator[Outcome]:
         """Let the events of the journal happen again; must be gone through before anything else."""
         while self._seen:
-            yield self._happen(self._seen.popleft())
+            yield from self._happen_jointly(self._seen.popleft())
 
     def checkpoint(self) -> None:
         """Write a snapshot and begin a new journal."""
@@ -96,6 +106,26 @@ class LivingState:
         """End it, as it is."""
         if self._journal is not None:
             self._journal.close()
+
+    def _happen_jointly(self, events: Entry) -> list[Outcome]:
+        if len(events) < 2:
+            return [self._happen(event) for event in events]
+        links = self.maintainer.link_count
+        began = time.perf_counter()
+        change, refused = self.maintainer.apply_jointly(events)
+        known = time.perf_counter()
+        self.maintainer.settle()
+        upkeep = time.perf_counter() - known
+        self.last_event = events[-1].id
+        happened = [event for event in events if event.id not in refused]
+        nothing = Outcome(events[0], Change((), (), 0), None, links, 0.0, 0.0)
+        outcomes = {event.id: replace(nothing, event=event) for event in happened}
+        for event in happened[-1:]:
+            outcomes[event.id] = Outcome(event, change, None, links, known - began, upkeep)
+        for event in events:
+            if event.id in refused:
+                outcomes[event.id] = replace(nothing, event=event, change=None, error=refused[event.id])
+        return [outcomes[event.id] for event in events]
 
     def _happen(self, event: Event) -> Outcome:
         links = self.maintainer.link_count
@@ -144,19 +174,19 @@ def living(
             state.close()
 
 
-def _journalled(path: Path, last_event: int | None, *, recover: bool) -> list[Event]:
+def _journalled(path: Path, last_event: int | None, *, recover: bool) -> list[Entry]:
     """The events that follow a snapshot; an unfinished line is cut off."""
     try:
         after, events, complete = read_journal(path)
     except DamagedJournal as damage:
         if not recover:
             raise
-        good = [event for event in damage.good if last_event is None or event.id > last_event]
+        good = [entry for entry in damage.good if last_event is None or entry[-1].id > last_event]
         path.replace(path.with_suffix(".damaged"))
         begin_journal(path, last_event)
         journal = Journal(path, 0)
-        for event in good:
-            journal.append(event)
+        for entry in good:
+            journal.append(*entry)
         journal.close()
         return good
     except FileNotFoundError:

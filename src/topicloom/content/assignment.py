@@ -64,6 +64,13 @@ class Assignment:
         read = read_assigned(path, network.user_names, network.broker_names)
         if read.fingerprint not in (None, network.fingerprint):
             raise InputError(f"{os.fspath(path)}: was made for another network; give the network it was made for")
+        unknown = np.flatnonzero(~network.knows[np.arange(network.user_count), read.brokers])
+        if len(unknown):
+            user, broker = int(unknown[0]), int(read.brokers[unknown[0]])
+            raise InputError(
+                f"{os.fspath(path)}: user '{network.user_names[user]}' is at broker '{network.broker_names[broker]}', "
+                "which it does not know"
+            )
         return cls(network, read.brokers, read.origin)
 
     def to_arrow(self) -> pa.Table:

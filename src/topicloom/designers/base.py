@@ -13,13 +13,25 @@ from topicloom.algorithms import Algorithm, Parameter, Watch
 from topicloom.errors import InputError
 from topicloom.model.interest import Ids, Interest
 
-__all__ = ["BUDGET_RATIO", "MAX_DEGREE", "MAX_EDGES", "Designer", "Links", "Parameter", "Watch"]
+__all__ = ["BUDGET_RATIO", "MATCHING", "MAXIMAL", "MAX_DEGREE", "MAX_EDGES", "Designer", "Links", "Parameter", "Watch"]
 
 MAX_EDGES = Parameter("max_edges", int, "the most links")
 MAX_DEGREE = Parameter("max_degree", int, "the most links of a node")
 BUDGET_RATIO = Parameter(
     "budget_ratio", float, "the budget as a share of what minmax-oda needs", minimum=0, exclusive=True, optional=True
 )
+
+MAXIMAL = "maximal"
+MATCHING = Parameter(
+    "matching",
+    str,
+    "which links minmax-oda and gpm add before they raise the highest degree: useful ones alone, or as the papers "
+    "print it also others, until no two nodes below it are left",
+    "useful",
+    choices=("useful", MAXIMAL),
+)
+# For designers that add no matchings themselves, but may get a share of what minmax-oda needs.
+_SHARE_OF = replace(MATCHING, default=None, optional=True)
 
 
 class Links(NamedTuple):
@@ -59,10 +71,11 @@ class Designer(Algorithm):
 
     @property
     def accepts(self) -> tuple[Parameter, ...]:
-        """All that may be given: its parameters, and a ratio in place of a budget."""
+        """All that may be given: its parameters, and in place of a budget a ratio and what that is a share of."""
         if self.budget is None:
             return self.parameters
-        return (*(replace(p, optional=True) if p.name == self.budget else p for p in self.parameters), BUDGET_RATIO)
+        own = tuple(replace(p, optional=True) if p.name == self.budget else p for p in self.parameters)
+        return (*own, BUDGET_RATIO) if MATCHING in own else (*own, BUDGET_RATIO, _SHARE_OF)
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters with defaults filled in; a budget must be given in one way."""
@@ -71,4 +84,6 @@ class Designer(Algorithm):
         if budget is not None and (budget in checked) == (ratio in checked):
             both = "not both" if budget in checked else "none is given"
             raise InputError(f"{self.name} needs {budget} or {ratio}; {both}", budget, ratio)
+        if MATCHING not in self.parameters and MATCHING.name in checked and ratio not in checked:
+            raise InputError(f"{MATCHING.name} says what {ratio} is a share of; give both", MATCHING.name, ratio)
         return checked

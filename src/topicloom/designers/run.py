@@ -14,7 +14,7 @@ import numpy as np
 
 from topicloom.algorithms import Prepared, Run, Stopped, Value, Watch, timed
 from topicloom.designers import memory
-from topicloom.designers.base import BUDGET_RATIO, Designer
+from topicloom.designers.base import BUDGET_RATIO, MATCHING, Designer
 from topicloom.designers.greedy.merging import prefers_bitsets
 from topicloom.designers.registry import DESIGNERS
 from topicloom.errors import InputError
@@ -27,9 +27,8 @@ _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]
 _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
 _TINY_CONSTRAINTS = Constraints(forbid=(("a", "c"),), keep=(("a", "b"),))
 
-# A budget ratio is a share of what this needs; kept for interests in use, as several designers may get their share.
-_WHOLE = DESIGNERS.prepare("minmax-oda", 0, {})
-_COMPLETE: WeakKeyDictionary[Interest, dict[str, int]] = WeakKeyDictionary()
+# What budget ratios are shares of, by the matchings; kept for interests in use, as several designers may get a share.
+_COMPLETE: WeakKeyDictionary[Interest, dict[Value, dict[str, int]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +82,8 @@ def run_prepared(
     if constraints is not None:
         require_constrainable(designer)
     if designer.budget is not None and BUDGET_RATIO.name in parameters:
-        parameters[designer.budget] = _budget(designer.budget, interest, parameters[BUDGET_RATIO.name], watch)
+        whole = _whole(parameters)
+        parameters[designer.budget] = _budget(designer.budget, interest, whole, parameters[BUDGET_RATIO.name], watch)
     memory.require(designer.name, designer.memory(interest, parameters))
     warm_up(prepared, interest, constrained=constraints is not None)
     within = () if constraints is None else (constraints.over(interest),)
@@ -106,7 +106,7 @@ def warm_up(prepared: Prepared[Designer], interest: Interest, *, constrained: bo
     """Compile what a design of an interest like this one needs, by designing a tiny one; once in a process."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
     if parameters.pop(BUDGET_RATIO.name, None) is not None:
-        warm_up(_WHOLE, interest)
+        warm_up(_whole(parameters), interest)
     if designer.budget is not None:
         # May not be known yet, and does not matter to the compiler.
         parameters[designer.budget] = 1
@@ -125,10 +125,17 @@ def checked_parameters(designer: Designer, given: Mapping[str, Any]) -> dict[str
     return designer.checked(given)
 
 
-def _budget(budget: str, interest: Interest, ratio: Value, watch: Watch) -> int:
+def _whole(parameters: Mapping[str, Value]) -> Prepared[Designer]:
+    """What a budget ratio is a share of."""
+    return DESIGNERS.prepare("minmax-oda", 0, {MATCHING.name: parameters.get(MATCHING.name)})
+
+
+def _budget(budget: str, interest: Interest, whole: Prepared[Designer], ratio: Value, watch: Watch) -> int:
     """What a budget ratio comes to: a share of the links, or of the highest degree, of the minmax-oda overlay."""
-    if interest not in _COMPLETE:
-        overlay = run_prepared(_WHOLE, interest, watch).overlay
+    complete = _COMPLETE.setdefault(interest, {})
+    matching = whole.parameters[MATCHING.name]
+    if matching not in complete:
+        overlay = run_prepared(whole, interest, watch).overlay
         watch.ticks[0] = 0
-        _COMPLETE[interest] = {"max_edges": len(overlay), "max_degree": int(overlay.degrees.max(initial=0))}
-    return max(1, int(Fraction(str(ratio)) * _COMPLETE[interest][budget]))
+        complete[matching] = {"max_edges": len(overlay), "max_degree": int(overlay.degrees.max(initial=0))}
+    return max(1, int(Fraction(str(ratio)) * complete[matching][budget]))

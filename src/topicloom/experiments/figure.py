@@ -166,7 +166,8 @@ def _cells(content: Mapping[str, Any], *, quick: bool) -> Iterator[Parameters]:
         require_64_bits("seed", seed)
     workloads = [each for table in content["workload"] for each in combinations(_sized(table, quick=quick))]
     tries = [each for table in content["try"] for each in combinations(_sized(table, quick=quick))]
-    for workload, tried, seed in product(workloads, tries, seeds):
+    # What is tried on the same workload follows each other, so that a worker need not make that again for each.
+    for workload, seed, tried in product(workloads, seeds, tries):
         yield tuple(sorted({"seed": seed, **workload, **tried}.items()))
 
 

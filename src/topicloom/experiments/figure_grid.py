@@ -112,4 +112,5 @@ def _cell(figure: Figure, graphs: Graphs, pairs: Parameters) -> Cell:
 
 def _sample(cell: Cell) -> tuple[tuple[str, Any], ...]:
     """What decides which part of a graph a cell runs on."""
-    return tuple((name, value) for name, value in cell.parameters.items() if name in ("graph", "nodes", "seed"))
+    deciding = ("graph", "nodes", "seed", "order", "followers")
+    return tuple((name, value) for name, value in cell.parameters.items() if name in deciding)

@@ -19,6 +19,7 @@ from topicloom.model import InputError, Interest
 from topicloom.pipeline import IngestOptions, ingest
 from topicloom.pipeline.analysis.sample import sample
 from topicloom.pipeline.ingesting.ingest_options import Graph
+from topicloom.workloads.breadth_first import breadth_first, reversed_relations
 
 # Its type is pyspark's, which only the pipeline imports.
 SparkSession = Any
@@ -30,6 +31,7 @@ GRAPHS: Mapping[str, Graph] = {
     "slashdot-followers": "directed",
 }
 
+_FIFO = "fifo"
 _FOLDER = "graphs"
 _ENDINGS = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv", ".txt") for packed in ("", ".gz"))
 
@@ -55,7 +57,8 @@ class Graphs:
     def prepare(self, spark: SparkSession, parameters: Mapping[str, Any], progress: Callable[[str], None]) -> None:
         """Ingest a graph and take a sample of it, each where that is not done yet.
 
-        `parameters` are `graph` and, for a sample, `nodes` and `seed`; without `nodes` it is the whole graph.
+        `parameters` are `graph` and, for a sample, `nodes` and `seed`; without `nodes` it is the whole graph. With
+        `order` "fifo" a queue decides who is in the sample; with `followers` "reversed" whoever is followed follows.
         """
         file = find_edges(self._data, parameters["graph"])
         try:
@@ -74,14 +77,19 @@ class Graphs:
         self._folder.mkdir(parents=True, exist_ok=True)
         if not whole.is_dir():
             ingest(spark, [file], whole, _reading(file, graph), lambda step: progress(f"{graph}: {step}"))
-        if not part.is_dir():
+        if not part.is_dir() and parameters.get("order") != _FIFO:
             nodes, seed = parameters["nodes"], parameters["seed"]
             named = f"{nodes:,} nodes of {graph}, seed {seed}"
             sample(spark, whole, part, nodes=nodes, seed=seed, progress=lambda step: progress(f"{named}: {step}"))
 
     def interest(self, parameters: Mapping[str, Any]) -> Interest:
         """Who follows whom, in what was prepared with the same parameters."""
-        return Interest.read(self._made(parameters))
+        if parameters.get("order") == _FIFO:
+            whole = Interest.read(self._place(parameters["graph"]))
+            found = breadth_first(whole, parameters["nodes"], seed=parameters["seed"])
+        else:
+            found = Interest.read(self._made(parameters))
+        return reversed_relations(found) if parameters.get("followers") == "reversed" else found
 
     def _made(self, parameters: Mapping[str, Any]) -> Path:
         whole = self._place(parameters["graph"])

@@ -31,7 +31,9 @@ class Runs:
 
     def __init__(self, rows: pa.Table, parameters: Collection[str] = (), curve: Curve | None = None) -> None:
         self._rows, self._curve = rows, curve
-        self._by = [_column(name, rows) for name in sorted(parameters) if name != "seed"]
+        columns = (_column(name, rows) for name in sorted(parameters) if name != "seed")
+        # Another reading may have parameters that this one has not.
+        self._by = [column for column in columns if column in rows.column_names]
         self._each = _database({"runs": rows})
         if curve is not None:
             self._each.execute(f"CREATE TABLE curve AS {curve.query}")

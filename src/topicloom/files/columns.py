@@ -29,14 +29,16 @@ def known_names(
     return ids
 
 
-def numbers(table: pa.Table, column: str, where: str, *, minimum: float | None = 0.0, before: int = 0) -> Floats:
-    """A column of finite numbers, none below the minimum; `before` rows precede those of the table."""
+def numbers(
+    table: pa.Table, column: str, where: str, *, minimum: float | None = 0.0, before: int = 0, endless: bool = False
+) -> Floats:
+    """A column of numbers, none below the minimum, all finite unless they may be `endless`; `before` rows precede."""
     values = table[column]
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise InputError(f"{where}: column '{column}' holds {values.type}, not numbers")
     # Whole numbers that a float cannot hold are rounded; null becomes NaN.
     found: Floats = values.cast(pa.float64(), safe=False).to_numpy()
-    wrong = ~np.isfinite(found)
+    wrong = np.isnan(found) if endless else ~np.isfinite(found)
     if minimum is not None:
         wrong |= found < minimum
     if wrong.any():

@@ -5,6 +5,7 @@
   measured apart.
 - `summary`: the measures of the whole overlay, from those of its topics and the degrees of its nodes.
 - `comparison`: several overlays side by side.
+- `soc_diameters`: topic diameters through any nodes.
 - `support_curve`: the support that the first links of an overlay give.
 - `bounds`: what no overlay can be below, proved.
 - `facts`: measures in words and numbers.
@@ -19,6 +20,7 @@ from topicloom.metrics.bounds import Argument, Bounds, bound
 from topicloom.metrics.by_topic import TopicMeasures, measure_topics, topic_measures
 from topicloom.metrics.comparison import Comparison, compare
 from topicloom.metrics.neighbour_rows import LinkGraph
+from topicloom.metrics.soc_diameters import soc_diameters
 from topicloom.metrics.summary import Measures, measure, summarise
 from topicloom.metrics.support_curve import support_curve
 
@@ -33,6 +35,7 @@ __all__ = [
     "compare",
     "measure",
     "measure_topics",
+    "soc_diameters",
     "summarise",
     "support_curve",
     "topic_measures",

@@ -1,6 +1,8 @@
 """What is planned: interests and overlays.
 
 - `interest`: who wants what, immutable, in both directions.
+- `roles`: who wants and who publishes what within a topic; filters that overlap are one topic.
+- `filters`: wildcards of MQTT, NATS and AMQP. `filter_index`: which of many filters overlap.
 - `overlay`: links in the order they were added, with their provenance. `overlay_picture`: how it is drawn.
 - `constraints`: which links may be built, and which stay.
 - `events`: what happens to a fleet, as JSON Lines.

@@ -20,6 +20,8 @@ from topicloom.files.ingest_folder import read_folder
 from topicloom.files.name_ids import intern_names
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
 from topicloom.model import fingerprint
+from topicloom.model.filters import protocol_of
+from topicloom.model.roles import BOTH, Patterns, Roles, resolve, role_bits
 from topicloom.present.html import facts_html
 from topicloom.present.numbers import count, mean
 
@@ -47,6 +49,7 @@ class Interest:
     node_topics: Ids
     topic_start: Starts
     topic_nodes: Ids
+    roles: Roles | None = None
 
     @classmethod
     def from_ids(
@@ -55,6 +58,7 @@ class Interest:
         topic_names: tuple[str, ...],
         nodes: npt.NDArray[np.integer],
         topics: npt.NDArray[np.integer],
+        roles: Roles | None = None,
     ) -> Interest:
         """From subscriptions as ids into sorted names; repeats and order do not matter."""
         n, m = len(node_names), len(topic_names)
@@ -69,7 +73,7 @@ class Interest:
         )
         for array in arrays:
             array.setflags(write=False)
-        return cls(node_names, topic_names, *arrays)
+        return cls(node_names, topic_names, *arrays, roles)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Interest:
@@ -78,42 +82,111 @@ class Interest:
         return cls.from_arrow(table)
 
     @classmethod
+    def from_roles(cls, rows: Iterable[tuple[str, str, str]], *, filters: str | None = None) -> Interest:
+        """From (node, topic, role) rows, a role being `sub`, `pub` or `both`.
+
+        With `filters`, one of `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards.
+        """
+        listed = list(rows)
+        table = text_table([row[:2] for row in listed], ("node", "topic"), "subscriptions")
+        roles = text_table([row[1:] for row in listed], ("topic", "role"), "subscriptions")
+        return cls.from_arrow(table.append_column("role", roles["role"]), filters=filters)
+
+    @classmethod
     def from_arrow(
         cls,
         table: pa.Table,
         *,
         node_column: str = "node",
         topic_column: str = "topic",
+        role_column: str = "role",
+        filters: str | None = None,
         where: str = "subscriptions",
     ) -> Interest:
-        """From an Arrow table with a column of nodes and a column of topics; `where` names it in errors."""
+        """From an Arrow table with a column of nodes and a column of topics; `where` names it in errors.
+
+        A column of roles may be there: `sub`, `pub` or `both`, which all are without it. With `filters`, one of
+        `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards.
+        """
         if node_column == topic_column:
             raise InputError(f"{where}: nodes and topics cannot both be in column '{node_column}'")
         require_columns(table.column_names, [node_column, topic_column], where)
         node_names, nodes = intern_names(names_column(table, node_column, where))
         topic_names, topics = intern_names(names_column(table, topic_column, where))
-        return cls.from_ids(node_names, topic_names, nodes, topics)
+        if role_column not in table.column_names:
+            return cls._resolved(node_names, topic_names, nodes, topics, None, filters)
+        bits = role_bits(names_column(table, role_column, where), where)
+        return cls._resolved(node_names, topic_names, nodes, topics, bits, filters)
+
+    @classmethod
+    def _resolved(
+        cls,
+        node_names: tuple[str, ...],
+        topic_names: tuple[str, ...],
+        nodes: npt.NDArray[np.integer],
+        topics: npt.NDArray[np.integer],
+        bits: npt.NDArray[np.uint8] | None,
+        filters: str | None,
+    ) -> Interest:
+        """From what was read, where roles and filters are known or not."""
+        if bits is None and filters is None:
+            return cls.from_ids(node_names, topic_names, nodes, topics)
+        protocol = None if filters is None else protocol_of(filters)
+        bits = np.full(len(nodes), BOTH) if bits is None else bits
+        rows = resolve(topic_names, nodes.astype(np.int64), topics.astype(np.int64), bits, protocol)
+        return cls.from_ids(node_names, *rows)
 
     @classmethod
     def from_pandas(
-        cls, frame: pandas.DataFrame, *, node_column: str = "node", topic_column: str = "topic"
+        cls,
+        frame: pandas.DataFrame,
+        *,
+        node_column: str = "node",
+        topic_column: str = "topic",
+        role_column: str = "role",
+        filters: str | None = None,
     ) -> Interest:
-        """From a pandas data frame with a column of nodes and a column of topics."""
+        """From a pandas data frame with a column of nodes and one of topics, and perhaps one of roles."""
         try:
             table = pa.Table.from_pandas(frame, preserve_index=False)
         except pa.ArrowException as error:
             raise InputError(f"data frame: cannot be read ({' '.join(str(error).split())})") from None
-        return cls.from_arrow(table, node_column=node_column, topic_column=topic_column, where="data frame")
+        return cls.from_arrow(
+            table,
+            node_column=node_column,
+            topic_column=topic_column,
+            role_column=role_column,
+            filters=filters,
+            where="data frame",
+        )
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], *, node_column: str = "node", topic_column: str = "topic") -> Interest:
-        """From a Parquet, CSV or TSV file (the latter two plain or .gz), or a folder that `topicloom ingest` wrote."""
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        node_column: str = "node",
+        topic_column: str = "topic",
+        role_column: str = "role",
+        filters: str | None = None,
+    ) -> Interest:
+        """From a Parquet, CSV or TSV file (the latter two plain or .gz), or a folder that `topicloom ingest` wrote.
+
+        `from_arrow` tells what the columns and `filters` mean.
+        """
         if Path(path).is_dir():
-            return cls.from_ids(*read_folder(Path(path)))
-        table = read_table(path, list(dict.fromkeys([node_column, topic_column])))
+            return cls._resolved(*read_folder(Path(path)), None, filters)
+        table = read_table(path, list(dict.fromkeys([node_column, topic_column])), [role_column])
         if table.num_rows == 0:
             raise InputError(f"{os.fspath(path)}: has no rows; expected one subscription a row")
-        return cls.from_arrow(table, node_column=node_column, topic_column=topic_column, where=os.fspath(path))
+        return cls.from_arrow(
+            table,
+            node_column=node_column,
+            topic_column=topic_column,
+            role_column=role_column,
+            filters=filters,
+            where=os.fspath(path),
+        )
 
     @property
     def node_count(self) -> int:
@@ -140,6 +213,14 @@ class Interest:
         """Id of each topic name."""
         return {name: i for i, name in enumerate(self.topic_names)}
 
+    def patterns_of(self, topic: int) -> tuple[Patterns, Patterns]:
+        """What each node of a topic wants, and what it publishes: the topic itself unless roles say otherwise."""
+        if self.roles is not None:
+            return self.roles.of(topic)
+        itself: tuple[str, ...] = (self.topic_names[topic],)
+        all_of_it = dict.fromkeys(self.nodes_of(topic).tolist(), itself)
+        return all_of_it, all_of_it
+
     def topics_of(self, node: int) -> Ids:
         """Ids of the topics that a node wants, rising."""
         return self.node_topics[self.node_start[node] : self.node_start[node + 1]]
@@ -158,7 +239,9 @@ class Interest:
         return fingerprint.digest(total, self.subscription_count)
 
     def to_arrow(self) -> pa.Table:
-        """The subscriptions as a table with the columns `node` and `topic`, sorted."""
+        """The subscriptions as a table with the columns `node` and `topic`, and `role` where it is known; sorted."""
+        if self.roles is not None:
+            return self.roles.to_arrow(self.node_names)
         nodes = np.repeat(np.arange(self.node_count), np.diff(self.node_start))
         return pa.table(
             {
@@ -168,7 +251,7 @@ class Interest:
         )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The subscriptions as a data frame with the columns `node` and `topic`, sorted."""
+        """The table of `to_arrow` as a data frame."""
         return self.to_arrow().to_pandas()
 
     def write(self, path: str | os.PathLike[str]) -> None:

@@ -70,11 +70,14 @@ class Batch:
 class Follower:
     """Applies micro-batches, one after the other; to be given to `foreachBatch`."""
 
-    def __init__(self, state: LivingState, folder: Path, out: Path, told: Callable[[Batch], None]) -> None:
+    def __init__(
+        self, state: LivingState, folder: Path, out: Path, told: Callable[[Batch], None], *, jointly: bool = False
+    ) -> None:
         self._state = state
         self._marker = folder / _MARKER
         self._out = out
         self._told = told
+        self._jointly = jointly
         self._journalled = 0
         # What became of events that an earlier run has seen since its snapshot, by id.
         self._before = {outcome.event.id: outcome for outcome in state.begin()}
@@ -99,8 +102,10 @@ class Follower:
             return
         events, refused = _parsed(frame)
         outcomes: list[Outcome] = []
-        for event, file, line in sorted(events, key=lambda item: item[0].id):
-            outcome = self._outcome(event, after)
+        ordered = sorted(events, key=lambda item: item[0].id)
+        together = self._together([event for event, _, _ in ordered])
+        for event, file, line in ordered:
+            outcome = together.pop(event.id, None) or self._outcome(event, after)
             if isinstance(outcome, str):
                 refused.append((event.id, outcome, file, line))
                 continue
@@ -144,6 +149,12 @@ class Follower:
             temporary.write_text(json.dumps({"batch": number, "after": after, "query": query}))
         return after, True
 
+    def _together(self, events: Sequence[Event]) -> dict[int, Outcome]:
+        """What becomes of those that are due, by id, where a batch is mended jointly; of repeated ids the first."""
+        due = {event.id: event for event in reversed(events) if self._jointly and self._state.is_due(event)}
+        outcomes = self._state.take_jointly(sorted(due.values(), key=lambda event: event.id))
+        return {outcome.event.id: outcome for outcome in outcomes}
+
     def _outcome(self, event: Event, after: int | None) -> Outcome | str:
         """What becomes of an event, or why it is not applied."""
         if self._state.is_due(event):
@@ -161,6 +172,7 @@ def follow(
     settings: Settings | None = None,
     once: bool = False,
     recover: bool = False,
+    jointly: bool = False,
     told: Callable[[Batch], None] = lambda batch: None,
     until: Callable[[], bool] = lambda: False,
 ) -> None:
@@ -173,13 +185,14 @@ def follow(
         out: folder for `changes/`, `refused/`, `overlay.parquet` and `subscriptions.parquet`.
         settings: how to mend.
         once: end when all that is there has been applied; otherwise wait for more.
+        jointly: mend the overlay once for each micro-batch, instead of after each event.
         recover: accept a damaged journal up to its last good event.
         told: told of each batch that is done.
         until: asked several times a second whether to end.
     """
     settings = settings or Settings()
     with living(overlay, settings, state, recover=recover) as living_state, _folders(state, out):
-        follower = Follower(living_state, state, out, told)
+        follower = Follower(living_state, state, out, told, jointly=jointly)
         writer = frame.writeStream.foreachBatch(follower).option("checkpointLocation", spark_path(state / _CHECKPOINT))
         query = (writer.trigger(availableNow=True) if once else writer.trigger(processingTime="1 second")).start()
         stopped = False

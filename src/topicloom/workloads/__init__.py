@@ -1,8 +1,9 @@
 """Made-up inputs with the shapes that the papers measure on.
 
 - `synthetic_interest`: random interests from a topic popularity and a distribution of sizes.
-- `popularity`: how often each topic is chosen: uniform, Zipf, exponential.
-- `sizes`: how many topics each node wants: fixed, uniform, power law.
+- `popularity`: how often each topic is chosen: uniform, Zipf, exponential, steeply exponential.
+- `sizes`: how many topics each node wants: fixed, uniform, power law, shifted Zipf, by chance.
+- `breadth_first`: a part of a social graph, visited breadth-first.
 - `churn_trace`: nodes that join, leave and change their topics.
 - `content_networks`: random content-based networks. `latency`: prices for them from measured latencies.
 

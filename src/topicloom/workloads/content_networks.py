@@ -34,6 +34,7 @@ def content_network(
     latency: Floats | None = None,
     access_to_core: float | None = None,
     core_price: float | None = None,
+    known_brokers: int | None = None,
     seed: int = 0,
 ) -> Drawn:
     """Draw a network.
@@ -53,6 +54,7 @@ def content_network(
             Unless given it is 1, and latencies are left as they are.
         core_price: The average core price, to which core prices are scaled. Unless given they are left as they are, and
             independent ones are the cheaper the more brokers there are, as more ways lead around a dear link.
+        known_brokers: How many random brokers each user knows and may connect to; all unless given.
         seed: The same seed gives the same network.
     """
     users, brokers, channels, attributes = (
@@ -64,6 +66,10 @@ def content_network(
     for name, given in (("access_to_core", access_to_core), ("core_price", core_price)):
         if given is not None and not 0 < given < np.inf:
             raise InputError(f"{name} is {given}; give a number above 0", name)
+    if known_brokers is not None and not 1 <= _whole("known_brokers", known_brokers, 1) <= brokers:
+        raise InputError(
+            f"known_brokers is {known_brokers}; give at most the number of brokers, {brokers}", "known_brokers"
+        )
     if prices not in _PRICES:
         raise InputError(f"prices '{prices}' is unknown; known are {', '.join(PRICES)}", "prices")
     rng = np.random.default_rng(_whole("seed", seed, 0))
@@ -78,6 +84,8 @@ def content_network(
     space = Space(tuple(Attribute(f"a{k + 1}", 0.0, 1.0, channels) for k in range(attributes)))
     coefficients = rng.uniform(-1.0, 1.0, (users, attributes, 3))
     lows, highs = _boxes(rng, (users, attributes), width)
+    if known_brokers is not None:
+        access = np.where(rng.random(access.shape).argsort(axis=1).argsort(axis=1) < known_brokers, access, np.inf)
     return Drawn(space, coefficients, lows, highs, access, core, CAPACITY_TO_DEMAND)
 
 

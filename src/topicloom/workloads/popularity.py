@@ -5,6 +5,7 @@ Weights are kept as logarithms: 1/i^alpha underflows to zero long before alpha s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -58,6 +59,15 @@ def _exponential(topics: int, alpha: float) -> Floats:
     return weights
 
 
+def _steep_exponential(topics: int, alpha: float) -> Floats:
+    """Weights e^(-c r) of rank r, with the c that gives the last of the popular topics 0.45 of the first one's
+    weight on a logarithm to base 10 taken for a natural one."""
+    rank = np.arange(topics, dtype=np.float64)
+    last_popular = max(1, math.ceil(POPULAR_TOPICS * (topics - 1)))
+    weights: Floats = rank * (math.log(1 - POPULAR_CHOICES) * math.log(10) / last_popular)
+    return weights
+
+
 def _decay(topics: int) -> float:
     """The x for which weights e^(-x i) give the most popular topics their share; 0 for a single topic.
 
@@ -80,6 +90,7 @@ _WEIGHTS: dict[str, Callable[[int, float], Floats]] = {
     "uniform": _uniform,
     "zipf": _zipf,
     "exponential": _exponential,
+    "steep-exponential": _steep_exponential,
 }
 
 POPULARITIES: tuple[str, ...] = tuple(_WEIGHTS)

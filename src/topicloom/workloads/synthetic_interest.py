@@ -41,13 +41,17 @@ def synthetic(
         topics: How many topics there are to choose from.
         popularity: `uniform`; `zipf`, where topic i has weight 1/i^alpha; or `exponential`, where topic i has
             weight q^i, with q such that a node's first choice is one of the 10% most popular topics (topics/10
-            rounded, at least one) with a chance of 0.55. A single topic is always chosen.
+            rounded, at least one) with a chance of 0.55; or `steep-exponential`, where q is such that it is one of
+            them with a chance of about 0.84. A single topic is always chosen.
         alpha: The exponent of `zipf`: 0.5 in GM 2007, 2.0 in Partial 2016. The others do not use it.
         sizes: `fixed` gives every node `min_topics` topics; `uniform` draws every size from `min_topics` to
-            `max_topics` alike; `power-law` draws size s with weight 1/s^size_exponent.
-        min_topics: The fewest topics of a node.
-        max_topics: The most topics of a node; not needed where sizes are fixed.
-        size_exponent: The exponent of `power-law`, which Shadows does not give. The others do not use it.
+            `max_topics` alike; `power-law` draws size s with weight 1/s^size_exponent; `shifted-zipf` with weight
+            1/(s - min_topics + 1)^size_exponent; `by-chance` lets every node take each topic with the same chance,
+            min_topics of them in the mean and at least one.
+        min_topics: The fewest topics of a node, or `by-chance` the mean.
+        max_topics: The most topics of a node; not needed where sizes are fixed or by chance.
+        size_exponent: The exponent of `power-law`, which Shadows does not give, and of `shifted-zipf`. The others do
+            not use it.
         seed: The same seed gives the same interest.
     """
     nodes = _whole("nodes", nodes, 1)
@@ -58,7 +62,7 @@ def synthetic(
         max_topics = _whole("max_topics", max_topics, min_topics, topics, allowed)
     weights = log_weights(popularity, topics, alpha)
     rng = np.random.default_rng(_whole("seed", seed, 0))
-    counts = draw_sizes(rng, sizes, nodes, min_topics, max_topics, float(size_exponent))
+    counts = draw_sizes(rng, sizes, nodes, topics, min_topics, max_topics, float(size_exponent))
     chosen_by, chosen = choose_topics(rng, weights, counts)
     drawn = np.bincount(chosen, minlength=topics) > 0
     ids = np.cumsum(drawn, dtype=np.int32) - 1

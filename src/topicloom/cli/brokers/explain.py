@@ -82,6 +82,8 @@ def _print_topic(reasons: TopicReasons) -> None:
     route = reasons.route
     wanted = numbers.count_of(len(route.subscribers), "broker")
     _say(f"{route.topic} is wanted by {wanted}, with QoS {route.qos}. Its tree begins at {route.root}.")
+    if route.publishers != route.subscribers:
+        _say(f"It is published at {', '.join(route.publishers)}.")
     _say(f"From one end to the other it is {numbers.count_of(route.diameter, 'link')}.")
     if route.relays:
         _say(f"It is relayed by {', '.join(route.relays)}, as its subscribers are in pieces without.")

@@ -51,6 +51,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    filters: options.Filters = None,
     json: options.Json = False,
 ) -> None:
     """Find loops in the bridges of Mosquitto brokers.
@@ -67,7 +68,7 @@ def command(
     if interests is not None:
         if not interests.is_dir():
             checked_paths.require_readable(interests)
-        interest = Interest.read(interests)
+        interest = Interest.read(interests, filters=filters)
         known = {broker.name for broker in brokers}
         for name in interest.node_names:
             if name not in known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +13,9 @@ from topicloom.cli.shared.design_work import COMPILING
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from topicloom.deploy import Plan
+    from topicloom.deploy import Fleet, Plan
+    from topicloom.deploy.planning.flows import Message
+    from topicloom.deploy.planning.plan import Route
     from topicloom.deploy.planning.routes import BrokenTopic
     from topicloom.model import Overlay
 
@@ -71,7 +73,7 @@ def command(
             _print_broken(error.broken, json=printing.json)
             raise
     write_plan(plan, out)
-    facts = _facts(plan, links, len(places.brokers)) | {"out": str(out)}
+    facts = _facts(plan, links, places) | {"out": str(out)}
     if printing.json:
         output.print_json(facts)
     else:
@@ -79,13 +81,16 @@ def command(
         printing.written(out)
 
 
-def _facts(plan: Plan, overlay: Overlay, brokers_in_fleet: int) -> dict[str, Any]:
-    carried = [len(routes) for routes in plan.routes_of_link.values()]
+def _facts(plan: Plan, overlay: Overlay, fleet: Fleet) -> dict[str, Any]:
+    carried = [len(lines) for lines in plan.lines_of_link.values()]
+    patterns = {
+        pattern for route in plan.routes for side in route.sides for names in side.values() for pattern in names
+    }
     relays = [{"topic": route.topic, "relays": list(route.relays)} for route in plan.routes if route.relays]
     return {
         "target": plan.target,
         "brokers": len(plan.brokers),
-        "brokers_without_topics": brokers_in_fleet - len(plan.brokers),
+        "brokers_without_topics": len(fleet.brokers) - len(plan.brokers),
         "topics": len(plan.routes),
         "links": len(plan.links),
         "links_unused": len(overlay) - len(plan.links),
@@ -93,7 +98,21 @@ def _facts(plan: Plan, overlay: Overlay, brokers_in_fleet: int) -> dict[str, Any
         "max_topics_per_link": max(carried, default=0),
         "max_hops": max((route.diameter for route in plan.routes), default=0),
         "relays": relays,
+        "topics_nobody_wants": sorted(fleet.topic_qos.keys() - patterns),
+        "passed_on": sum(len(_passing(route, message, name)) for route, message, name in _followed(plan)),
     }
+
+
+def _followed(plan: Plan) -> Iterator[tuple[Route, Message, str]]:
+    """Where plans have filters: a message of every kind from every publisher."""
+    for route in plan.routes:
+        if route.filters is not None:
+            yield from ((route, message, source) for message in route.messages for source in message.sources)
+
+
+def _passing(route: Route, message: Message, source: str) -> set[str]:
+    """The brokers that a message comes by on its way to others, though they do not want it."""
+    return {to for _, to in route.ways_in(source, message.name)}.difference(message.wanting)
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -108,8 +127,11 @@ def _print(facts: dict[str, Any]) -> None:
             ("max topics a link", numbers.count(facts["max_topics_per_link"])),
             ("max hops", numbers.count(facts["max_hops"])),
             ("topics with relays", numbers.count(len(facts["relays"]))),
+            *([("passed on where nobody wants it", numbers.count(facts["passed_on"]))] if facts["passed_on"] else []),
         ]
     )
+    for topic in facts["topics_nobody_wants"]:
+        output.say(output.one_line(f"  {topic}: is in the fleet file, and nobody wants or publishes it"))
     for row in facts["relays"][:_SHOWN_RELAYED]:
         output.say(output.one_line(f"  {row['topic']}: relayed by {_some(row['relays'])}"))
     if len(facts["relays"]) > _SHOWN_RELAYED:

@@ -45,11 +45,13 @@ def command(
         ),
     ] = None,
     popularity: Annotated[
-        Literal["uniform", "zipf", "exponential"], typer.Option("--popularity", help="With --topics, as of generate.")
+        Literal["uniform", "zipf", "exponential", "steep-exponential"],
+        typer.Option("--popularity", help="With --topics, as of generate."),
     ] = "uniform",
     alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="With --topics: exponent of zipf.")] = 2.0,
     sizes: Annotated[
-        Literal["fixed", "uniform", "power-law"], typer.Option("--sizes", help="With --topics, as of generate.")
+        Literal["fixed", "uniform", "power-law", "shifted-zipf", "by-chance"],
+        typer.Option("--sizes", help="With --topics, as of generate."),
     ] = "fixed",
     min_topics: Annotated[
         int, typer.Option("--min-topics", metavar="N", help="With --topics: the fewest topics of a node.")

@@ -18,8 +18,9 @@ from topicloom.present import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from topicloom.churn.assumptions import AssumptionRow
     from topicloom.churn.maintainer import Maintainer
-    from topicloom.churn.state import LivingState
+    from topicloom.churn.state import LivingState, Outcome
     from topicloom.churn.trace import TraceRow
     from topicloom.model.events import Event
 
@@ -76,6 +77,18 @@ def command(
     check: Annotated[
         bool, typer.Option("--check", help="Check after each event that every topic is connected; slow.")
     ] = False,
+    jointly: Annotated[
+        int, typer.Option("--jointly", metavar="N", help="Mend once for so many events, instead of for each.", min=1)
+    ] = 1,
+    assumptions: Annotated[
+        Path | None,
+        typer.Option(
+            "--assumptions",
+            metavar="FILE",
+            help="Parquet file that says, for each event, how far the assumptions of the paper's bounds hold; slow.",
+            show_default=False,
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first event that cannot have happened.")
     ] = False,
@@ -89,22 +102,26 @@ def command(
     Events that cannot have happened, such as the leave of a node that is not there, are refused, counted and named.
     """
     from topicloom.churn import Settings
+    from topicloom.churn.assumptions import write_assumptions
     from topicloom.churn.state import living
     from topicloom.churn.trace import summary, write_trace
+    from topicloom.errors import InputError
     from topicloom.model import Overlay
     from topicloom.model.events import read_events
 
     settings = Settings(**parameters, seed=seed)
     fleet = limits.read()
     inputs = (subs.path, overlay, events)
-    for file in (out, out_subs, trace):
+    if assumptions is not None and jointly > 1:
+        raise InputError("assumptions are about single events; leave out jointly", "assumptions", "jointly")
+    for file in (out, out_subs, trace, assumptions):
         if file is not None:
             checked_paths.require_writable(file, *inputs)
     with printing.working() as working, ExitStack() as stack:
         interest = subs.read(working)
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         due = working.do(f"reading {events.name}", lambda: read_events(events))
-        run = _Run(due, check=check, strict=strict)
+        run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
         constraints = constraints_of(fleet, interest)
         begin = partial(living, given, settings, state, recover=recover, constraints=constraints)
         living_state = working.do("making ready", lambda: stack.enter_context(begin()))
@@ -112,6 +129,8 @@ def command(
         result = working.do("writing", lambda: _written(living_state, out, out_subs))
     if trace is not None:
         write_trace(run.rows, trace)
+    if assumptions is not None:
+        write_assumptions(run.assumptions, assumptions)
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
     if printing.json:
         output.print_json(facts)
@@ -128,14 +147,19 @@ def command(
 class _Run:
     """Events taken one after the other; can be watched and asked to stop."""
 
-    def __init__(self, events: Sequence[Event], *, check: bool, strict: bool) -> None:
+    def __init__(
+        self, events: Sequence[Event], *, check: bool, strict: bool, jointly: int = 1, assumptions: bool = False
+    ) -> None:
         self._events = events
+        self._at_once = jointly
+        self._assuming = assumptions
         self._check = check
         self._strict = strict
         self._stopped = False
         self.done = 0
         self.done_before = 0
         self.rows: list[TraceRow] = []
+        self.assumptions: list[AssumptionRow] = []
 
     def stop(self) -> None:
         """Stop after the event that is being taken."""
@@ -151,22 +175,34 @@ class _Run:
                 self.rows.append(trace_row(outcome, state.maintainer))
             self.done += 1
         again = len(self.rows)
-        for event in self._events:
+        due = [event for event in self._events if state.is_due(event)]
+        self.done_before += len(self._events) - len(due)
+        for begin in range(0, len(due), self._at_once):
             if self._stopped:
                 where = "before the first event" if state.last_event is None else f"after event {state.last_event}"
                 raise KeyboardInterrupt(f"stopped {where}; with --state, the same command goes on from there")
-            if not state.is_due(event):
-                self.done_before += 1
-                continue
-            row = trace_row(state.take(event), state.maintainer)
-            if self._strict and row.error is not None:
-                raise _refusal(row)
+            for outcome in self._taken(state, due[begin : begin + self._at_once]):
+                row = trace_row(outcome, state.maintainer)
+                if self._strict and row.error is not None:
+                    raise _refusal(row)
+                self.rows.append(row)
+                self.done += 1
             if self._check:
-                _require_whole(state.maintainer, event)
-            self.rows.append(row)
-            self.done += 1
+                _require_whole(state.maintainer, due[begin])
         self.done_before -= again
         state.checkpoint()
+
+    def _taken(self, state: LivingState, events: Sequence[Event]) -> list[Outcome]:
+        if not self._assuming:
+            return state.take_jointly(events)
+        from topicloom.churn.assumptions import assumed
+
+        outcomes = []
+        for event in events:
+            outcome, row = assumed(state.maintainer, event, lambda event=event: state.take(event))  # type: ignore[misc]
+            outcomes.append(outcome)
+            self.assumptions.append(row)
+        return outcomes
 
 
 def _refusal(row: TraceRow) -> Exception:

@@ -49,6 +49,9 @@ def command(
     ],
     once: Annotated[bool, typer.Option("--once", help="Process what is there and leave.")] = False,
     recover: options.Recover = False,
+    jointly: Annotated[
+        bool, typer.Option("--jointly", help="Mend once for each batch, instead of after each event.")
+    ] = False,
     seed: options.Seed = 0,
     spark: options.Spark,
     printing: options.Printing,
@@ -80,6 +83,7 @@ def command(
                         settings=settings,
                         once=once,
                         recover=recover,
+                        jointly=jointly,
                         told=telling.of,
                         until=lambda: telling.stopped,
                     ),

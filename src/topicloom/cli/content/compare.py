@@ -35,6 +35,7 @@ def command(
     ] = DEFAULT_ALGORITHMS,
     seed: options.Seed = 0,
     close: content_options.Close = False,
+    routing: content_options.Routing = "shared",
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
@@ -47,8 +48,8 @@ def command(
     each = prepared_each(ALGORITHMS, algorithms, seed, parameters)
     with printing.working() as working:
         network = content_options.read(working, net, close=close)
-        random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
-        rows = [_measured(working, prepared, network, random) for prepared in each]
+        random = working.do("assigning at random", lambda: content_options.random_cost(network, seed, routing))
+        rows = [_measured(working, prepared, network, random, routing, seed) for prepared in each]
     if printing.json:
         output.print_json(rows)
         return
@@ -65,13 +66,15 @@ def command(
     output.print_table(["algorithm", "total", "access", "core", "random\n/ this", "highest\nload", "seconds"], shown)
 
 
-def _measured(working: Working, prepared: Prepared[Assigner], network: Network, random: Cost | None) -> dict[str, Any]:
+def _measured(
+    working: Working, prepared: Prepared[Assigner], network: Network, random: Cost | None, routing: str, seed: int
+) -> dict[str, Any]:
     from topicloom.content import cost
 
     result = content_options.run_algorithm(working, prepared, network)
     origin = result.assignment.origin
     assert origin is not None
-    priced = working.do("adding up costs", lambda: cost(result.assignment))
+    priced = working.do("adding up costs", lambda: cost(result.assignment, routing=routing, seed=seed))
     return {
         "algorithm": prepared.name,
         "parameters": dict(origin.parameters),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,6 +25,14 @@ Net = Annotated[
 ]
 Close = Annotated[
     bool, typer.Option("--close", help="Replace core prices by those of the cheapest paths, so that they are a metric.")
+]
+Routing = Annotated[
+    Literal["shared", "unicast", "relayed", "tree", "best-tree", "random-tree"],
+    typer.Option(
+        "--routing",
+        help="How messages pass between brokers: once over each link of a tree for each source and channel (also "
+        "through other brokers: relayed), one by one to each subscriber, or all on one tree.",
+    ),
 ]
 
 
@@ -65,12 +73,12 @@ def cost_facts(priced: Cost, random: Cost | None) -> dict[str, Any]:
     }
 
 
-def random_cost(network: Network, seed: int) -> Cost | None:
+def random_cost(network: Network, seed: int, routing: str = "shared") -> Cost | None:
     """What the random assignment of a seed costs; None where none fits."""
     from topicloom.content import assign, cost
     from topicloom.errors import InputError
 
     try:
-        return cost(assign(network, "random", seed=seed))
+        return cost(assign(network, "random", seed=seed), routing=routing, seed=seed)
     except InputError:
         return None

@@ -48,6 +48,7 @@ def command(
     ] = None,
     seed: options.Seed = 0,
     close: content_options.Close = False,
+    routing: content_options.Routing = "shared",
     printing: options.Printing,
 ) -> None:
     """Say what an assignment costs.
@@ -64,8 +65,8 @@ def command(
     with printing.working() as working:
         network = content_options.read(working, net, close=close)
         assigned = working.do(f"reading {assignment.name}", lambda: Assignment.read(assignment, network))
-        priced = working.do("adding up costs", lambda: cost(assigned))
-        random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
+        priced = working.do("adding up costs", lambda: cost(assigned, routing=routing, seed=seed))
+        random = working.do("assigning at random", lambda: content_options.random_cost(network, seed, routing))
         one_tree = working.do("routing on one tree", lambda: one_tree_core(assigned)) if tree else None
         relays = working.do("looking for relays", lambda: relayed_core(assigned)) if steiner else None
         if trees is not None:

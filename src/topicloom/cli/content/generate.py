@@ -53,6 +53,21 @@ def command(
             show_default=False,
         ),
     ] = None,
+    core_price: Annotated[
+        float | None,
+        typer.Option(
+            "--core-price", metavar="X", help="Average core price to scale all prices to.", show_default=False
+        ),
+    ] = None,
+    known_brokers: Annotated[
+        int | None,
+        typer.Option(
+            "--known-brokers",
+            metavar="N",
+            help="How many random brokers each user knows; all unless given.",
+            show_default=False,
+        ),
+    ] = None,
     seed: options.Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="NET", help="Folder to write; it must be new.")],
     printing: options.Printing,
@@ -78,6 +93,8 @@ def command(
                 prices=prices,
                 latency=sites,
                 access_to_core=access_to_core,
+                core_price=core_price,
+                known_brokers=known_brokers,
                 seed=seed,
             ),
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from topicloom.cli.content import compare
+from topicloom.cli.content import compare, content_options
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.grid_work import run_and_write
 from topicloom.present import numbers
@@ -47,6 +47,7 @@ def command(
     algorithms: Annotated[
         str, typer.Option("--algorithms", "-a", metavar="NAMES", help="Names with commas between them.")
     ] = compare.DEFAULT_ALGORITHMS,
+    routing: content_options.Routing = "shared",
     spark: options.Spark,
     printing: options.Printing,
 ) -> None:
@@ -72,6 +73,7 @@ def command(
         access_to_core=tuple(_numbers("--access-to-core", access_to_core)),
         width=width,
         prices=prices,
+        routing=routing,
     )
     asked.networks()
     checked_paths.require_writable(out)

@@ -133,7 +133,14 @@ def _facts(overlay: Overlay) -> dict[str, Any]:
 
     interest = overlay.interest
     support = float(support_curve(interest, overlay)[-1])
-    return _shown(overlay, interest.topic_count, interest.subscription_count, support)
+    facts = _shown(overlay, interest.topic_count, interest.subscription_count, support)
+    if interest.roles is not None:
+        facts |= {
+            "published_unheard": interest.roles.unheard,
+            "wanted_unpublished": interest.roles.unspoken,
+            "of_brokers_alone": interest.roles.staying,
+        }
+    return facts
 
 
 def _shown(overlay: Overlay, topics: int, subscriptions: int, support: float) -> dict[str, Any]:
@@ -154,6 +161,14 @@ def _shown(overlay: Overlay, topics: int, subscriptions: int, support: float) ->
     }
 
 
+# What roles left out or took for granted, where there is any.
+_ROLES = {
+    "published_unheard": "published, wanted by nobody",
+    "wanted_unpublished": "wanted, subscribers taken to publish",
+    "of_brokers_alone": "$SYS, left to each broker",
+}
+
+
 def _print(facts: dict[str, Any]) -> None:
     proved = []
     if "lower_bound" in facts:
@@ -168,6 +183,7 @@ def _print(facts: dict[str, Any]) -> None:
             ("max degree", numbers.count(facts["max_degree"])),
             ("support", numbers.share(facts["support"])),
             *proved,
+            *((label, numbers.count(facts[key])) for key, label in _ROLES.items() if facts.get(key)),
             ("seconds", numbers.seconds(facts["seconds"])),
         ]
     )

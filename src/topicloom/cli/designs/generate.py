@@ -23,19 +23,23 @@ def command(
     nodes: Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes.")],
     topics: Annotated[int, typer.Option("--topics", metavar="N", help="How many topics there are to choose from.")],
     popularity: Annotated[
-        Literal["uniform", "zipf", "exponential"], typer.Option("--popularity", help="How often each topic is chosen.")
+        Literal["uniform", "zipf", "exponential", "steep-exponential"],
+        typer.Option("--popularity", help="How often each topic is chosen."),
     ] = "uniform",
     alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="Exponent of zipf.")] = 2.0,
     sizes: Annotated[
-        Literal["fixed", "uniform", "power-law"], typer.Option("--sizes", help="How many topics the nodes want.")
+        Literal["fixed", "uniform", "power-law", "shifted-zipf", "by-chance"],
+        typer.Option("--sizes", help="How many topics the nodes want."),
     ] = "fixed",
-    min_topics: Annotated[int, typer.Option("--min-topics", metavar="N", help="The fewest topics of a node.")],
+    min_topics: Annotated[
+        int, typer.Option("--min-topics", metavar="N", help="The fewest topics of a node; by chance, the mean.")
+    ],
     max_topics: Annotated[
         int | None,
         typer.Option(
             "--max-topics",
             metavar="N",
-            help="The most topics of a node; leave it out where sizes are fixed.",
+            help="The most topics of a node; leave it out where sizes are fixed or by chance.",
             show_default=False,
         ),
     ] = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -64,6 +64,17 @@ NoDiameters = Annotated[
 ]
 
 
+Filters = Annotated[
+    Literal["mqtt", "nats", "amqp"] | None,
+    typer.Option(
+        "--filters",
+        help="Topics are filters with this protocol's wildcards; filters that overlap are one topic.",
+        show_default=False,
+        rich_help_panel=READING,
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class InterestColumns(SharedOptions):
     """How subscriptions are read."""
@@ -96,6 +107,18 @@ class InterestFile(InterestColumns):
         ),
     ]
 
+    role_column: Annotated[
+        str,
+        typer.Option(
+            "--role-column",
+            metavar="NAME",
+            help="Column of SUBS that says whether the node subscribes (sub), publishes (pub) or both; "
+            "without such a column all do both.",
+            rich_help_panel=READING,
+        ),
+    ] = "role"
+    filters: Filters = None
+
     @property
     def path(self) -> Path:
         """The file or folder."""
@@ -107,7 +130,13 @@ class InterestFile(InterestColumns):
 
         return working.do(
             f"reading {self.path.name}",
-            lambda: Interest.read(self.path, node_column=self.node_column, topic_column=self.topic_column),
+            lambda: Interest.read(
+                self.path,
+                node_column=self.node_column,
+                topic_column=self.topic_column,
+                role_column=self.role_column,
+                filters=self.filters,
+            ),
         )
 
 

@@ -5,4 +5,5 @@
 - `packing`: Two-stage greedy packing: the Content paper, section III-A, algorithm 1.
 - `random_assignment`: Random assignment: the Content paper, section VI-B, its yardstick.
 - `steiner_mixing`: Steiner-tree mixing: the Content paper, section IV-B, algorithm 3.
+- `sub_channel`: The sub-channel program: the Content paper, section IV-A, equations 6 to 8, relaxed and rounded.
 """

@@ -39,7 +39,7 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
             f"at most {MOST_VARIABLES:,} are sensible; use another algorithm"
         )
     program = Program()
-    at = _place_users(program, network)
+    at = place_users(program, network)
     wanted = _want_channels(program, network, at)
     for user, channel, rate in zip(users_of(network.rates), *network.rates[1:], strict=True):
         _span(program, network.core * rate, at[user], wanted[:, channel])
@@ -55,10 +55,13 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
     return Placed(placed, {"optimal": solved.optimal, "lower_bound": solved.bound})
 
 
-def _place_users(program: Program, network: Network) -> Any:
-    """Every user at one broker, no broker over its capacity."""
+def place_users(program: Program, network: Network) -> Any:
+    """Every user at one broker that it knows, no broker over its capacity."""
     demand = network.traffic.demand
-    at = program.variables(network.access * demand[:, None], whole=True)
+    knows = network.knows
+    at = program.variables(np.where(knows, network.access, 0.0) * demand[:, None], whole=True)
+    for user, broker in np.argwhere(~knows):
+        program.constrain([at[user, broker]], [1], 0, 0)
     for user in range(network.user_count):
         program.constrain(at[user], np.ones(network.broker_count), 1, 1)
     for broker in range(network.broker_count):

@@ -1,6 +1,6 @@
 """Random assignment: the Content paper, section VI-B, its yardstick.
 
-Rule: each user to a broker drawn evenly from those with room.
+Rule: each user to a broker drawn evenly from those that it knows and that have room.
 
 Cost: users x brokers.
 """
@@ -19,7 +19,7 @@ from topicloom.kernels.content.assigning import drawn
 
 def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
     """Each user to some broker."""
-    even = np.broadcast_to(np.ones(network.broker_count), network.access.shape)
+    even = network.knows.astype(np.float64)
     limits = (network.access, network.traffic.demand, network.capacity)
     return Placed(in_some_order(network, lambda order: drawn(even, *limits, order, rng)))
 

@@ -9,6 +9,11 @@ The tree of a publisher depends on it only through the first broker that it reac
 user. So trees are built once for each first broker and channel. A publisher that wants its own channel stays among
 the users of the tree; its link carries the messages of the others.
 
+Phase 1 may also grow one tree for each channel: "|B_u| is at most T, which is the number of sub-channels". It begins
+with the user that publishes most there. Or that tree is the one of the metric closure, the textbook's approximation,
+where "nodes (clients and brokers) are connected with shortest paths instead of edges": paths go from user to user, and
+each end carries the whole channel.
+
 A user without traffic, or whose weighted brokers are all full, goes to the cheapest broker with room.
 
 Cost: users x brokers x (brokers + channels), and for the trees brokers x subscriptions x the brokers that a tree opens.
@@ -21,24 +26,31 @@ from typing import Any
 
 import numpy as np
 
+from topicloom.algorithms import Parameter
 from topicloom.content.base import Assigner, Placed, in_some_order
 from topicloom.content.network.channels_by_user import Floats, transposed
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import drawn
-from topicloom.kernels.content.mixing import cheapest_paths, mixed_weights
+from topicloom.kernels.content.mixing import channel_tree_weights, cheapest_paths, mixed_weights
+
+# A tree for each publisher and channel; one for each channel; that of the metric closure of the users of a channel.
+TREES = ("publisher", "channel", "closure")
 
 
-def link_weights(network: Network) -> Floats:
+def link_weights(network: Network, trees: str = TREES[0]) -> Floats:
     """Phase 1: the traffic on the link of each user to each broker, in all trees together."""
     distance, through = cheapest_paths(network.access, network.core)
     wanting = transposed(network.wants, network.channel_count)
-    weights: Floats = mixed_weights(network.access, distance, through, network.rates, wanting)
+    given = (network.access, distance, through, network.rates, wanting)
+    weights: Floats = (
+        mixed_weights(*given) if trees == "publisher" else channel_tree_weights(*given, trees == "closure")
+    )
     return weights
 
 
 def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
     """Each user to a broker drawn by the traffic on its links in all trees."""
-    weights, demand = link_weights(network), network.traffic.demand
+    weights, demand = link_weights(network, parameters["trees"]), network.traffic.demand
     return Placed(
         in_some_order(network, lambda order: drawn(weights, network.access, demand, network.capacity, order, rng))
     )
@@ -49,5 +61,14 @@ ALGORITHM = Assigner(
     paper="Content, section IV-B",
     rule="a broker drawn by the traffic on the user's links in the trees of all publishers and channels",
     assign=assign,
+    parameters=(
+        Parameter(
+            "trees",
+            str,
+            "what there is a tree for: each publisher in each channel, each channel, or the metric closure of each",
+            TREES[0],
+            choices=TREES,
+        ),
+    ),
     random=True,
 )

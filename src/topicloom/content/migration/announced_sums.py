@@ -79,6 +79,14 @@ class Told:
         )
         return found
 
+    def own_changes(self, of: Record, home: int, demand: float) -> Floats:
+        """How what a user itself costs changes if it leaves its home for each broker: its link, and its messages."""
+        links = (of.prices - of.prices[home]) * demand
+        trees = self._weights[of.channels] - self._weights[of.channels, home : home + 1]
+        changes: Floats = links + of.rates @ trees
+        changes[home] = 0.0
+        return changes
+
     def has_room(self, broker: int, demand: float) -> bool:
         """Whether a broker can take a user."""
         return bool(fits(self.load[broker], demand, self._capacity[broker]))

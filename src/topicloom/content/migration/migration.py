@@ -5,9 +5,18 @@ move to the broker that lowers the whole cost most, among those with room. It kn
 announced: the sums by channel and the load of each. A round is one turn of every broker; rounds go on until one brings
 no move.
 
-Guarantee: the cost falls with every accepted move, as only the broker whose turn it is moves users and all
-announcements have arrived before it decides. A broker over its capacity, after interests have changed, moves users
-whatever that costs until it fits; those moves are counted apart.
+Or they decide at once, and selfishly: each broker may "independently redirect its associated clients to another broker
+that can reduce its cost of routing messages to all other brokers", those that have "the most traffic" (IV-C).
+In each period every broker looks for its user of most traffic that gains by a move: on its own link, and by what its
+own messages cost from there. It does not look at what the move costs others, nor at what other brokers decide in the
+same period; a broker that has promised all its room refuses. Nothing says that this ends: `periods` does.
+
+Users register by messages. With a `history`, the rates that brokers know are summarized from as many messages as users
+happen to publish in so much time; without, they are right.
+
+Guarantee, in turn and without history: the cost falls with every accepted move, as only the broker whose turn it is
+moves users and all announcements have arrived before it decides. A broker over its capacity, after interests have
+changed, moves users whatever that costs until it fits; those moves are counted apart.
 
 Cost: each look at a user takes brokers x its channels, and brokers^2 x the tree for each channel that its broker
 wants for this user alone.
@@ -16,7 +25,7 @@ wants for this user alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +36,10 @@ from topicloom.content.base import Assigner, Placed
 from topicloom.content.migration.actors import BrokerActor, User
 from topicloom.content.migration.announced_sums import Record, Told, record
 from topicloom.content.migration.mailbox import Delay, Post
-from topicloom.content.network.channels_by_user import Ids
+from topicloom.content.network.channels_by_user import Floats, Ids
 from topicloom.content.network.network import Network
 from topicloom.errors import InputError
+from topicloom.kernels.content.sparse_rows import SparseRows
 
 STARTS = {
     module.ALGORITHM.name: module.ALGORITHM for module in (packing, random_assignment, clustering, steiner_mixing)
@@ -54,8 +64,8 @@ class Migration:
     """Brokers and users of a network that begin with an assignment and move until nothing improves.
 
     `ttl` is how long a home redirects after a user has gone: messages are lost where it is shorter than announcing
-    that and a message on its way take together. `sticking` users decline. `watch` is called with each move that is
-    over.
+    that and a message on its way take together. `sticking` users decline. `known` is the network with the rates that
+    brokers know, unless they know the right ones. `watch` is called with each move that is over.
     """
 
     def __init__(
@@ -66,6 +76,7 @@ class Migration:
         sticking: frozenset[int] = frozenset(),
         ttl: float = 3.0,
         delay: Delay = 1.0,
+        known: Network | None = None,
         watch: Callable[[Move], None] = lambda move: None,
     ) -> None:
         self.network = network
@@ -76,7 +87,8 @@ class Migration:
         self._watch = watch
         self._asked: dict[int, Move] = {}
         self._stay: set[int] = set()
-        self._told = Told(network, brokers)
+        self._known = known or network
+        self._told = Told(self._known, brokers)
         wanted = self._told.subscribers > 0
         # What each broker has heard of who wants what: a byte for each two brokers and channel.
         self._heard = np.repeat(wanted[None], network.broker_count, axis=0)
@@ -104,11 +116,17 @@ class Migration:
 
     def run(self, most_rounds: int | None = None) -> None:
         """Let brokers take turns until a round brings no move."""
+        self._run(self._take_turns, most_rounds)
+
+    def run_at_once(self, periods: int) -> None:
+        """Let all brokers decide at the same time, each for its own users, until a period brings no move."""
+        self._run(self._decide_at_once, periods)
+
+    def _run(self, let_decide: Callable[[], None], most_rounds: int | None) -> None:
         rounds = 0
         while most_rounds is None or rounds < most_rounds:
             before = len(self.moves)
-            for broker in self.brokers:
-                self._take_turn(broker)
+            let_decide()
             rounds += 1
             if len(self.moves) == before:
                 break
@@ -119,7 +137,7 @@ class Migration:
         while self.post.step():
             pass
 
-    def change(self, network: Network) -> None:
+    def change(self, network: Network, known: Network | None = None) -> None:
         """Let users register other interests and rates; brokers announce new sums. Users, brokers and prices stay."""
         names = (network.user_names, network.broker_names) == (self.network.user_names, self.network.broker_names)
         same = names and all(
@@ -129,18 +147,23 @@ class Migration:
             raise InputError("users, brokers and prices must be those of the network before; only interests may change")
         network.require_capacity()
         self.finish()
-        self.network = network
+        self.network, self._known = network, known or network
         self._stay.clear()
-        self._told = Told(network, self.assigned)
+        self._told = Told(self._known, self.assigned)
         self._heard[:] = self._told.subscribers > 0
         self._register()
 
     def _register(self) -> None:
         for number, user in enumerate(self.users):
-            user.broker.register(user, record(self.network, number))
-            self.post.sent["register"] += 1
+            home, told = user.broker, record(self._known, number)
+            self.post.send(user.address, home.address, home.register, user, told)
             self.post.sent["summarize"] += 1
+        self.finish()
         self.post.sent["announce"] += len(self.brokers) * (len(self.brokers) - 1)
+
+    def _take_turns(self) -> None:
+        for broker in self.brokers:
+            self._take_turn(broker)
 
     def _take_turn(self, broker: BrokerActor) -> None:
         here = broker.address[1]
@@ -148,7 +171,8 @@ class Migration:
         for user in sorted(demand, key=lambda user: (-demand[user], user)):
             if user in self._stay:
                 continue
-            move = self._best_move(broker.records[user], here, demand[user])
+            of = broker.records[user]
+            move = self._best_move(of, here, demand[user], self._told.changes(of, here, demand[user]))
             if move is None:
                 continue
             self._asked[user] = move
@@ -156,15 +180,36 @@ class Migration:
             while user in self._asked:
                 self.post.step()
 
-    def _best_move(self, of: Record, home: int, demand: float) -> Move | None:
+    def _decide_at_once(self) -> None:
+        promised = np.zeros(len(self.brokers))
+        asked = []
+        for broker in self.brokers:
+            here = broker.address[1]
+            demand = {user: self._told.demand(of) for user, of in broker.records.items() if user not in self._stay}
+            for user in sorted(demand, key=lambda user: (-demand[user], user)):
+                of = broker.records[user]
+                move = self._best_move(of, here, demand[user], self._told.own_changes(of, here, demand[user]))
+                if move is None:
+                    continue
+                if self._told.has_room(move.foreign, promised[move.foreign] + demand[user]):
+                    promised[move.foreign] += demand[user]
+                    asked.append((broker, move))
+                break
+        for broker, move in asked:
+            self._asked[move.user] = move
+            broker.ask(move.user, move.foreign)
+        while self._asked:
+            self.post.step()
+
+    def _best_move(self, of: Record, home: int, demand: float, changes: Floats) -> Move | None:
         relief = self._told.is_full(home)
-        changes = self._told.changes(of, home, demand)
         least = np.inf if relief else -_SMALLEST_GAIN * demand * of.prices[home]
         best = None
         for foreign in np.argsort(changes, kind="stable").tolist():
             if changes[foreign] >= least:
                 break
-            if foreign != home and self._told.has_room(foreign, demand):
+            knows = np.isfinite(of.prices[foreign])
+            if foreign != home and knows and self._told.has_room(foreign, demand):
                 best = Move(of.user, home, foreign, float(changes[foreign]), relief)
                 break
         return best
@@ -204,19 +249,36 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
 def migrate(networks: Sequence[Network], parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:
     """Move users of the first network until nothing improves; then let interests be those of the next, and go on."""
     first = networks[0]
-    start = STARTS[parameters["start"]].assign(first, {}, rng).brokers
+    begin = STARTS[parameters["start"]]
+    start = begin.assign(first, begin.checked({}), rng).brokers
     sticking = np.flatnonzero(rng.random(first.user_count) < parameters["decline"])
-    simulated = Migration(first, start, sticking=frozenset(sticking.tolist()))
-    simulated.run()
-    for network in networks[1:]:
-        simulated.change(network)
-        simulated.run()
+    known = [summarized(network, parameters["history"], rng) for network in networks]
+    simulated = Migration(first, start, sticking=frozenset(sticking.tolist()), known=known[0])
+
+    def go_on() -> None:
+        if parameters["decide"] == "in-turn":
+            simulated.run()
+        else:
+            simulated.run_at_once(parameters["periods"])
+
+    go_on()
+    for network, its in zip(networks[1:], known[1:], strict=True):
+        simulated.change(network, its)
+        go_on()
         for broker in simulated.overloaded:
             raise InputError(
                 f"no assignment found that fits: broker '{network.broker_names[broker]}' is over its capacity and "
                 "no user there can move; raise capacities"
             )
     return Placed(simulated.assigned, facts(simulated))
+
+
+def summarized(network: Network, history: float, rng: np.random.Generator) -> Network:
+    """The network with the rates that brokers find who count messages for so long; as it is where they do not."""
+    if history == 0:
+        return network
+    rates = rng.poisson(network.rates.values * history) / history
+    return replace(network, rates=SparseRows(network.rates.start, network.rates.columns, rates))
 
 
 def facts(simulated: Migration) -> dict[str, Any]:
@@ -237,6 +299,17 @@ ALGORITHM = Assigner(
     assign=assign,
     parameters=(
         Parameter("start", str, "the assignment to begin with", "packing", choices=tuple(STARTS)),
+        Parameter(
+            "decide",
+            str,
+            "whether brokers decide in turn, for the whole cost, or at once, each for its own users",
+            "in-turn",
+            choices=("in-turn", "at-once"),
+        ),
+        Parameter("periods", int, "the most periods, where brokers decide at once", 100),
+        Parameter(
+            "history", float, "how long brokers count messages to know rates; 0 gives them the right ones", 0, minimum=0
+        ),
         Parameter("decline", float, "the share of users that decline to move", 0, minimum=0, maximum=1),
     ),
     random=True,

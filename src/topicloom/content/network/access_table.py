@@ -48,7 +48,7 @@ def _read(
     before = 0
     for batch in opened.iter_batches(_ROWS, columns=_COLUMNS):
         table = pa.table(batch)
-        price = numbers(table, "price", where, before=before)
+        price = numbers(table, "price", where, before=before, endless=True)
         users = known_names(table, "user", user_names, "user", where, before=before)
         brokers = known_names(table, "broker", broker_names, "broker", where, before=before)
         prices[users, brokers] = price
@@ -60,8 +60,11 @@ def _read(
         user, broker = np.unravel_index(int(missing.argmax()), missing.shape)
         raise InputError(
             f"{where}: no price for user '{user_names[user]}' and broker '{broker_names[broker]}'; "
-            "every user needs one for every broker"
+            "every user needs one for every broker, inf where it does not know it"
         )
+    alone = np.isinf(prices).all(axis=1)
+    if alone.any():
+        raise InputError(f"{where}: user '{user_names[int(alone.argmax())]}' knows no broker; give it a price for one")
     if before > prices.size:
         require_distinct(np.concatenate(keys), "user and broker", where)
         raise InputError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from topicloom.content.network.channels_by_user import Floats, summed, users_of
 from topicloom.errors import InputError
@@ -42,7 +43,8 @@ class Network:
 
     `rates` holds what each user publishes in each channel; `wants` the channels that it subscribes to, each with the
     share of the cell that its boxes cover (1 where it subscribes by channel). `access[u, b]` is the price of the link
-    between a user and a broker, `core[b, d]` that between two brokers, which is a metric.
+    between a user and a broker, infinite where it does not know that one; `core[b, d]` the price between two brokers,
+    which is a metric.
     """
 
     user_names: tuple[str, ...]
@@ -72,6 +74,11 @@ class Network:
     def channel_count(self) -> int:
         """How many channels there are."""
         return len(self.channel_names)
+
+    @property
+    def knows(self) -> npt.NDArray[np.bool_]:
+        """Whether each user knows each broker, and may connect to it."""
+        return np.isfinite(self.access)
 
     @cached_property
     def traffic(self) -> Traffic:

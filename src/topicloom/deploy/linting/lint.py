@@ -7,12 +7,13 @@ the fleet. So what is found is found for all topics, also those that nobody has 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from topicloom.deploy.linting.patterns import closure, example, shared
 from topicloom.deploy.linting.propagation import Arrival, Wire, onward, spread
+from topicloom.deploy.planning.flows import Message, messages
+from topicloom.deploy.planning.patterns import closure, example, shared
 from topicloom.deploy.targets.mosquitto_conf import Bridge, Configured, Rule
 from topicloom.model.interest import Interest
 
@@ -213,15 +214,25 @@ def _across(wire: Wire, broker: str, rule: Rule, pattern: str) -> str:
     return there + pattern[len(here) :]
 
 
+def _messages(interest: Interest) -> Iterator[Message]:
+    """Names that stand for all messages that the interest speaks of."""
+    protocol = None if interest.roles is None else interest.roles.protocol
+    for topic in range(interest.topic_count):
+        sides = (
+            {interest.node_names[node]: names for node, names in side.items()} for side in interest.patterns_of(topic)
+        )
+        wants, publishes = sides
+        yield from messages(wants, publishes, protocol)
+
+
 def _unreachable(fleet: dict[str, list[Wire]], interest: Interest) -> list[Finding]:
-    """Subscribers that do not get what another subscriber publishes."""
+    """Subscribers that do not get what a publisher publishes."""
     findings = []
-    for topic, name in enumerate(interest.topic_names):
-        wanting = [interest.node_names[node] for node in interest.nodes_of(topic)]
-        cut_off: dict[tuple[str, ...], list[str]] = {}
-        for source in wanting:
+    for message in _messages(interest):
+        name, cut_off = message.name, dict[tuple[str, ...], list[str]]()
+        for source in message.sources:
             reached = {broker for broker, at in _reached(Arrival(source, name), fleet) if at == name}
-            missing = tuple(broker for broker in wanting if broker not in reached)
+            missing = tuple(broker for broker in message.wanting if broker not in reached)
             if missing:
                 cut_off.setdefault(missing, []).append(source)
         for missing, sources in cut_off.items():
@@ -247,19 +258,16 @@ def _reached(published: Arrival, fleet: dict[str, list[Wire]]) -> set[tuple[str,
 
 def _unwanted(fleet: dict[str, list[Wire]], interest: Interest) -> list[Finding]:
     """Rules over which topics go to where nobody behind wants them, in the direction they go."""
-    wanted = {
-        (interest.node_names[node], name)
-        for topic, name in enumerate(interest.topic_names)
-        for node in interest.nodes_of(topic)
-    }
+    followed = list(_messages(interest))
+    wanted = {(broker, message.name) for message in followed for broker in message.wanting}
     carried: dict[tuple[Wire, str, Rule], list[tuple[str, bool]]] = {}
-    for topic, name in enumerate(interest.topic_names):
-        for node in interest.nodes_of(topic):
-            for arrival in _arrivals(Arrival(interest.node_names[node], name), fleet):
+    for message in followed:
+        for source in message.sources:
+            for arrival in _arrivals(Arrival(source, message.name), fleet):
                 for following, rule in onward(arrival, fleet):
                     assert following.wire is not None
                     useful = not wanted.isdisjoint(_reached(following, fleet))
-                    carried.setdefault((following.wire, following.broker, rule), []).append((name, useful))
+                    carried.setdefault((following.wire, following.broker, rule), []).append((message.name, useful))
     findings = []
     for (_, to, rule), topics in carried.items():
         useless = sorted({name for name, useful in topics if not useful} - {name for name, useful in topics if useful})

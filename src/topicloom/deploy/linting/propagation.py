@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from topicloom.deploy.linting.patterns import matches
 from topicloom.deploy.targets.mosquitto_conf import Bridge, Rule
+from topicloom.model.filters import MQTT
 
 # Mosquitto refuses names of more levels; one that grows on its way ends there.
 MOST_LEVELS = 200
@@ -58,7 +58,7 @@ def _rule(rules: Sequence[Rule], name: str, outward: bool) -> Rule | None:
     direction = "out" if outward else "in"
     for rule in rules:
         pattern = rule.local_pattern if outward else rule.remote_pattern
-        if rule.direction in (direction, "both") and matches(pattern, name):
+        if rule.direction in (direction, "both") and MQTT.covers(pattern, name):
             return rule
     return None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from topicloom.errors import InputError
 
@@ -42,12 +43,17 @@ def identifier(name: str) -> str:
     return f"{encoded[:_KEPT]}{_CUT}{hashlib.blake2b(name.encode(), digest_size=_HASH_BYTES).hexdigest()}"
 
 
-def require_names(target: str, topics: tuple[str, ...]) -> None:
-    """An error where a target cannot carry a topic's name."""
+def require_names(target: str, topics: Iterable[str], *, wildcards: bool = False) -> None:
+    """An error where a target cannot carry a topic's name, which may have MQTT's wildcards if `wildcards` says so."""
     for topic in topics:
-        problem = name_problem(target, topic)
+        problem = name_problem(target, _without_wildcards(topic) if wildcards else topic)
         if problem is not None:
             raise InputError(f"topic {quoted(topic)}: {problem}")
+
+
+def _without_wildcards(filter_: str) -> str:
+    """A name that is as long as a filter and matches it."""
+    return "/".join("-" if level in ("+", "#") else level for level in filter_.split("/"))
 
 
 def name_problem(target: str, topic: str) -> str | None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import networkx
 
-from topicloom.deploy.planning.plan import Pair, Plan
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.planning.plan import Line, Plan
 from topicloom.errors import InputError
 
 Link = frozenset[str]
@@ -92,10 +93,9 @@ def compare_plans(old: Plan, new: Plan) -> Difference:
     )
 
 
-def _carried(plan: Plan) -> dict[Link, tuple[Pair, dict[str, int]]]:
+def _carried(plan: Plan) -> dict[Link, tuple[Pair, dict[str, Line]]]:
     return {
-        frozenset(link): (link, {route.topic: route.qos for route in routes})
-        for link, routes in plan.routes_of_link.items()
+        frozenset(link): (link, {line.pattern: line for line in lines}) for link, lines in plan.lines_of_link.items()
     }
 
 
@@ -141,7 +141,7 @@ def _settings(plan: Plan, broker: str) -> object:
     routes = [route for route in plan.routes if broker in route.neighbours]
     own = [link for link in plan.links_of[broker] if broker in _owners(plan, link)]
     others = [plan.broker[name] for link in own for name in link if name != broker]
-    carried = [[(route.topic, route.qos) for route in plan.routes_of_link[link]] for link in own]
+    carried = [plan.lines_of_link[link] for link in own]
     if plan.target == "rabbitmq":
         return others, carried, [(route.topic, route.diameter) for route in routes]
     return others, carried, any(route.qos == 2 for route in routes)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import networkx
 
 from topicloom.deploy.planning.broker_names import quoted
-from topicloom.deploy.planning.plan import Pair, Plan, Route
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.planning.plan import Plan, Route
 from topicloom.errors import InputError
 
 
@@ -61,7 +62,7 @@ def explain_topic(plan: Plan, topic: str) -> TopicReasons:
     route = plan.route.get(topic)
     if route is None:
         raise InputError(f"the plan has no topic {quoted(topic)}")
-    wanting = set(route.subscribers)
+    wanting = {*route.subscribers, *route.publishers}
     return TopicReasons(route, tuple((link, tuple(sorted(route.side(link) & wanting))) for link in route.links))
 
 
@@ -91,6 +92,6 @@ def _without(route: Route, *, link: Pair | None = None, broker: str | None = Non
         tree.remove_edge(*link)
     if broker is not None:
         tree.remove_node(broker)
-    wanting = set(route.subscribers)
+    wanting = {*route.subscribers, *route.publishers}
     groups = [tuple(sorted(piece & wanting)) for piece in networkx.connected_components(tree)]
     return Split(route.topic, tuple(sorted(filter(None, groups), key=lambda names: (-len(names), names))))

@@ -8,11 +8,13 @@ from types import MappingProxyType
 from typing import Any
 
 from topicloom._version import __version__
-from topicloom.deploy.planning.broker_names import quoted, require_names
+from topicloom.deploy.planning.broker_names import require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
-from topicloom.deploy.planning.plan import TARGETS, Pair, Plan, Route, require_accepted
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
 from topicloom.deploy.planning.routes import Routes, route
 from topicloom.errors import InputError
+from topicloom.model.filters import MQTT
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -36,11 +38,8 @@ def make_plan(
     """
     if target not in TARGETS:
         raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
-    require_names(target, interest.topic_names)
+    _require_carried(interest, target)
     fleet.require_brokers(interest.node_names)
-    for topic in fleet.topic_qos:
-        if topic not in interest.topic_ids:
-            raise InputError(f"{fleet.where}: topic {quoted(topic)} is wanted by no node of the subscriptions")
     trees = route(interest, overlay, relays=relays)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
@@ -48,6 +47,17 @@ def make_plan(
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
+
+
+def _require_carried(interest: Interest, target: str) -> None:
+    """An error where the target cannot carry a topic or a filter."""
+    roles = interest.roles
+    if roles is None or roles.protocol is None:
+        require_names(target, interest.topic_names)
+        return
+    if (target, roles.protocol) != ("mosquitto", MQTT):
+        raise InputError(f"plans with filters are for mosquitto with mqtt, not for {target} with {roles.protocol.name}")
+    require_names(target, roles.patterns, wildcards=True)
 
 
 def _with_port(broker: Broker, target: str) -> Broker:
@@ -58,15 +68,22 @@ def _route(trees: Routes, fleet: Fleet, topic: int) -> Route:
     interest = trees.interest
     nodes, name = interest.node_names, interest.topic_names[topic]
     ids = trees.links_of(topic).tolist()
-    subscribers = interest.nodes_of(topic).tolist()
-    relays = sorted({node for link in ids for node in link}.difference(subscribers))
+    relays = sorted({node for link in ids for node in link}.difference(interest.nodes_of(topic).tolist()))
+    wants, publishes = ({nodes[node]: names for node, names in side.items()} for side in interest.patterns_of(topic))
+    roles = interest.roles
+    patterns = {pattern for side in (wants, publishes) for names in side.values() for pattern in names}
+    qos = [fleet.topic_qos[pattern] for pattern in {name, *patterns} & fleet.topic_qos.keys()]
+    plain = wants == publishes and patterns == {name} and (roles is None or roles.protocol is None)
     return Route(
         topic=name,
-        qos=fleet.topic_qos.get(name, fleet.qos),
+        qos=max(qos, default=fleet.qos),
         root=nodes[trees.root[topic]],
-        subscribers=tuple(nodes[node] for node in subscribers),
+        subscribers=tuple(sorted(wants)),
         relays=tuple(nodes[node] for node in relays),
         links=tuple((nodes[upper], nodes[lower]) for upper, lower in ids),
+        wants=None if plain else wants,
+        publishes=None if plain else publishes,
+        filters=None if roles is None or roles.protocol is None else roles.protocol.name,
     )
 
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.deploy.planning.flows import Message, Pair, Patterns, directed_flows, messages, ways_in
 from topicloom.errors import InputError
+from topicloom.model.filters import PROTOCOLS, Protocol
 
 TARGETS = ("mosquitto", "rabbitmq")
 
-Pair = tuple[str, str]
+
+class Line(NamedTuple):
+    """What a link carries of one pattern: `out` from who opens it, `in` to it, or `both`."""
+
+    pattern: str
+    direction: str
+    qos: int
 
 
 @dataclass(frozen=True)
 class Route:
     """The tree of one topic: links as (upper broker, lower broker), those nearer the root first.
 
-    It holds the topic's subscribers and its relays, which pass it on without wanting it, and nobody else.
+    It holds the topic's subscribers and publishers and its relays, which pass it on without either, and nobody else.
+    Where brokers differ in what they want and publish of it, `wants` and `publishes` say so, by patterns of the
+    protocol `filters` where it has wildcards; else all subscribers want and publish the topic itself.
     """
 
     topic: str
@@ -30,11 +40,52 @@ class Route:
     subscribers: tuple[str, ...]
     relays: tuple[str, ...]
     links: tuple[Pair, ...]
+    wants: Patterns | None = None
+    publishes: Patterns | None = None
+    filters: str | None = None
+
+    @cached_property
+    def publishers(self) -> tuple[str, ...]:
+        """The brokers where it is published, in the order of their names."""
+        return self.subscribers if self.publishes is None else tuple(sorted(self.publishes))
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """All brokers of the tree."""
+        return tuple(dict.fromkeys((*self.subscribers, *self.publishers, *self.relays)))
+
+    @property
+    def protocol(self) -> Protocol | None:
+        """How its patterns are written, where they may have wildcards."""
+        return None if self.filters is None else PROTOCOLS[self.filters]
+
+    @property
+    def sides(self) -> tuple[Patterns, Patterns]:
+        """What each broker wants, and what it publishes."""
+        itself = (self.topic,)
+        wants = dict.fromkeys(self.subscribers, itself) if self.wants is None else self.wants
+        return wants, dict.fromkeys(self.publishers, itself) if self.publishes is None else self.publishes
+
+    @cached_property
+    def flows(self) -> Mapping[Pair, tuple[str, ...]]:
+        """The patterns that each link carries from its first broker to its second; every link is there both ways."""
+        if self.wants is None and self.publishes is None:
+            return {pair: (self.topic,) for link in self.links for pair in (link, link[::-1])}
+        return directed_flows(self.links, *self.sides, self.protocol)
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """Names that stand for all its messages, with where each is published and wanted."""
+        return tuple(messages(*self.sides, self.protocol))
+
+    def ways_in(self, source: str, name: str) -> list[Pair]:
+        """The links that a message takes from where it is published, each as (from, to)."""
+        return list(ways_in(self.flows, self.neighbours, source, name, self.protocol))
 
     @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
         """For every broker of the tree those beside it."""
-        beside: dict[str, list[str]] = {name: [] for name in (*self.subscribers, *self.relays)}
+        beside: dict[str, list[str]] = {name: [] for name in self.members}
         for upper, lower in self.links:
             beside[upper].append(lower)
             beside[lower].append(upper)
@@ -106,6 +157,14 @@ class Plan:
         return {link: tuple(routes) for link, routes in carried.items()}
 
     @cached_property
+    def lines_of_link(self) -> Mapping[Pair, tuple[Line, ...]]:
+        """For every link, as (who opens it, who accepts it), what it carries, in the order of the patterns."""
+        return {
+            link: tuple(sorted(line for route in routes for line in _lines(route, link)))
+            for link, routes in self.routes_of_link.items()
+        }
+
+    @cached_property
     def links_of(self) -> Mapping[str, tuple[Pair, ...]]:
         """For every broker its links, whoever opens them."""
         found: dict[str, list[Pair]] = {broker.name: [] for broker in self.brokers}
@@ -113,6 +172,12 @@ class Plan:
             for name in link:
                 found[name].append(link)
         return {name: tuple(links) for name, links in found.items()}
+
+
+def _lines(route: Route, link: Pair) -> Iterator[Line]:
+    out, back = set(route.flows[link]), set(route.flows[link[::-1]])
+    for pattern in out | back:
+        yield Line(pattern, "both" if pattern in out & back else "out" if pattern in out else "in", route.qos)
 
 
 def require_accepted(target: str, brokers: Mapping[str, Broker], link: Pair, where: str) -> None:

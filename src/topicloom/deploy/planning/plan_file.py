@@ -12,12 +12,14 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Le
 
-from topicloom.deploy.planning.broker_names import name_problem, quoted
+from topicloom.deploy.planning.broker_names import name_problem, quoted, require_names
 from topicloom.deploy.planning.fleet_file import Broker, broker_from
-from topicloom.deploy.planning.plan import TARGETS, Pair, Plan, Route, require_accepted
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.json_files import parsed_json
+from topicloom.model.filters import MQTT
 
 FORMAT = "topicloom plan 1"
 
@@ -47,6 +49,9 @@ class _TopicTable:
     subscribers: tuple[str, ...]
     relays: tuple[str, ...]
     links: tuple[Pair, ...]
+    wants: dict[str, tuple[str, ...]] | None = None
+    publishes: dict[str, tuple[str, ...]] | None = None
+    filters: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         brokers=tuple(_broker(table, where) for table in read.brokers),
         links=read.links,
         routes=tuple(
-            Route(topic.name, topic.qos, topic.root, topic.subscribers, topic.relays, topic.links)
+            Route(topic=topic.name, **{key: value for key, value in vars(topic).items() if key != "name"})
             for topic in read.topics
         ),
         made=MappingProxyType(read.made),
@@ -100,14 +105,18 @@ def _broker_table(broker: Broker) -> dict[str, Any]:
 
 
 def _route_table(route: Route) -> dict[str, Any]:
-    return {
+    table = {
         "name": route.topic,
         "qos": route.qos,
         "root": route.root,
         "subscribers": route.subscribers,
         "relays": route.relays,
         "links": route.links,
+        "wants": route.wants,
+        "publishes": route.publishes,
+        "filters": route.filters,
     }
+    return {key: value for key, value in table.items() if value is not None}
 
 
 def _broker(table: Mapping[str, Any], where: str) -> Broker:
@@ -133,7 +142,7 @@ def require_whole(plan: Plan, where: str) -> None:
     for link in plan.links:
         require_accepted(plan.target, plan.broker, link, where)
     for topic in plan.route:
-        problem = name_problem(plan.target, topic) or _route_problem(plan.route[topic], plan, links)
+        problem = _pattern_problem(plan.target, plan.route[topic]) or _route_problem(plan.route[topic], plan, links)
         if problem is not None:
             raise InputError(f"{where}: topic {quoted(topic)}: {problem}")
     for link, routes in plan.routes_of_link.items():
@@ -141,8 +150,27 @@ def require_whole(plan: Plan, where: str) -> None:
             raise InputError(f"{where}: no topic goes over the link {quoted(link[0])} - {quoted(link[1])}; remove it")
 
 
+def _pattern_problem(target: str, route: Route) -> str | None:
+    if route.filters is None:
+        return name_problem(target, route.topic)
+    if route.filters != MQTT.name or target != "mosquitto":
+        return f"has filters of {quoted(route.filters)}; plans with filters are for mosquitto with mqtt"
+    patterns = {pattern for side in route.sides for names in side.values() for pattern in names}
+    try:
+        for pattern in sorted(patterns | {route.topic}):
+            MQTT.require(pattern)
+        require_names(target, patterns, wildcards=True)
+    except InputError as error:
+        return str(error)
+    return None
+
+
 def _route_problem(route: Route, plan: Plan, links: set[frozenset[str]]) -> str | None:
-    members = [*route.subscribers, *route.relays]
+    members = [*dict.fromkeys((*route.subscribers, *route.publishers)), *route.relays]
+    if route.wants is not None and sorted(route.wants) != list(route.subscribers):
+        return "its subscribers are not those of what it says is wanted"
+    if any(not names for side in route.sides for names in side.values()):
+        return "a broker wants or publishes nothing of it"
     for name in (route.root, *members):
         if name not in plan.broker:
             return f"{quoted(name)} is no broker of the plan"
@@ -154,5 +182,5 @@ def _route_problem(route: Route, plan: Plan, links: set[frozenset[str]]) -> str 
             return "its links are no tree from its root on"
         reached.add(lower)
     if reached != set(members) or len(members) != len(reached):
-        return "its tree does not hold exactly its subscribers and relays"
+        return "its tree does not hold exactly its subscribers, publishers and relays"
     return None

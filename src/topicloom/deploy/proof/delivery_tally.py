@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.deploy.planning.plan import Pair, Plan, Route
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.planning.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class DeliveryCounts:
 
     `delivered` counts every wanted arrival once, also at the broker where a message was published; `lost` is what is
     missing, `doubled` every further arrival of the same message at the same broker, `unwanted` every arrival at a
-    broker that neither wants nor relays the topic. `link_messages` says how many messages came over each link.
+    broker that neither wants it nor is on its way. `link_messages` says how many messages came over each link.
     """
 
     published: int
@@ -41,15 +42,18 @@ class DeliveryTally:
     """Messages as they are sent and as they arrive. Memory: one byte a message and broker, eight an arrival."""
 
     def __init__(self, plan: Plan, mark: bytes, messages: int) -> None:
-        self.sources = [(route, name) for route in plan.routes for name in route.subscribers]
+        self.sources = [
+            (route, message, name) for route in plan.routes for message in route.messages for name in message.sources
+        ]
         self.messages = max(messages, len(self.sources)) if self.sources else 0
         self._plan = plan
         self._mark = mark
         self._place = {broker.name: place for place, broker in enumerate(plan.brokers)}
-        self._wants = [
-            {**dict.fromkeys(route.subscribers, True), **dict.fromkeys(route.relays, False)} for route in plan.routes
+        # For every source where its messages come by: over which link, and whether they are wanted there.
+        self._ways = [
+            {to: (way, to) for way, to in route.ways_in(name, message.name)} for route, message, name in self.sources
         ]
-        self._topic = {route.topic: number for number, route in enumerate(plan.routes)}
+        self._wants = [frozenset(message.wanting) for _, message, _ in self.sources]
         self._arrived = bytearray(self.messages * len(plan.brokers))
         self._sent = array("d")
         self._open = array("l")
@@ -58,26 +62,31 @@ class DeliveryTally:
         self.delivered = 0
         self.under_way = 0
 
-    def next_message(self) -> tuple[Route, str, bytes] | None:
-        """What to publish next, and where: every subscriber of every topic has its turn; None when all are sent."""
+    def next_message(self) -> tuple[str, str, int, bytes] | None:
+        """What to publish next: broker, name, quality of service and payload; None when all are sent.
+
+        Every publisher of every topic has its turn.
+        """
         number = len(self._sent)
         if number == self.messages:
             return None
-        route, name = self.sources[number % len(self.sources)]
+        route, message, broker = self.sources[number % len(self.sources)]
         self._sent.append(time.perf_counter())
-        self._open.append(len(route.subscribers))
+        self._open.append(len(message.wanting))
         self.under_way += 1
-        return route, name, b"%b %d" % (self._mark, number)
+        return broker, message.name, route.qos, b"%b %d" % (self._mark, number)
 
-    def arrive(self, broker: str, topic: str, payload: bytes, now: float) -> None:
+    def arrive(self, broker: str, payload: bytes, now: float) -> None:
         """Note an arrival; messages of other runs are none of ours."""
         mark, _, digits = payload.partition(b" ")
         if mark != self._mark:
             return
         number = int(digits)
-        wants = self._wants[self._topic[topic]].get(broker)
-        if wants is None:
-            self._unwanted += 1
+        source = number % len(self.sources)
+        wants = broker in self._wants[source]
+        if not wants and broker not in self._ways[source]:
+            # Where it is published it is heard at once, wanted or not.
+            self._unwanted += broker != self.sources[source][2]
             return
         at = number * len(self._place) + self._place[broker]
         self._arrived[at] = min(self._arrived[at] + 1, 255)
@@ -99,11 +108,12 @@ class DeliveryTally:
         # Messages of one source all go the same way, so they are added up before anything else is asked.
         totals = [arrived[first :: len(self.sources)].sum(axis=0, dtype=np.int64) for first in range(len(self.sources))]
         relayed, links = 0, dict.fromkeys(self._plan.links, 0)
-        for (route, source), total in zip(self.sources, totals, strict=True):
-            relayed += sum(int(total[self._place[name]]) for name in route.relays)
-            for name, link in _ways_in(route, source):
-                links[link if link in links else (link[1], link[0])] += int(total[self._place[name]])
-        expected = sum(len(self.sources[n % len(self.sources)][0].subscribers) for n in range(len(self._sent)))
+        for total, ways, wants in zip(totals, self._ways, self._wants, strict=True):
+            for name, link in ways.items():
+                arrivals = int(total[self._place[name]])
+                links[link if link in links else link[::-1]] += arrivals
+                relayed += 0 if name in wants else arrivals
+        expected = sum(len(self._wants[number % len(self.sources)]) for number in range(len(self._sent)))
         return DeliveryCounts(
             published=len(self._sent),
             expected=expected,
@@ -115,18 +125,6 @@ class DeliveryTally:
             latency_ms=_latency_ms(np.frombuffer(self._latencies, np.float64)),
             link_messages=links,
         )
-
-
-def _ways_in(route: Route, source: str) -> list[tuple[str, Pair]]:
-    """For every other broker of the tree the link over which a message from the source comes in."""
-    ways: list[tuple[str, Pair]] = []
-    reached = [(source, "")]
-    for name, came_from in reached:
-        for other in route.neighbours[name]:
-            if other != came_from:
-                ways.append((other, (name, other)))
-                reached.append((other, name))
-    return ways
 
 
 def _latency_ms(seconds: npt.NDArray[np.float64]) -> dict[str, float]:

@@ -15,8 +15,9 @@ from topicloom.churn import maintainer
 from topicloom.churn.connectedness import broken_topics
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.fleet_file import Fleet
+from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.make_plan import make_plan
-from topicloom.deploy.planning.plan import Pair, Plan
+from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.proof.clients import Clients
 from topicloom.deploy.proof.delivery_tally import DeliveryCounts, DeliveryTally
 from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
@@ -101,7 +102,7 @@ def prove(
 
     Args:
         plan: for Mosquitto; its addresses, TLS and passwords are left aside.
-        messages: how many in all; at least one from every subscriber of every topic.
+        messages: how many in all; at least one from every publisher of every topic.
         kill: a broker to stop afterwards; the overlay is then mended, and delivery proven again.
         watch: sees how far it is, and can stop it.
     """
@@ -182,7 +183,7 @@ class _LiveFleet:
         for name in accepting_first(list(bridges), self.plan.links):
             self.watch.look()
             self.processes.start(name, bridges[name])
-        topics = [(route.topic, route.qos) for route in self.plan.routes]
+        topics = [(message.name, route.qos) for route in self.plan.routes for message in route.messages]
         for name in bridges:
             # All topics of the plan, each by its name: what comes unwanted must be heard too.
             self.clients.open(name, topics)
@@ -209,7 +210,7 @@ class _LiveFleet:
         return [
             link
             for link in self.plan.links
-            if session_name(link, self.plan.routes_of_link[link]) not in self.clients.links_up[link[0]]
+            if session_name(link, self.plan.lines_of_link[link]) not in self.clients.links_up[link[0]]
         ]
 
     def _count(self, messages: int) -> DeliveryCounts:
@@ -227,8 +228,8 @@ class _LiveFleet:
         delivered, heard = 0, time.monotonic()
         while not tally.complete and time.monotonic() - heard < silence_seconds:
             while tally.under_way < _WINDOW and (message := tally.next_message()) is not None:
-                route, name, payload = message
-                self.clients.publish(name, route.topic, payload, route.qos)
+                broker, name, qos, payload = message
+                self.clients.publish(broker, name, payload, qos)
             self._serve(0.05)
             if tally.delivered > delivered:
                 delivered, heard = tally.delivered, time.monotonic()
@@ -239,9 +240,9 @@ class _LiveFleet:
         self.watch.look()
         self.clients.serve(seconds)
 
-    def _arrive(self, broker: str, topic: str, payload: bytes, now: float) -> None:
+    def _arrive(self, broker: str, _topic: str, payload: bytes, now: float) -> None:
         if self.tally is not None:
-            self.tally.arrive(broker, topic, payload, now)
+            self.tally.arrive(broker, payload, now)
 
 
 def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
@@ -266,13 +267,19 @@ def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
 
 def plan_without(plan: Plan, broker: str) -> Plan:
     """The plan for the fleet after a broker is gone, over the overlay as mended."""
-    pairs = [(name, route.topic) for route in plan.routes for name in route.subscribers]
-    overlay = mended(Overlay.from_links(Interest.from_pairs(pairs), plan.links), broker, _allowed(plan))
-    brokers = {other.name: other for other in plan.brokers if other.name != broker}
-    remaining = set(overlay.interest.topic_names)
-    qos = {route.topic: route.qos for route in plan.routes if route.topic in remaining}
+    links = mended(Overlay.from_links(interest_of(plan), plan.links), broker, _allowed(plan))
+    interest = interest_of(plan, without=broker)
+    overlay = Overlay.from_links(interest, [link for link in links if set(link) <= set(interest.node_names)])
+    brokers = {other.name: other for other in plan.brokers if other.name in interest.node_ids}
+    qos = {
+        pattern: route.qos
+        for route in plan.routes
+        for side in route.sides
+        for patterns in side.values()
+        for pattern in patterns
+    }
     fleet = Fleet(MappingProxyType(brokers), topic_qos=MappingProxyType(qos))
-    return make_plan(overlay.interest, overlay, fleet, target=plan.target, relays=bool(plan.made.get("relays")))
+    return make_plan(interest, overlay, fleet, target=plan.target, relays=bool(plan.made.get("relays")))
 
 
 def _allowed(plan: Plan) -> Constraints:
@@ -280,14 +287,25 @@ def _allowed(plan: Plan) -> Constraints:
     return Constraints({broker.name: NodeRule(accepts=broker.accepts) for broker in plan.brokers})
 
 
-def mended(overlay: Overlay, leaving: str, constraints: Constraints | None = None) -> Overlay:
-    """The overlay after a node is gone: mended by its shadow set, or as it is left where topics need relays anyway."""
+def interest_of(plan: Plan, *, without: str | None = None) -> Interest:
+    """Who wants and publishes what by a plan, perhaps without one of its brokers."""
+    rows = [
+        (broker, pattern, role)
+        for route in plan.routes
+        for role, side in zip(("sub", "pub"), route.sides, strict=True)
+        for broker, patterns in side.items()
+        for pattern in patterns
+        if broker != without
+    ]
+    filters = next((route.filters for route in plan.routes if route.filters), None)
+    return Interest.from_roles(rows, filters=filters)
+
+
+def mended(overlay: Overlay, leaving: str, constraints: Constraints | None = None) -> list[Pair]:
+    """The links after a node is gone: mended by its shadow set, or those left where topics need relays anyway."""
     if not broken_topics(overlay):
         maintained = maintainer(overlay, constraints=constraints)
         maintained.leave(leaving)
-        return maintained.overlay()
-    rows = overlay.interest.to_arrow().to_pydict()
-    pairs = [pair for pair in zip(rows["node"], rows["topic"], strict=True) if pair[0] != leaving]
+        overlay = maintained.overlay()
     links = overlay.to_arrow().to_pydict()
-    ends = zip(links["source"], links["target"], strict=True)
-    return Overlay.from_links(Interest.from_pairs(pairs), [link for link in ends if leaving not in link])
+    return [link for link in zip(links["source"], links["target"], strict=True) if leaving not in link]

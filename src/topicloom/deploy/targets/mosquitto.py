@@ -1,7 +1,8 @@
 """Bridge configurations for Mosquitto.
 
-A link is a `connection` section at the broker that opens it, with a `topic … both` line for each topic whose tree goes
-over the link, and for no other. So every topic's bridges form a tree, and a message reaches each broker once.
+A link is a `connection` section at the broker that opens it, with a line for each topic, or filter, that goes over the
+link: `both`, or `in` or `out` where all who publish are on one side. So every topic's bridges form a tree, and a
+message reaches each broker once.
 
 What the options are for:
 
@@ -18,11 +19,12 @@ What the options are for:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from topicloom.deploy.planning.broker_names import identifier
 from topicloom.deploy.planning.fleet_file import Broker
-from topicloom.deploy.planning.plan import Pair, Plan, Route
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.planning.plan import Line, Plan
 from topicloom.deploy.targets.mosquitto_conf import heading
 from topicloom.deploy.targets.secrets import password_of
 
@@ -45,11 +47,12 @@ def bridges_of(plan: Plan, broker: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def session_name(link: Pair, routes: tuple[Route, ...]) -> str:
+def session_name(link: Pair, lines: Sequence[Line]) -> str:
     """The name under which a bridge is known at the other broker."""
     digest = hashlib.blake2b(digest_size=_SESSION_HASH_BYTES)
-    for route in routes:
-        digest.update(route.topic.encode() + b"\n")
+    for line in lines:
+        one_way = "" if line.direction == "both" else f" {line.direction}"
+        digest.update(f"{line.pattern}{one_way}\n".encode())
     return f"topicloom-{_connection(link)}-{digest.hexdigest()}"
 
 
@@ -58,10 +61,10 @@ def _connection(link: Pair) -> str:
 
 
 def _section(plan: Plan, link: Pair) -> Iterator[str]:
-    other, routes = plan.broker[link[1]], plan.routes_of_link[link]
+    other, lines = plan.broker[link[1]], plan.lines_of_link[link]
     yield f"connection {_connection(link)}"
     yield f"address {other.host}:{other.port}"
-    yield f"remote_clientid {session_name(link, routes)}"
+    yield f"remote_clientid {session_name(link, lines)}"
     yield f"local_clientid topicloom-local-{_connection(link)}"
     yield "bridge_protocol_version mqttv311"
     yield "try_private true"
@@ -72,8 +75,8 @@ def _section(plan: Plan, link: Pair) -> Iterator[str]:
     yield "notifications true"
     yield "notifications_local_only true"
     yield from _security(other)
-    for route in routes:
-        yield f"topic {route.topic} both {route.qos}"
+    for line in lines:
+        yield f"topic {line.pattern} {line.direction} {line.qos}"
 
 
 def _security(other: Broker) -> Iterator[str]:

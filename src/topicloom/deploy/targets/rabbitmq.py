@@ -1,8 +1,8 @@
 """Definitions for RabbitMQ: every topic is a fanout exchange, federated along its tree.
 
-A broker pulls a topic from each of its neighbours in the tree: an upstream for every neighbour, an upstream set and a
-policy for every topic. `max-hops` is the longest way through the tree, so that a message ends there whatever else is
-configured. The definitions add to what a broker has; they name no users and no permissions.
+A broker pulls a topic from each of its neighbours in the tree that it can come from: an upstream for every neighbour,
+an upstream set and a policy for every topic. `max-hops` is the longest way through the tree, so that a message ends
+there whatever else is configured. The definitions add to what a broker has; they name no users and no permissions.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SYSTEM_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 def definitions_of(plan: Plan, broker: str) -> str:
     """The definitions of one broker as JSON, for `rabbitmqctl import_definitions`."""
     routes = [route for route in plan.routes if broker in route.neighbours]
-    neighbours = sorted({other for route in routes for other in route.neighbours[broker]})
-    federated = [route for route in routes if route.neighbours[broker]]
+    neighbours = sorted({other for route in routes for other in _upstreams(route, broker)})
+    federated = [route for route in routes if _upstreams(route, broker)]
     definitions = {
         "vhosts": [{"name": VHOST}],
         "exchanges": [_exchange(route) for route in routes],
@@ -38,6 +38,11 @@ def definitions_of(plan: Plan, broker: str) -> str:
         "policies": [_policy(route) for route in federated],
     }
     return json.dumps(definitions, indent=1, ensure_ascii=False) + "\n"
+
+
+def _upstreams(route: Route, broker: str) -> list[str]:
+    """The neighbours from which a topic comes: those with a publisher behind them, where somebody here wants it."""
+    return [other for other in route.neighbours[broker] if route.flows[other, broker]]
 
 
 def _exchange(route: Route) -> dict[str, Any]:
@@ -60,7 +65,7 @@ def _upstream(other: Broker) -> dict[str, Any]:
 def _upstream_set(route: Route, broker: str) -> dict[str, Any]:
     value = [
         {"upstream": f"{_PREFIX}-{identifier(other)}", "exchange": route.topic, "max-hops": route.diameter}
-        for other in route.neighbours[broker]
+        for other in _upstreams(route, broker)
     ]
     return _parameter("federation-upstream-set", _set_name(route), value)
 

@@ -1,7 +1,8 @@
 """Ring per topic: GM 2007, section 8.3 (RingPT).
 
 Rule: join the nodes of every topic in a ring, in the order of their ids; the overlay is the union of the rings. Two
-nodes get one link. A link that several rings share stands where the first of them put it.
+nodes get one link. A link that several rings share stands where the first of them put it. The designer tells
+`ring_links` besides, in which a link counts once for each ring: twice for each topic of a node that others want too.
 
 Guarantee: topic-connected, and a topic of three nodes or more stays connected when one of its links is lost. A node
 has at most twice as many links as topics, and on uncorrelated interests about that many.
@@ -33,7 +34,7 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
     _, earliest = np.unique(low.astype(np.int64) * interest.node_count + high, return_index=True)
     earliest.sort()
     watch.ticks[0] = len(earliest)
-    return measured(interest, low[earliest], high[earliest])
+    return measured(interest, low[earliest], high[earliest])._replace(facts={"ring_links": int(pair.sum())})
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:

@@ -15,7 +15,7 @@ Symbols: the protocol's K_g and K_r are `greedy` and `random`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy as np
 from topicloom.designers.base import Designer, Links, Parameter, Watch
 from topicloom.designers.baselines.measured_links import measured, measuring_bytes
 from topicloom.kernels.baselines.coverage import cover_topics
-from topicloom.model.interest import Interest
+from topicloom.model.interest import Ids, Interest
 
 COVERAGE = (
     Parameter("greedy", int, "how often links chosen by gain cover each topic of a node", default=3, minimum=0),
@@ -33,8 +33,20 @@ COVERAGE = (
 
 def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
     """Cover the topics of each node in turn; no node gets more than `max_degree` links, where that is given."""
+    return covered(cover_topics, interest, parameters, rng, watch, _most_links(interest, parameters))
+
+
+def covered(
+    kernel: Callable[..., tuple[Ids, Ids]],
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    room: int,
+) -> Links:
+    """The links of a kernel that covers topics, with what each one merges; at most `room` of them."""
     others = max(interest.node_count - 1, 0)
-    source, target = cover_topics(
+    source, target = kernel(
         interest.node_start,
         interest.node_topics,
         interest.topic_start,
@@ -42,7 +54,7 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
         min(parameters["greedy"], others),
         min(parameters["random"], others),
         min(parameters.get("max_degree", others), others),
-        _most_links(interest, parameters),
+        room,
         rng,
         watch.ticks,
     )

@@ -1,6 +1,6 @@
 """GPM: Partial 2016, section VII.
 
-Rule: as `minmax-oda`, stopped before a degree would pass `max_degree`.
+Rule: as `minmax-oda` with the same `matching`, stopped before a degree would pass `max_degree`.
 
 Guarantee: merges at least 1 - e^(-1/6) = 0.154 of what the best links within that degree could (Lemma 4).
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import MAX_DEGREE, Designer, Links, Watch
+from topicloom.designers.base import MATCHING, MAX_DEGREE, MAXIMAL, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
@@ -30,7 +30,13 @@ def build(
     constraints: ConstraintArrays | None = None,
 ) -> Links:
     """Links that raise the highest degree least, until it would pass `max_degree`."""
-    return merging.even_links(interest, watch, max_degree=parameters["max_degree"], constraints=constraints)
+    return merging.even_links(
+        interest,
+        watch,
+        max_degree=parameters["max_degree"],
+        maximal=parameters["matching"] == MAXIMAL,
+        constraints=constraints,
+    )
 
 
 DESIGNER = Designer(
@@ -39,7 +45,7 @@ DESIGNER = Designer(
     rule="minmax-oda, stopped before a degree would pass max_degree",
     guarantee="merges at least 1 - e^(-1/6) = 0.154 of the best possible within that degree",
     build=build,
-    parameters=(MAX_DEGREE,),
+    parameters=(MAX_DEGREE, MATCHING),
     memory=merging.memory,
     total=merging.total,
     takes_constraints=True,

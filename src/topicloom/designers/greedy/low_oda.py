@@ -1,11 +1,11 @@
 """Low-ODA: Low 2010, section III.
 
 Rule: e1 is the link that `minmax-oda` would add, e2 the one that `gm` would; add e1 if it contributes at least 1/k of
-what e2 does, else e2.
+what e2 does, as algorithm 1 has it, else e2. With `strict` it must contribute more than that, as the text says.
 
 Guarantee: topic-connected; links within O(k log(subscriptions)) of the fewest, highest degree within
 O((nodes/k) log(subscriptions)) of the lowest (Theorems 1 and 2). With k = 1 every link added contributes as
-much as any could, with large k the links are those of `minmax-oda`.
+much as any could, and with `strict` is that of `gm`; with large k the links are those of `minmax-oda`.
 
 Cost: between `gm` and `minmax-oda`. The exact contribution of e2 is sought only where its bound would win.
 
@@ -33,7 +33,8 @@ def build(
     constraints: ConstraintArrays | None = None,
 ) -> Links:
     """Links that keep both the number of links and the highest degree low, until topic-connected."""
-    return merging.even_links(interest, watch, patience=float(parameters["k"]), constraints=constraints)
+    trade = {"patience": float(parameters["k"]), "strict": parameters["strict"]}
+    return merging.even_links(interest, watch, constraints=constraints, **trade)
 
 
 DESIGNER = Designer(
@@ -42,7 +43,10 @@ DESIGNER = Designer(
     rule="the link of minmax-oda if it contributes at least 1/k of that of gm, else that of gm",
     guarantee="links within O(k log(subscriptions)), highest degree within O((nodes/k) log(subscriptions)) of the best",
     build=build,
-    parameters=(Parameter("k", float, "how much more a link must contribute to be worth a higher degree", 3),),
+    parameters=(
+        Parameter("k", float, "how much more a link must contribute to be worth a higher degree", 3),
+        Parameter("strict", bool, "whether exactly k times as much is worth a higher degree, too", False),
+    ),
     memory=merging.memory,
     total=merging.total,
     takes_constraints=True,

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.base import Links, Watch
+from topicloom.designers.base import MATCHING, MAXIMAL, Links, Watch
 from topicloom.errors import InputError
 from topicloom.kernels.greedy.candidates import (
     Candidates,
@@ -26,6 +26,7 @@ from topicloom.kernels.greedy.candidates import (
     exclude,
     exclude_groups,
 )
+from topicloom.kernels.greedy.matchings import matchings_bytes, new_matchings
 from topicloom.kernels.greedy.row_merging import (
     add_first_by_rows,
     merge_by_rows,
@@ -33,7 +34,15 @@ from topicloom.kernels.greedy.row_merging import (
     new_topic_members,
     row_merging_bytes,
 )
-from topicloom.kernels.greedy.rules import LinkList, add_first, merge_evenly, merge_greedily, new_link_list
+from topicloom.kernels.greedy.rules import (
+    Degrees,
+    LinkList,
+    Trade,
+    add_first,
+    merge_evenly,
+    merge_greedily,
+    new_link_list,
+)
 from topicloom.kernels.greedy.search import new_search
 from topicloom.kernels.greedy.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.greedy.topic_lists import TopicLists, new_topic_lists, topic_lists_bytes
@@ -105,7 +114,17 @@ def most_common_topics(interest: Interest) -> int:
 def most_links(interest: Interest) -> int:
     """What no greedy designer can add more links than: every link merges, and every pair is linked once."""
     merges = interest.subscription_count - interest.topic_count
-    return min(merges, interest.node_count * (interest.node_count - 1) // 2)
+    return min(merges, _pairs(interest))
+
+
+def most_matched(interest: Interest, max_degree: int | None) -> int:
+    """What maximal matchings can not add more links than."""
+    nodes = interest.node_count
+    return _pairs(interest) if max_degree is None else min(_pairs(interest), nodes * max_degree // 2)
+
+
+def _pairs(interest: Interest) -> int:
+    return interest.node_count * (interest.node_count - 1) // 2
 
 
 def total(interest: Interest, parameters: Mapping[str, Any]) -> int:
@@ -124,10 +143,12 @@ def memory_by_rows(interest: Interest, parameters: Mapping[str, Any]) -> int:
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes that a designer takes at most that compares links between some of the nodes."""
     links = most_links(interest) * 12
+    if parameters.get(MATCHING.name) == MAXIMAL:
+        links = most_matched(interest, parameters.get("max_degree")) * 12 + matchings_bytes(interest.node_count)
     if prefers_bitsets(interest):
         topics = topic_bits_bytes(interest.node_count, interest.topic_count, interest.subscription_count)
         return topics + all_pairs_bytes(interest.node_count) + links
-    pairs = min(pairs_in_topics(interest), interest.node_count * (interest.node_count - 1) // 2)
+    pairs = min(pairs_in_topics(interest), _pairs(interest))
     lists = topic_lists_bytes(interest.topic_count, interest.subscription_count)
     return lists + co_subscribers_bytes(pairs, interest.node_count) + links
 
@@ -147,10 +168,10 @@ def greedy_links(
     instance = prepare(interest)
     if without is not None:
         exclude(instance.candidates, without.source, without.target)
-    limits = _limits(instance, constraints)
+    room = _degrees(instance, constraints).room
     first = _add_first(instance, constraints, links, watch)
-    search = new_search(instance.candidates, confined=len(limits.room) > 0)
-    count = merge_greedily(search, instance.topics, instance.candidates, limits.room, links, first, watch.ticks)
+    search = new_search(instance.candidates, confined=len(room) > 0)
+    count = merge_greedily(search, instance.topics, instance.candidates, room, links, first, watch.ticks)
     return _first(links, count)
 
 
@@ -166,27 +187,19 @@ def _room_for_links(interest: Interest, max_edges: int | None, constraints: Cons
     return new_link_list(min(most + there, max_edges + free))
 
 
-class _Limits(NamedTuple):
-    """Links that each node of an instance has, and how many more it may have: empty where there is no limit."""
-
-    degree: Ids
-    room: Ids
-
-
-def _limits(instance: Instance, constraints: ConstraintArrays | None, max_degree: int | None = None) -> _Limits:
+def _degrees(instance: Instance, constraints: ConstraintArrays | None, max_degree: int | None = None) -> Degrees:
     """What nodes have and may have with the first links; links that may not be built are candidates no longer."""
     candidates = instance.candidates
     nodes = len(candidates.outer)
-    none = _Limits(np.zeros(nodes, np.int32), np.empty(0, np.int32))
+    most = nodes if max_degree is None else min(max_degree, nodes)
     if constraints is None:
-        return none if max_degree is None else none._replace(room=np.full(nodes, min(max_degree, nodes), np.int32))
+        return Degrees(np.zeros(nodes, np.int32), np.empty(0, np.int32), most)
     if not constraints.permitted.all():
         group = constraints.group[candidates.outer]
         exclude_groups(candidates, group, np.where(constraints.permitted[:, group], np.uint8(255), np.uint8(0)))
     ends = candidates.inner[np.concatenate([constraints.source, constraints.target])]
     degree = np.bincount(ends, minlength=nodes).astype(np.int32)
-    most = constraints.room[candidates.outer]
-    return _Limits(degree, (most if max_degree is None else np.minimum(most, max_degree)) - degree)
+    return Degrees(degree, np.minimum(constraints.room[candidates.outer], most).astype(np.int32) - degree, most)
 
 
 def _add_first(instance: Instance, constraints: ConstraintArrays | None, links: LinkList, watch: Watch) -> int:
@@ -226,21 +239,27 @@ def even_links(
     *,
     max_degree: int | None = None,
     patience: float = math.inf,
+    strict: bool = False,
+    maximal: bool = False,
     constraints: ConstraintArrays | None = None,
 ) -> Links:
     """Links that raise the highest degree least, best ones first; see `kernels.greedy.merge_evenly`."""
+    if maximal and constraints is not None:
+        raise InputError("matching maximal keeps to no constraints on links; leave it out", "matching")
     instance = prepare(interest)
-    links = _room_for_links(interest, None, constraints)
-    limits = _limits(instance, constraints, max_degree)
+    links = (
+        new_link_list(most_matched(interest, max_degree)) if maximal else _room_for_links(interest, None, constraints)
+    )
+    degrees = _degrees(instance, constraints, max_degree)
     first = _add_first(instance, constraints, links, watch)
     count = merge_evenly(
-        new_search(instance.candidates, confined=len(limits.room) > 0),
+        new_search(instance.candidates, confined=len(degrees.room) > 0),
         new_search(instance.candidates, confined=True),
         instance.topics,
         instance.candidates,
-        limits.degree,
-        limits.room,
-        patience,
+        degrees,
+        Trade(patience, strict),
+        new_matchings(interest.node_count if maximal else 0),
         links,
         first,
         watch.ticks,

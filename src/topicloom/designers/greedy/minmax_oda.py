@@ -1,10 +1,13 @@
 """MinMax-ODA: Low 2010, section I-B.
 
 Rule: add the link of highest contribution among those that raise the highest degree D least: first those with both
-ends below D; only where none of these contributes, the others.
+ends below D; only where none of these contributes, the others. With `matching` "maximal", links that contribute
+nothing come before these others, the lowest ids first, until no two nodes below D are left that have no link: then all
+links between two rises of D are a maximal matching, as the papers have it (Low 2010, lemma 1 and section III;
+Partial 2016, section VII).
 
 Guarantee: topic-connected, with a highest degree of at most O(log(nodes x topics)) times the lowest possible. It may
-take some n^2/3 links where n - 1 would do (Lemma 1, whose n(n - 2)/2 counts links that contribute nothing).
+take some n^2/3 links where n - 1 would do; n(n - 2)/2 with maximal matchings (lemma 1).
 
 Cost: that of `gm`, and for each degree one more descent over the links between nodes below it.
 
@@ -18,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import Designer, Links, Watch
+from topicloom.designers.base import MATCHING, MAXIMAL, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
@@ -32,7 +35,7 @@ def build(
     constraints: ConstraintArrays | None = None,
 ) -> Links:
     """Links that raise the highest degree least, until topic-connected."""
-    return merging.even_links(interest, watch, constraints=constraints)
+    return merging.even_links(interest, watch, maximal=parameters["matching"] == MAXIMAL, constraints=constraints)
 
 
 DESIGNER = Designer(
@@ -41,6 +44,7 @@ DESIGNER = Designer(
     rule="gm among the links that raise the highest degree least",
     guarantee="highest degree within O(log(nodes x topics)) of the lowest possible",
     build=build,
+    parameters=(MATCHING,),
     memory=merging.memory,
     total=merging.total,
     takes_constraints=True,

@@ -44,8 +44,9 @@ def maintenance(parameters: Mapping[str, Any]) -> Settings:
 
 def first_design(interest: Interest, settings: Settings) -> Overlay:
     """The overlay to begin with, by the rule that is kept to."""
-    parameters: dict[str, Any] = {"k": settings.rho} if settings.rule == "low-oda" else {}
-    return design(interest, settings.rule, **parameters)
+    if settings.rule == "low-oda":
+        return design(interest, "low-oda", k=settings.rho)
+    return design(interest, settings.rule)
 
 
 def _events(parameters: Mapping[str, Any], interest: Interest) -> list[Event]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from topicloom.content import ALGORITHMS, Network, cost, run
+from topicloom.content import Network, cost, find_algorithm, run
 from topicloom.content.traffic_matrix import traffic_rows
-from topicloom.model import Interest
+from topicloom.model import InputError, Interest
 from topicloom.workloads.content_networks import content_network
 
 _NETWORK = ("users", "channels", "width", "prices", "access_to_core", "core_price", "seed")
@@ -27,12 +27,14 @@ def run_content(parameters: Mapping[str, Any], interest: Interest | None = None)
     which every algorithm but the random one needs. `seconds` are all of these together.
     """
     given = {name: parameters[name] for name in _NETWORK if name in parameters}
+    if parameters["users_per_broker"] < 1:
+        raise InputError(f"users_per_broker is {parameters['users_per_broker']}; give a whole number of at least 1")
     brokers = max(1, parameters["users"] // parameters["users_per_broker"])
     network = _drawn((*given.items(), ("brokers", brokers)))
     whole = parameters.get("steps", "placing") == "all"
     name, seed = parameters["algorithm"], parameters["seed"]
     estimating = _estimating_seconds(network) if whole and name != "random" else 0.0
-    result = run(network, name, seed=seed, **ALGORITHMS[name].own(parameters))
+    result = run(network, name, seed=seed, **find_algorithm(name).own(parameters))
     routing = parameters.get("routing", "shared")
     cost(result.assignment, routing=routing, seed=seed)  # compiles
     began = time.thread_time()

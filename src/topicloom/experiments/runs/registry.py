@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -34,10 +35,23 @@ WITHOUT_INTEREST = ("content",)
 
 _SYNTHETIC = ("nodes", "topics", "popularity", "alpha", "sizes", "min_topics", "max_topics", "size_exponent", "seed")
 
+_READ_AS = "exponential_as"
+
+
+# A few are kept, as runs on one interest come close together, and a budget ratio costs a whole design.
+@lru_cache(maxsize=4)
+def _drawn(parameters: tuple[tuple[str, Any], ...]) -> Interest:
+    """An interest; `exponential_as` says what popularity the exponential one is read as."""
+    shape = dict(parameters)
+    read_as = shape.pop(_READ_AS, None)
+    if read_as and shape["popularity"] == "exponential":
+        shape["popularity"] = read_as
+    return synthetic(**shape)
+
 
 def run_cell(cell: Cell, interest: Interest | None) -> pa.Table:
     """Run a cell; this is the task. A synthetic interest is drawn here, others are sent."""
     parameters = cell.parameters
     if interest is None and cell.run not in WITHOUT_INTEREST:
-        interest = synthetic(**{name: parameters[name] for name in _SYNTHETIC if name in parameters})
+        interest = _drawn(tuple((name, parameters[name]) for name in (*_SYNTHETIC, _READ_AS) if name in parameters))
     return RUNS[cell.run](parameters, interest)

@@ -35,11 +35,11 @@ def cheapest(access, demand, capacity, order):
 
 @kernel()
 def cheapest_with_room(prices, demand, load, capacity):
-    """The broker of the lowest price that has room, or -1."""
-    best = -1
+    """The broker of the lowest price that has room, or -1; none that has no finite price."""
+    best, lowest = -1, np.inf
     for broker in range(capacity.shape[0]):
-        if (best < 0 or prices[broker] < prices[best]) and fits(load[broker], demand, capacity[broker]):
-            best = broker
+        if prices[broker] < lowest and fits(load[broker], demand, capacity[broker]):
+            best, lowest = broker, prices[broker]
     return best
 
 

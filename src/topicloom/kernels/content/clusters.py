@@ -120,7 +120,7 @@ def join_clusters(access, core, demand, capacity, rates, wants, pairs, channels,
                 traffic[broker] += row[broker]
         best, highest = -1, -1.0
         for broker in range(brokers):
-            if not fits(load[broker], demand[user], capacity[broker]):
+            if access[user, broker] == np.inf or not fits(load[broker], demand[user], capacity[broker]):
                 continue
             if end_to_end:
                 whole = traffic.sum()

@@ -96,6 +96,78 @@ def mixed_weights(access, distance, through, rates, wanting):
 
 
 @kernel()
+def channel_tree_weights(access, distance, through, rates, wanting, closure):
+    """Traffic on the link of each user to each broker, with one tree for each channel.
+
+    It begins with the user that publishes most in the channel, and all that publish or want it join. Their links carry
+    what they send and are delivered there. In the tree of the metric closure a path may begin at any user that has
+    joined, and each end of it carries the whole channel.
+    """
+    users, brokers = access.shape
+    weights = np.zeros((users, brokers))
+    channels = wanting.start.shape[0] - 1
+    starts, publishers, published = _by_channel(rates, channels)
+    own_rate, wants = np.zeros(users), np.zeros(users, np.bool_)
+    for channel in range(channels):
+        members = wanting.columns[wanting.start[channel] : wanting.start[channel + 1]]
+        some, rate = publishers[starts[channel] : starts[channel + 1]], published[starts[channel] : starts[channel + 1]]
+        if members.shape[0] == 0 or some.shape[0] == 0:
+            continue
+        for k in range(some.shape[0]):
+            own_rate[some[k]] = rate[k]
+        for user in members:
+            wants[user] = True
+        total = rate.sum()
+        joining = np.flatnonzero(wants | (own_rate > 0.0)).astype(np.int32)
+        source = some[np.argmax(rate)]
+        if closure:
+            _join_closure(access, distance, through, joining, source, total, weights)
+        elif joining.shape[0] > 1:
+            nearest, second, nearest_user = _nearest_two(distance, joining)
+            first = _first_broker(access[source], nearest, second, nearest_user, source)
+            parents = _join_tree(distance[:, joining], through[:, joining], first)
+            for k in range(joining.shape[0]):
+                user = joining[k]
+                delivered = total - own_rate[user] if wants[user] else 0.0
+                heard = members.shape[0] - wants[user] > 0
+                broker = first if user == source else parents[k]
+                weights[user, broker] += delivered + (own_rate[user] if heard else 0.0)
+        own_rate[some] = 0.0
+        wants[members] = False
+    return weights
+
+
+@kernel()
+def _join_closure(access, distance, through, joining, source, rate, weights):
+    """Grow a tree of shortest paths between users, nearest first, and add the rate to both ends of each path."""
+    brokers = access.shape[1]
+    reach = np.full(brokers, np.inf)  # the lowest price of a user in the tree to each broker, and that user
+    owner = np.full(brokers, -1, np.int32)
+    nearest = np.full(joining.shape[0], np.inf)
+    via = np.full(joining.shape[0], -1, np.int32)
+    waiting = joining != source
+    user = source
+    for _ in range(joining.shape[0] - 1):
+        for broker in range(brokers):
+            if access[user, broker] < reach[broker]:
+                reach[broker] = access[user, broker]
+                owner[broker] = user
+                for k in range(joining.shape[0]):
+                    path = reach[broker] + distance[broker, joining[k]]
+                    if waiting[k] and path < nearest[k]:
+                        nearest[k] = path
+                        via[k] = broker
+        best = -1
+        for k in range(joining.shape[0]):
+            if waiting[k] and (best < 0 or nearest[k] < nearest[best]):
+                best = k
+        user = joining[best]
+        waiting[best] = False
+        weights[owner[via[best]], via[best]] += rate
+        weights[user, through[via[best], user]] += rate
+
+
+@kernel()
 def _add_stars(members, stars, is_star, from_broker, first, own_rate, weights):
     """Add the traffic of trees that have one broker: all members are at it, and get all but their own messages."""
     for user in members:

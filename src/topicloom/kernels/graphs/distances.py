@@ -210,3 +210,21 @@ def topic_diameters(topic_start, topic_nodes, out_start, out_nodes):
         unmark(nodes, place)
         diameter[topic] = graph_diameter(start, neighbours)
     return diameter
+
+
+@kernel()
+def diameters_through_any(node_start, node_topics, topic_start, topic_nodes, link_start, link_nodes):
+    """The longest distance between two nodes of each topic over all links, of those that are joined at all."""
+    nodes = node_start.shape[0] - 1
+    longest = np.zeros(topic_start.shape[0] - 1, np.int64)
+    distance = np.empty(nodes, np.int32)
+    queue = np.empty(nodes, np.int32)
+    for u in range(nodes):
+        for v in range(nodes):
+            distance[v] = -1
+        distances_from(link_start, link_nodes, u, distance, queue)
+        for at in range(node_start[u], node_start[u + 1]):
+            topic = node_topics[at]
+            for member in range(topic_start[topic], topic_start[topic + 1]):
+                longest[topic] = max(longest[topic], distance[topic_nodes[member]])
+    return longest

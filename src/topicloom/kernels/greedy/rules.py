@@ -1,7 +1,8 @@
 """The greedy designers: add the best link again and again, under one of two rules.
 
 `merge_greedily` always takes the link of highest contribution. `merge_evenly` prefers links that do not raise the
-highest degree, and with a finite `patience` gives that up for a link that contributes `patience` times more.
+highest degree, and with a finite `patience` gives that up for a link that contributes `patience` times more. With
+`matchings` it adds links that contribute nothing, too, before it raises the highest degree.
 
 Both begin after the first `count` links of a list, and give a node no more links than it has room for: `room` is
 that of each node, and empty where there is no limit.
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.kernels.greedy.matchings import fill_matching, note_link
 from topicloom.kernels.greedy.representation import contribution, enter_row, merge
 from topicloom.kernels.greedy.search import allow, find_best, highest_possible, restart
 from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
@@ -94,13 +96,38 @@ def allow_below(search, candidates, degree, highest, room):
     restart(search, candidates)
 
 
+class Degrees(NamedTuple):
+    """Links that each node has, how many more it may have (empty where there is no limit), and the most of any."""
+
+    degree: npt.NDArray[np.int32]
+    room: npt.NDArray[np.int32]
+    max_degree: int
+
+
+class Trade(NamedTuple):
+    """What a higher degree is worth: a link that contributes `patience` times as much; `strict` if no less is enough
+    for the other."""
+
+    patience: float
+    strict: bool
+
+
+@inlined()
+def is_worth_it(trade, best, merged):
+    """Whether a link that contributes `best` is worth a higher degree, where another contributes `merged`."""
+    enough = trade.patience * merged
+    return best > enough or (trade.strict and best == enough)
+
+
 @kernel()
-def merge_evenly(everywhere, confined, topics, candidates, degree, room, patience, links, count, ticks):
+def merge_evenly(everywhere, confined, topics, candidates, limits, trade, matchings, links, count, ticks):
     """Add links that raise the highest degree least, best ones first; give their number.
 
-    A link that raises it is taken where no other contributes, or where it contributes more than `patience` times
-    as much.
+    A link that raises it is taken where no other contributes, or where that is worth it; never beyond `max_degree`.
+    Where `matchings` has room for nodes, others are linked first until no two below the highest degree are left.
     """
+    maximal = matchings.linked.shape[0] > 0
+    degree, room = limits.degree, limits.room
     highest_degree = np.int64(0)
     for node in range(degree.shape[0]):
         highest_degree = max(highest_degree, np.int64(degree[node]))
@@ -109,13 +136,22 @@ def merge_evenly(everywhere, confined, topics, candidates, degree, room, patienc
     allow_below(confined, candidates, degree, highest_degree, room)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(confined, topics, candidates)
-        if merged == 0 or highest_possible(everywhere) > patience * merged:
+        if merged == 0 or is_worth_it(trade, highest_possible(everywhere), merged):
+            last = merged == 0 and highest_degree == limits.max_degree
+            if last and not maximal:
+                break
             best_u, best_v, best = find_best(everywhere, topics, candidates)
             if best == 0:
                 break
-            if merged == 0 or best > patience * merged:
+            if merged == 0 and maximal:
+                count = fill_matching(matchings, links, count, candidates, degree, highest_degree)
+            if last or count == links.source.shape[0]:
+                break
+            if merged == 0 or is_worth_it(trade, best, merged):
                 u, v, merged = best_u, best_v, best
         add_link(links, count, topics, candidates, u, v, merged, ticks)
+        if maximal:
+            note_link(matchings, links, count)
         count += 1
         degree[u] += 1
         degree[v] += 1

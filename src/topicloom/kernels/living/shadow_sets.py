@@ -110,10 +110,7 @@ def join(population, scratch, v, rank, topics, first, whole, rho, coverage, meth
 
     Give further links, contributions, the size of the shadow set, and who was alone with a topic until now.
     """
-    enter(population, v, rank)
-    want(population, v, topics)
-    for k in range(first.shape[0]):
-        link(population, v, first[k])
+    arrive(population, v, rank, topics, first)
     ends, contributions, size = connect(population, scratch, v, topics, whole, rho, coverage, method)
     return ends, contributions, size, no_longer_alone(population, scratch, v, topics)
 
@@ -145,6 +142,38 @@ def change(population, scratch, v, kept, given_up, wanted, added, whole, rho, co
     primaries = primaries_that_want(population, scratch, v, given_up)
     stale = np.concatenate((primaries, no_longer_alone(population, scratch, v, added)))
     return np.concatenate((ends, more)), np.concatenate((contributions, more_contributions)), size, stale
+
+
+@kernel()
+def arrive(population, v, rank, topics, first):
+    """A node enters and wants topics, linked with the `first` nodes alone."""
+    enter(population, v, rank)
+    want(population, v, topics)
+    for k in range(first.shape[0]):
+        link(population, v, first[k])
+
+
+@kernel()
+def rewant(population, v, topics):
+    """A node wants these topics from now on."""
+    want(population, v, topics)
+
+
+@kernel()
+def part(population, v):
+    """A node loses its topics and its links; give those that it was linked with."""
+    around = row(population.neighbours, v)
+    want(population, v, around[:0])
+    for k in range(around.shape[0]):
+        unlink(population, v, around[k])
+    return around
+
+
+@kernel()
+def mend_jointly(population, scratch, topics, nodes, rho):
+    """Mend topics among nodes, by rank, of which every piece has one at least; give links and contributions."""
+    table, _ = pieces_without(population, scratch, topics, nodes, nodes)
+    return mend(population, nodes, table, -1, rho)
 
 
 @kernel()

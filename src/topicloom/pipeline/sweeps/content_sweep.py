@@ -31,7 +31,7 @@ SCHEMA = pa.schema(
         ("prices", pa.string()),
         ("access_to_core", pa.float64()),
         ("seed", pa.int64()),
-        ("algorithm", pa.string()),
+        *((name, pa.string()) for name in ("algorithm", "routing")),
         *((name, pa.float64()) for name in ("total", "access", "core", "cost_reduction_ratio")),
         *((name, pa.float64()) for name in ("seconds", "processor_seconds")),
         ("error", pa.string()),
@@ -51,6 +51,7 @@ class ContentSweep:
     access_to_core: tuple[float, ...] = (1.0,)
     width: float | None = None
     prices: str = "plane"
+    routing: str = "shared"
 
     def networks(self) -> list[dict[str, Any]]:
         """The parameters of each network; an error where one cannot be generated."""
@@ -106,7 +107,11 @@ def plan_content_sweep(asked: ContentSweep, out: Path) -> PlannedContentSweep:
     networks = asked.networks()
     networks.sort(key=lambda network: [network[name] for name in ("users", "brokers", "access_to_core", "seed")])
     cells = [
-        Cell("content", {**network, "algorithm": name}, cost=network["users"] * network["brokers"])
+        Cell(
+            "content",
+            {**network, "algorithm": name, "routing": asked.routing},
+            cost=network["users"] * network["brokers"],
+        )
         for network in networks
         for name in asked.algorithms
     ]
@@ -126,11 +131,11 @@ def write_content_sweep(plan: PlannedContentSweep, errors: Mapping[Cell, str]) -
     return table
 
 
-def network_row(parameters: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
+def network_row(parameters: Mapping[str, Any], algorithm: str, routing: str = "shared") -> dict[str, Any]:
     """Generate a network and run an algorithm on it: its cost, and how that of a random assignment compares."""
-    network, random = _drawn(tuple(parameters.items()))
+    network, random = _drawn(tuple(parameters.items()), routing)
     result = run(network, algorithm, seed=parameters["seed"])
-    priced = cost(result.assignment)
+    priced = cost(result.assignment, routing=routing, seed=parameters["seed"])
     return {
         "total": priced.total,
         "access": priced.access,
@@ -142,15 +147,17 @@ def network_row(parameters: Mapping[str, Any], algorithm: str) -> dict[str, Any]
 
 
 @lru_cache(maxsize=1)
-def _drawn(parameters: tuple[tuple[str, Any], ...]) -> tuple[Network, float]:
+def _drawn(parameters: tuple[tuple[str, Any], ...], routing: str) -> tuple[Network, float]:
     """A network and the cost of a random assignment. The algorithms' cells on a network follow each other, and a worker
     need not draw it for each: at 10,000 users that takes longer than all of them together."""
     given: dict[str, Any] = dict(parameters)
     network = content_network(**given).network
-    return network, cost(run(network, "random", seed=given["seed"]).assignment).total
+    placed = run(network, "random", seed=given["seed"]).assignment
+    return network, cost(placed, routing=routing, seed=given["seed"]).total
 
 
 def _in_executor(cell: Cell, sent: None) -> pa.Table:
     """Run a cell; this is the task."""
-    network = {name: value for name, value in cell.parameters.items() if name != "algorithm"}
-    return pa.Table.from_pylist([network_row(network, cell.parameters["algorithm"])])
+    asked = dict(cell.parameters)
+    algorithm, routing = asked.pop("algorithm"), asked.pop("routing")
+    return pa.Table.from_pylist([network_row(asked, algorithm, routing)])

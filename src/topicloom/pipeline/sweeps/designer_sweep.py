@@ -122,12 +122,15 @@ def design_row(
     diameters: bool,
     constraints: Constraints | None = None,
 ) -> pa.Table:
-    """Design and measure: one row of measures, seconds of the designer alone, and parameters as they came to be."""
+    """Design and measure: one row of measures, seconds of the designer alone, parameters as they came to be, and what
+    else the designer has to say."""
     result = run(interest, designer, seed=seed, constraints=constraints, **parameters)
     measures = measure(interest, result.overlay, diameters=diameters)
     assert result.overlay.provenance is not None
     chosen = {f"parameter_{name}": value for name, value in result.overlay.provenance.parameters.items()}
-    return pa.Table.from_pylist([{**measures.to_dict(), "seconds": result.seconds, **chosen}])
+    return pa.Table.from_pylist(
+        [{**measures.to_dict(), "seconds": result.seconds, **chosen, **result.overlay.provenance.facts}]
+    )
 
 
 def _in_executor(cell: Cell, interest: Interest | None) -> pa.Table:

@@ -1,31 +1,18 @@
-"""MQTT patterns: what they match, what two of them share, and names that stand for all that they match."""
+"""MQTT patterns: what two of them share, and names that stand for all that they match."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from topicloom.model.filters import MQTT
+
 # A level that no configuration is likely to hold stands for any level that is not named.
 ANY_LEVEL = "any"
 
 
-def matches(pattern: str, name: str) -> bool:
-    """Whether a name matches a pattern; wildcards at the beginning leave out names that begin with `$`."""
-    if name.startswith("$") and pattern[:1] in ("+", "#"):
-        return False
-    levels, names = pattern.split("/"), name.split("/")
-    for i, level in enumerate(levels):
-        if level == "#":
-            return True
-        if i >= len(names):
-            return False
-        if level not in ("+", names[i]):
-            return False
-    return len(levels) == len(names) or (len(levels) == len(names) + 1 and levels[-1] == "#")
-
-
 def shared(one: str, other: str) -> str | None:
     """The pattern of the names that match both; None where there are none."""
-    levels = _shared(one.split("/"), other.split("/"))
+    levels = _shared(one.split("/"), other.split("/")) if MQTT.overlap(one, other) else None
     return None if levels is None else "/".join(levels)
 
 

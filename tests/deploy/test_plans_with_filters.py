@@ -1,0 +1,161 @@
+"""Plans with filters and roles: followed through the rendered files, and with real brokers."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from plans import fleet_of, plan_of
+
+from topicloom import InputError, Interest, Overlay, design
+from topicloom.deploy import Plan, make_plan, read_plan, write_plan
+from topicloom.deploy.linting.lint import connect, lint
+from topicloom.deploy.linting.propagation import Arrival, Wire, onward
+from topicloom.deploy.planning.diff import compare_plans
+from topicloom.deploy.proof.live import plan_without, prove
+from topicloom.deploy.targets.mosquitto_conf import read_brokers
+from topicloom.deploy.targets.render import configurations
+from topicloom.model.filters import MQTT
+
+Row = tuple[str, str, str]
+
+
+def random_rows(seed: int) -> list[Row]:
+    """A fleet whose brokers want filters that overlap in many ways; some only publish."""
+    dice = random.Random(seed)
+    levels = ["a", "b", "c", "+"]
+    rows = []
+    for number in range(dice.randint(3, 9)):
+        for _ in range(dice.randint(1, 3)):
+            filter_ = "/".join([dice.choice(levels) for _ in range(dice.randint(1, 3))] + dice.choice([[], [], ["#"]]))
+            rows.append((f"n{number}", filter_, "sub"))
+        if dice.random() < 0.6:
+            name = "/".join(dice.choice("abc") for _ in range(dice.randint(1, 3)))
+            rows.append((f"n{number}", name, dice.choice(["pub", "both"])))
+    return rows
+
+
+def wires_of(plan: Plan, folder: Path) -> dict[str, list[Wire]]:
+    """The bridges as the rendered files say, each broker at an address of its own."""
+    folder.mkdir()
+    for name, text in configurations(plan).items():
+        own = plan.broker[name]
+        (folder / f"{name}.conf").write_text(f"listener {own.port} {own.host}\n{text}")
+    wires, outside = connect(read_brokers([folder]))
+    assert outside == []
+    found: dict[str, list[Wire]] = {broker.name: [] for broker in plan.brokers}
+    for wire in wires:
+        found[wire.local].append(wire)
+        found[wire.remote].append(wire)
+    return found
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_every_message_reaches_whoever_wants_it_once(tmp_path: Path, first: int) -> None:
+    delivered = 0
+    for seed in range(first, first + 20):
+        rows = random_rows(seed)
+        interest = Interest.from_roles(rows, filters="mqtt")
+        wires = wires_of(plan_of(interest), tmp_path / str(seed))
+        # What is published under a name of its own; filters that nobody publishes, their subscribers publish.
+        names = {(node, topic) for node, topic, role in rows if role != "sub"}
+        for node, name in sorted(names):
+            wanting = {other for other, filter_, role in rows if role != "pub" and MQTT.covers(filter_, name)}
+            arrivals = follow(Arrival(node, name), wires)
+            reached = [arrival.broker for arrival in arrivals]
+            assert len(set(reached)) == len(reached), (seed, node, name)
+            assert wanting <= set(reached), (seed, node, name)
+            # Nobody is at the end of a way who does not want it.
+            passing = {_sender(arrival) for arrival in arrivals}
+            assert set(reached) - passing <= wanting | {node}, (seed, node, name)
+            delivered += len(wanting)
+    assert delivered > 50
+
+
+def follow(published: Arrival, wires: dict[str, list[Wire]]) -> list[Arrival]:
+    """All arrivals of a message, as brokers pass it on by their files; not more than a loop would need to show."""
+    arrivals = [published]
+    for arrival in arrivals:
+        if len(arrivals) < 100:
+            arrivals += [following for following, _ in onward(arrival, wires)]
+    return arrivals
+
+
+def _sender(arrival: Arrival) -> str | None:
+    wire = arrival.wire
+    return None if wire is None else wire.local if arrival.broker == wire.remote else wire.remote
+
+
+def test_links_carry_one_direction_to_and_from_publishers() -> None:
+    rows = [("hub", "t", "sub"), ("leaf", "t", "sub"), ("sensor", "t", "pub")]
+    interest = Interest.from_roles(rows)
+    overlay = Overlay.from_links(interest, [("hub", "leaf"), ("hub", "sensor")])
+    plan = make_plan(interest, overlay, fleet_of(interest.node_names))
+    text = configurations(plan)["hub"]
+    assert text.count("topic t out 1") == 1
+    assert text.count("topic t in 1") == 1
+    assert "both" not in text
+    rabbit = make_plan(interest, overlay, fleet_of(interest.node_names), target="rabbitmq")
+    definitions = configurations(rabbit)
+    assert '"upstream": "topicloom-sensor"' in definitions["hub"]
+    assert "federation-upstream" not in definitions["sensor"]
+
+
+def test_plans_with_filters_are_read_back(tmp_path: Path) -> None:
+    plan = plan_of(Interest.from_roles(random_rows(3), filters="mqtt"))
+    write_plan(plan, tmp_path / "plan.json")
+    again = read_plan(tmp_path / "plan.json")
+    assert configurations(again) == configurations(plan)
+    assert not compare_plans(plan, again).links
+    text = (tmp_path / "plan.json").read_text()
+    (tmp_path / "bad.json").write_text(text.replace('"filters": "mqtt"', '"filters": "nats"'))
+    with pytest.raises(InputError, match="plans with filters are for mosquitto with mqtt"):
+        read_plan(tmp_path / "bad.json")
+
+
+def test_a_broker_that_only_publishes_makes_another_plan() -> None:
+    rows = [("a", "t", "both"), ("b", "t", "both")]
+    both, one = (
+        make_plan(interest, design(interest, "gm"), fleet_of("ab"))
+        for interest in (Interest.from_roles(rows), Interest.from_roles([rows[0], ("b", "t", "pub")]))
+    )
+    difference = compare_plans(both, one)
+    assert [change.kind for change in difference.links] == ["change"]
+    assert [step.broker for step in difference.steps] == ["a"]
+
+
+def test_only_mosquitto_has_filters() -> None:
+    interest = Interest.from_roles([("a", "x.*", "sub"), ("b", "x.y", "pub")], filters="amqp")
+    with pytest.raises(
+        InputError, match=r"^plans with filters are for mosquitto with mqtt, not for rabbitmq with amqp$"
+    ):
+        make_plan(interest, design(interest, "gm"), fleet_of("ab"), target="rabbitmq")
+
+
+def test_lint_follows_publishers_and_filters(tmp_path: Path) -> None:
+    interest = Interest.from_roles([("a", "s/#", "sub"), ("b", "s/1", "pub"), ("c", "s/+", "sub")], filters="mqtt")
+    plan = plan_of(interest)
+    wires_of(plan, tmp_path / "whole")
+    assert lint(read_brokers([tmp_path / "whole"]), interest).findings == ()
+    for file in (tmp_path / "whole").iterdir():
+        file.write_text(file.read_text().replace("topic s/# ", "topic s/2 ").replace("topic s/+ ", "topic s/2 "))
+    findings = lint(read_brokers([tmp_path / "whole"]), interest).findings
+    assert ("unreachable", "s/1") in {(finding.kind, finding.topic) for finding in findings}
+
+
+def test_going_on_without_a_broker_keeps_roles_and_filters() -> None:
+    plan = plan_of(Interest.from_roles(random_rows(5), filters="mqtt"))
+    gone = plan.brokers[0].name
+    after = plan_without(plan, gone)
+    assert gone not in after.broker
+    for route in after.routes:
+        before = [old for old in plan.routes if set(old.members) & set(route.members) and old.filters]
+        assert any(set(route.sides[0]) <= set(old.sides[0]) for old in before)
+
+
+@pytest.mark.broker("mosquitto")
+def test_real_brokers_deliver_what_filters_match() -> None:
+    proof = prove(plan_of(Interest.from_roles(random_rows(11), filters="mqtt")), messages=60)
+    assert proof.perfect
+    assert proof.counts.delivered > 20
