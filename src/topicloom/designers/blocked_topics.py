@@ -73,6 +73,5 @@ def _apart(nodes: Ids, label: Labels) -> Iterator[tuple[int, int]]:
 def _against(overlay: Overlay, constraints: Constraints, full: Flags, u: int, v: int) -> Reasons:
     """The constraints that forbid a link of two nodes; none where it is allowed."""
     names = overlay.interest.node_names
-    reason = constraints.reason_against(names[u], names[v])
-    reasons = [] if reason is None else [reason]
+    reasons = constraints.reasons_against(names[u], names[v])
     return tuple(reasons + [f"max_links of '{names[node]}'" for node in (u, v) if full[node]])

@@ -73,9 +73,9 @@ class Constraints:
                 if a == b:
                     raise InputError(f"{word} names '{a}' twice; a link needs two nodes")
         for a, b in self.links:
-            if reason := self.reason_against(a, b):
+            if reasons := self.reasons_against(a, b):
                 word = "keep" if (a, b) in self.keep else "require"
-                raise InputError(f"{word} '{a}' - '{b}' is not allowed: {reason}")
+                raise InputError(f"{word} '{a}' - '{b}' is not allowed: {reasons[0]}")
         for name, count in Counter(name for pair in self.links for name in pair).items():
             limit = self.rule(name).max_links
             if limit is not None and count > limit:
@@ -110,19 +110,17 @@ class Constraints:
         limit = self.rule(node).max_links
         return UNLIMITED if limit is None else limit
 
-    def reason_against(self, a: str, b: str) -> str | None:
-        """The constraint that forbids a link of two nodes, whatever other links they have; None where none does."""
+    def reasons_against(self, a: str, b: str) -> list[str]:
+        """The constraints that each forbid a link of two nodes, whatever other links they have."""
         pair = _sorted((a, b))
-        if pair in self._forbidden:
-            return f"forbid '{pair[0]}' - '{pair[1]}'"
         one, two = self.rule(a), self.rule(b)
+        reasons = [f"forbid '{pair[0]}' - '{pair[1]}'"] if pair in self._forbidden else []
         if one.region is not None and two.region is not None:
             regions = _sorted((one.region, two.region))
-            if regions in self._forbidden_regions:
-                return f"forbid {regions[0]} - {regions[1]}"
+            reasons += [f"forbid {regions[0]} - {regions[1]}"] if regions in self._forbidden_regions else []
         if not one.accepts and not two.accepts:
-            return f"neither '{pair[0]}' nor '{pair[1]}' accepts connections"
-        return None
+            reasons.append(f"neither '{pair[0]}' nor '{pair[1]}' accepts connections")
+        return reasons
 
     def broken_by(self, links: Iterable[Pair]) -> list[str]:
         """What links break, one text for each pair or node; links that are missing break nothing."""
@@ -130,8 +128,8 @@ class Constraints:
         degree: Counter[str] = Counter()
         for a, b in links:
             degree.update((a, b))
-            if reason := self.reason_against(a, b):
-                found.append(reason if reason.startswith("neither") else f"'{a}' - '{b}' ({reason})")
+            if reasons := self.reasons_against(a, b):
+                found.append(reasons[0] if reasons[0].startswith("neither") else f"'{a}' - '{b}' ({reasons[0]})")
         for name, count in sorted(degree.items()):
             if count > self.limit(name):
                 found.append(f"'{name}' has {count} links (max_links {self.limit(name)})")

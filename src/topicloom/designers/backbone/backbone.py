@@ -50,7 +50,8 @@ def core_designer(parameters: Mapping[str, Any], *, limited: bool = False) -> Co
     defaults = designer.checked({})
 
     def design_core(interest: Interest, watch: Watch, constraints: ConstraintArrays | None) -> Links:
-        return designer.build(interest, defaults, np.random.default_rng(0), watch, constraints)
+        links: Links = designer.build(interest, defaults, np.random.default_rng(0), watch, constraints)
+        return links
 
     return design_core
 
