@@ -84,6 +84,14 @@ def test_a_curve_is_judged_on_the_means_of_the_repetitions() -> None:
     assert (found.number, found.low, found.high, found.holds) == (3, 2, 5, True)
 
 
+def test_the_mean_of_equals_is_what_they_are() -> None:
+    points = pa.table({"x": [1, 1, 1], "repetition": [3, 4, 5], "ratio": [0.2, 0.2, 0.2], "y": [None, None, 4]})
+    found = of_points(
+        "equal", "SELECT repetition, y AS value FROM runs WHERE ratio = 0.2 GROUP BY repetition", points, 4
+    )
+    assert (found.number, found.repetitions) == (4, 1)
+
+
 def test_what_is_true_or_false_is_true_on_a_curve_where_it_always_is() -> None:
     points = pa.table({"x": [1, 1, 2, 2], "repetition": [3, 4, 3, 4], "whole": [True, False, True, True]})
     found = of_points("mostly", "SELECT avg(whole) AS value FROM runs GROUP BY repetition", points)

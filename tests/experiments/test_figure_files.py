@@ -123,6 +123,12 @@ def test_readings_set_parameters_of_the_cells_that_they_are_about(path: Path) ->
     assert figure.parameters == {"designer", "k", "max_degree", "nodes", "seed", "topics"}
 
 
+def test_a_reading_may_be_left_out_of_quick_runs(path: Path) -> None:
+    path.write_text(TEXT + READINGS.replace("chosen_after = true", "chosen_after = true\nquick = false"))
+    assert [reading.name for reading in read_figure(path, quick=True).readings] == ["as printed"]
+    assert len(read_figure(path, quick=False).readings) == 2
+
+
 def test_cells_that_no_reading_sets_are_shared(path: Path) -> None:
     path.write_text(TEXT + READINGS.replace("topics = 7", "topics = 5"))
     figure = read_figure(path, quick=False)

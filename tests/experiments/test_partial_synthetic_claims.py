@@ -259,6 +259,10 @@ def test_every_claim_can_fail_and_hold(figure: str) -> None:
 
 def test_ranges_of_topics_are_drawn_at_their_middle() -> None:
     picture = draw(FIGURES[FIG_8], runs_of(FIGURES[FIG_8], wanted()))
-    assert [axes.get_title(loc="left") for axes in picture.axes] == ["Expo", "Zipf", "Unif"]
+    assert [axes.get_title(loc="left") for axes in picture.axes] == [
+        f"{popularity}, {reading}"
+        for reading in ("fitted sizes", "power law")
+        for popularity in ("Expo", "Zipf", "Unif")
+    ]
     assert picture.axes[0].lines[0].get_xdata().tolist() == list(range(50, 141, 10))
     assert len(picture.axes[0].lines) == 4, "minmax-oda is not drawn"

@@ -25,8 +25,7 @@ MAXIMAL = "maximal"
 MATCHING = Parameter(
     "matching",
     str,
-    "which links minmax-oda and gpm add before they raise the highest degree: useful ones alone, or as the papers "
-    "print it also others, until no two nodes below it are left",
+    "what minmax-oda and gpm add before the highest degree rises: useful links alone, or maximal matchings",
     "useful",
     choices=("useful", MAXIMAL),
 )

@@ -142,7 +142,7 @@ def read_figure(path: Path, *, quick: bool) -> Figure:
     name = f"{path.parent.name}-{path.stem}"
     return Figure(
         id=name,
-        readings=_readings(content.pop("reading", []), tuple(dict.fromkeys(_cells(content, quick=quick)))),
+        readings=_readings(content.pop("reading", []), tuple(dict.fromkeys(_cells(content, quick=quick))), quick=quick),
         plot=_plot(content.pop("plot")),
         claims=tuple(
             Claim(id=f"{name}.{number}", **claim) for number, claim in enumerate(content.pop("claim"), start=1)
@@ -171,11 +171,14 @@ def _cells(content: Mapping[str, Any], *, quick: bool) -> Iterator[Parameters]:
         yield tuple(sorted({"seed": seed, **workload, **tried}.items()))
 
 
-def _readings(tables: Sequence[Mapping[str, Any]], cells: tuple[Parameters, ...]) -> tuple[PaperReading, ...]:
+def _readings(
+    tables: Sequence[Mapping[str, Any]], cells: tuple[Parameters, ...], *, quick: bool
+) -> tuple[PaperReading, ...]:
     """The readings, each with the cells as it sets them; one without a name where there are none."""
     if not tables:
         return (PaperReading("", "", False, cells),)
-    return tuple(_reading(cells, **table) for table in tables)
+    wanted = [table for table in tables if table.get("quick", True) or not quick]
+    return tuple(_reading(cells, **{key: value for key, value in table.items() if key != "quick"}) for table in wanted)
 
 
 def _reading(

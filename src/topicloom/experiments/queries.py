@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from topicloom.experiments.figure import Curve
 
@@ -85,12 +86,17 @@ def _means(rows: pa.Table, by: Sequence[str]) -> pa.Table:
     numbers = [name for name in wanted if pa.types.is_integer(kind := rows[name].type) or pa.types.is_floating(kind)]
     truths = [name for name in wanted if pa.types.is_boolean(rows[name].type)]
     keys = [*by, *(name for name in wanted if name not in (*numbers, *truths))]
-    found = rows.group_by(keys, use_threads=False).aggregate(
-        [*((name, "mean") for name in numbers), *((name, "min") for name in truths)]
-    )
-    named = {**{f"{name}_mean": name for name in numbers}, **{f"{name}_min": name for name in truths}}
-    columns = {named.get(name, name): found[name] for name in found.column_names}
+    measured = [(name, how) for name in numbers for how in ("mean", "min", "max")]
+    found = rows.group_by(keys, use_threads=False).aggregate([*measured, *((name, "min") for name in truths)])
+    columns = {name: found[name] for name in keys}
+    columns |= {name: _mean(*(found[f"{name}_{how}"] for how in ("mean", "min", "max"))) for name in numbers}
+    columns |= {name: found[f"{name}_min"] for name in truths}
     return pa.table({**columns, "repetition": pa.array([0] * len(found), pa.int64())})
+
+
+def _mean(mean: pa.ChunkedArray, lowest: pa.ChunkedArray, highest: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The mean, but of equals these themselves: three times 0.2 would come to 0.20000000000000004."""
+    return pc.if_else(pc.equal(lowest, highest), pc.cast(lowest, pa.float64()), mean)
 
 
 def _database(tables: Mapping[str, pa.Table]) -> sqlite3.Connection:
