@@ -94,9 +94,10 @@ def _compared(name: str) -> list[dict[str, Any]]:
 
 
 def _on_spark(nodes: int) -> dict[str, Any]:
-    """From a folder to a file; the start of Spark and the ingest do not count."""
+    """From an ingested folder to an overlay's; the start of Spark and the ingest do not count."""
     from topicloom.pipeline import SparkOptions, ingest, spark_session
     from topicloom.pipeline.designing.design_on_spark import design_on_spark
+    from topicloom.pipeline.designing.written_design import write_design
 
     with tempfile.TemporaryDirectory() as name, spark_session(SparkOptions(master="local[2]"), "bench") as spark:
         folder = Path(name)
@@ -105,13 +106,13 @@ def _on_spark(nodes: int) -> dict[str, Any]:
         with peak_memory() as peak:
             began = time.perf_counter()
             done = design_on_spark(spark, folder / "fleet", DESIGNERS.prepare("backbone", 0, {}))
-            done.overlay.write(folder / "overlay.parquet")
+            write_design(spark, folder / "fleet", done, folder / "overlay")
             seconds = time.perf_counter() - began
         return {
             "subscriptions": done.subscriptions,
             "seconds": seconds,
-            "edges": len(done.overlay),
-            "max_degree": int(done.overlay.degrees.max()),
+            "edges": len(done.links.source),
+            "max_degree": done.max_degree,
             "support": done.merged / (done.subscriptions - done.topics),
             "peak_bytes": peak[0],
         }

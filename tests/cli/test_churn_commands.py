@@ -79,7 +79,7 @@ def test_maintain_looks_at_the_assumptions(cli: Cli, fleet: Path) -> None:
     assert [row["event"] for row in rows] == list(range(1, 61))
     assert all(row["average_change"] > 0 for row in rows)
     ended = cli(*given(fleet), "--out", fleet / "mended.parquet", "--assumptions", found, "--jointly", 2)
-    assert ended.err == "topicloom: assumptions are about single events; leave out --jointly\n"
+    assert ended.err == "topicloom: --assumptions are about single events; leave out --jointly\n"
     assert ended.status == 2
 
 

@@ -46,8 +46,9 @@ def test_help_names_the_algorithms(cli: Cli) -> None:
         assert name in text.replace("- ", "-")
     for algorithm in ALGORITHMS.values():
         for parameter in algorithm.parameters:
-            default = parameter.default if isinstance(parameter.default, str) else f"{parameter.default:g}"
-            assert re.search(rf"--{parameter.name} (\w|<[^>]*>) [^-]*for {algorithm.name} \({default}\)", text)
+            plain = isinstance(parameter.default, str | bool)
+            default = parameter.default if plain else f"{parameter.default:g}"
+            assert re.search(rf"--{parameter.name} [^(]*for [^(]*{algorithm.name}[^(]*\({default}\)", text)
 
 
 def test_content_generate(cli: Cli, tmp_path: Path) -> None:

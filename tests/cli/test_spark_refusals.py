@@ -105,3 +105,14 @@ def test_what_spark_lacks(refused: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert line.startswith("master spark://127.0.0.1:9 cannot be reached (127.0.0.1:9: Connection refused)")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert refused(*ingest).startswith("Spark needs Java and none was found, neither in JAVA_HOME nor in PATH")
+
+
+@pytest.mark.usefixtures("no_spark")
+def test_designs_on_spark(refused: Any, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes.txt").write_text("mine")
+    spark = ["--algorithm", "backbone", "--spark", "--out"]
+    assert refused("design", "none", *spark, "overlay").startswith("none: no such folder; give one that")
+    assert refused("design", "folder", *spark, "overlay.parquet").startswith("folder: has no ")
+    assert "is a folder with other things in it" in refused("design", "folder", *spark, "folder")
+    assert "the folder none does not exist" in refused("design", "folder", *spark, "none/overlay")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import sys
+import threading
+import time
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +17,7 @@ from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
 from reference.worst_cases import cuboid, hub
 from topicloom import InputError, Interest, Overlay, bound, design, measure, synthetic
+from topicloom.algorithms import Stopped, Watch
 from topicloom.designers.optimal.sharing_pairs import SharingPairs
 from topicloom.kernels.graphs.minimum_cut import minimum_cut
 
@@ -149,3 +153,15 @@ def test_completing_leaves_only_what_is_needed(seed: int, shape: str) -> None:
         links = [(names[u], names[v]) for u, v in zip(pairs.source[left], pairs.target[left], strict=True)]
         connected = measure(interest, Overlay.from_links(interest, links), diameters=False).topic_connected
         assert connected == (left is few)
+
+
+def test_a_solve_hears_a_stop() -> None:
+    """A program that would take its 60 seconds ends soon after it is asked to stop."""
+    rng = random.Random(3)
+    interest = Interest.from_pairs((f"n{u:03}", f"t{t:03}") for u in range(100) for t in rng.sample(range(100), 10))
+    watch = Watch()
+    began = time.monotonic()
+    threading.Timer(2, watch.stop).start()
+    with pytest.raises(Stopped):
+        design(interest, "exact", seconds=60, watch=watch)
+    assert time.monotonic() - began < 40

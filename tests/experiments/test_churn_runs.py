@@ -139,7 +139,8 @@ def test_times_are_those_of_the_processor_and_of_a_rebuild_those_of_the_design(m
         return original(interest, *others, **parameters)
 
     clock, original = [0.0], merging.even_links
-    monkeypatch.setattr(time, "thread_time", lambda: clock[0])
+    for name in ("thread_time", "process_time"):
+        monkeypatch.setattr(time, name, lambda: clock[0])
     monkeypatch.setattr(merging, "even_links", slowly)
     monkeypatch.setattr(MendingMaintainer, "settle", lambda self: clock.__setitem__(0, clock[0] + 7))
     assert all(row["seconds"] == row["nodes_now"] for row in rows_of("rebuild", 1))

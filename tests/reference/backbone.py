@@ -10,6 +10,7 @@ from reference.interests import nodes_by_topic, topics_by_node
 from topicloom.model import Interest
 
 HOST_SHARE, MOST_HOSTS, TRIES, SPARE = 5, 10_000, 8, 1.25
+ROUNDS, LOOSENED = 16, 4
 
 Core = Callable[[Interest], list[Step]]
 Cover = list[tuple[int, int]]
@@ -23,15 +24,15 @@ class Backbone:
         self.nodes = interest.node_count
         self.limited = max_degree is not None
         self.limit = self.nodes if max_degree is None else min(max_degree, self.nodes)
-        self.kept = 1 if self.limited and self.limit >= 3 else 0
         self.order = sorted(range(self.nodes), key=lambda u: (-len(self.wanted[u]), u))
         self.hosts: list[int] = []
         self.degree = [0] * self.nodes
         self.links: list[Step] = []
-        self.unmet = 0
+        self.unmet: set[int] = set()
         self._place_hosts(interest, core, core_size)
         self._hang_leaves(block_size)
         if self.unmet:
+            self._repair(interest)
             components = Components(interest)
             self.links = [(*link[:2], _merged(components, link[:2])) for link in self.links]
 
@@ -47,36 +48,30 @@ class Backbone:
         names = [f"{k:03}" for k in range(len(inner))]
         steps = core(Interest.from_pairs((names[k], f"{t:03}") for k, u in enumerate(inner) for t in self.wanted[u]))
         degree = [sum(k in step[:2] for step in steps) for k in range(len(inner))]
-        if max(degree, default=0) <= self.limit - self.kept:
+        if max(degree, default=0) <= self.limit:
             for a, b, contribution in steps:
                 self._link(inner[a], inner[b], contribution)
             self.hosts, waiting = inner, waiting[core_size:]
-        attached = attached_links = 0
         while True:
-            before = len(self.links)
             for u in waiting:
                 self._attach_host(u)
-            attached += len(waiting)
-            attached_links += len(self.links) - before
             leaves = [u for u in self.order if u not in self.hosts]
-            each = max(1.0, attached_links / max(1, attached))
-            room = sum(max(0, self.limit - self.kept - self.degree[u]) for u in self.hosts)
+            each = max(1.0, len(self.links) / len(self.hosts))
+            room = sum(self.limit - self.degree[u] for u in self.hosts)
             missing = SPARE * len(leaves) * each - room
             if not self.limited or missing <= 0:
                 break
-            more = int(missing / max(1.0, self.limit - self.kept - each)) + 1
+            more = int(missing / max(1.0, self.limit - each)) + 1
             waiting = leaves[: max(more, len(self.hosts) // 4, TRIES)]
 
     def _attach_host(self, u: int) -> None:
         topics = {t for t in self.wanted[u] if any(t in self.wanted[h] for h in self.hosts)}
-        for kept in dict.fromkeys((self.kept, 0)):
-            room = {h: self.limit - self.degree[h] for h in self.hosts}
-            busy = {h: self.degree[h] for h in self.hosts}
-            allowed = [h for h in self.hosts if room[h] > kept]
-            for h, gain in self._cover(topics, allowed, busy, self.limit - self.degree[u]):
-                self._link(u, h, gain)
-                topics = topics - self.wanted[h]
-        self.unmet += len(topics)
+        busy = {h: self.degree[h] for h in self.hosts}
+        allowed = [h for h in self.hosts if self.degree[h] < self.limit]
+        for h, gain in self._cover(topics, allowed, busy, self.limit - self.degree[u]):
+            self._link(u, h, gain)
+            topics = topics - self.wanted[h]
+        self.unmet |= topics
         self.hosts.append(u)
 
     def _hang_leaves(self, block_size: int) -> None:
@@ -87,7 +82,7 @@ class Backbone:
         for block in range(blocks):
             room = {}
             for k, h in enumerate(self.hosts):
-                free, turn = max(0, self.limit - self.kept - trunk[k]), k % blocks
+                free, turn = self.limit - trunk[k], k % blocks
                 room[h] = (free * (block + 1) + turn) // blocks - (free * block + turn) // blocks
             busy = dict(zip(self.hosts, trunk, strict=True))
             mine = [u for u in leaves if u % blocks == block]
@@ -95,7 +90,7 @@ class Backbone:
         room = {h: self.limit - self.degree[h] for h in self.hosts}
         busy = {h: self.degree[h] for h in self.hosts}
         left = self._hang({u: left[u] for u in sorted(left)}, room, busy, 1)
-        self.unmet += sum(map(len, left.values()))
+        self.unmet |= {t for topics in left.values() for t in topics}
 
     def _hang(
         self, leaves: dict[int, set[int]], room: dict[int, int], busy: dict[int, int], step: int
@@ -136,6 +131,72 @@ class Backbone:
                 host = min(useful, key=lambda h: key(left, h))
             covers.append((len(left), len(cover), max(busy[h] for h, _ in cover), cover))
         return min(covers, key=lambda found: found[:3], default=(0, 0, 0, []))[3]
+
+    def _repair(self, interest: Interest) -> None:
+        self.members = nodes_by_topic(interest)
+        topics = self.unmet
+        best, least = self.links, math.inf
+        for _ in range(1 + ROUNDS):
+            self._join_pieces(sorted(topics, key=lambda t: (len(self.members[t]), t)))
+            pieces = {t: self._pieces(t) for t in topics}
+            split = [t for t in topics if len(pieces[t]) > 1]
+            left = sum(len(pieces[t]) - 1 for t in split)
+            if left < least:
+                best, least = list(self.links), left
+            full = [(t, min(p)) for t in split for p in pieces[t] if all(self._room(u) == 0 for u in p)]
+            loose = self._loose_links([u for _, u in full])
+            if not loose:
+                break
+            topics = {t for t, _ in full} | {t for k in loose for t in self._shared(*self.links[k][:2])}
+            for k in loose:
+                for u in self.links[k][:2]:
+                    self.degree[u] -= 1
+            self.links = [link for k, link in enumerate(self.links) if k not in loose]
+        self.links = best
+
+    def _room(self, u: int) -> int:
+        return self.limit - self.degree[u]
+
+    def _shared(self, u: int, v: int) -> set[int]:
+        return self.wanted[u] & self.wanted[v]
+
+    def _pieces(self, t: int) -> list[set[int]]:
+        """The components of a topic, by their first members."""
+        pieces = [{u} for u in sorted(self.members[t])]
+        for u, v, _ in self.links:
+            if t in self._shared(u, v):
+                one, other = (next(p for p in pieces if end in p) for end in (u, v))
+                if one is not other:
+                    one |= other
+                    pieces.remove(other)
+        return sorted(pieces, key=min)
+
+    def _join_pieces(self, topics: list[int]) -> None:
+        for t in topics:
+            while True:
+                roomy = [p for p in self._pieces(t) if any(self._room(u) for u in p)]
+                if len(roomy) < 2:
+                    break
+                first, second = sorted(roomy, key=lambda p: -sum(map(self._room, p)))[:2]
+                one = min(second, key=lambda u: (-self._room(u), u))
+                merged = {u: self._merged_by(one, u, topics) for u in first if self._room(u)}
+                other = min(merged, key=lambda u: (-merged[u], -self._room(u), u))
+                self._link(one, other, merged[other])
+
+    def _merged_by(self, u: int, v: int, topics: list[int]) -> int:
+        shared = self._shared(u, v) & set(topics)
+        return sum(not any({u, v} <= p for p in self._pieces(t)) for t in shared)
+
+    def _loose_links(self, needy: list[int]) -> set[int]:
+        """Links of full nodes to take away: those that merged least, of equals those of popular topics, then first."""
+        loose = set()
+        for node in set(needy):
+            own = [k for k, link in enumerate(self.links) if node in link[:2]]
+            own.sort(
+                key=lambda k: (self.links[k][2], -min(len(self.members[t]) for t in self._shared(*self.links[k][:2])))
+            )
+            loose |= set(own[: LOOSENED * needy.count(node)])
+        return loose
 
     def _link(self, u: int, v: int, gain: int) -> None:
         self.links.append((min(u, v), max(u, v), gain))

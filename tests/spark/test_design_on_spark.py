@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,11 @@ from topicloom import design
 from topicloom.designers import DESIGNERS
 from topicloom.designers.backbone import leaves
 from topicloom.model import InputError, Interest, Overlay
+from topicloom.model.overlay import read_fingerprint
 from topicloom.pipeline.analysis.evaluate import evaluate
+from topicloom.pipeline.designing import written_design
 from topicloom.pipeline.designing.design_on_spark import design_on_spark
+from topicloom.pipeline.designing.written_design import write_design
 from topicloom.pipeline.ingesting.ingest import ingest
 from topicloom.workloads import synthetic
 
@@ -36,17 +40,56 @@ def test_links_are_those_of_one_machine(
     expected = design(Interest.read(fleet), "backbone", **parameters)
     found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, parameters))
     expected.write(tmp_path / "one.parquet")
-    found.overlay.write(tmp_path / "spark.parquet")
+    write_design(spark, fleet, found, tmp_path / "spark.parquet")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "spark.parquet").read_bytes()
-    assert found.overlay.degrees.max() <= parameters.get("max_degree", 800)
+    assert found.max_degree == expected.degrees.max()
+    assert found.max_degree <= parameters.get("max_degree", 800)
 
 
 def test_topics_are_connected_as_evaluate_sees_it(spark: SparkSession, fleet: Path, tmp_path: Path) -> None:
     found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
-    found.overlay.write(tmp_path / "overlay.parquet")
+    write_design(spark, fleet, found, tmp_path / "overlay.parquet")
     assert found.merged == found.subscriptions - found.topics
     assert evaluate(spark, fleet, tmp_path / "overlay.parquet", diameters=False).measures.topic_connected
-    assert len(Overlay.read(tmp_path / "overlay.parquet", Interest.read(fleet))) == len(found.overlay)
+
+
+class TestFolder:
+    """An overlay that the executors wrote, in parts of 100 links."""
+
+    @pytest.fixture
+    def folder(
+        self, spark: SparkSession, fleet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> Iterator[Path]:
+        monkeypatch.setattr(written_design, "PART_LINKS", 100)
+        found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
+        write_design(spark, fleet, found, tmp_path / "overlay")
+        yield tmp_path / "overlay"
+        # A second run takes the place of the first, and of what a killed one left.
+        (tmp_path / ".overlay.999999999.part").mkdir()
+        write_design(spark, fleet, found, tmp_path / "overlay")
+        assert [path.name for path in tmp_path.iterdir()] == ["overlay"]
+
+    def test_holds_the_links_of_one_machine_in_their_order(self, fleet: Path, folder: Path) -> None:
+        interest = Interest.read(fleet)
+        expected, found = design(interest, "backbone", core_size=10), Overlay.read(folder, interest)
+        assert len(list(folder.glob("links-*.parquet"))) == -(-len(expected) // 100)
+        for column in ("source", "target", "contribution"):
+            assert (getattr(found, column) == getattr(expected, column)).all()
+        assert found.provenance == expected.provenance
+        assert read_fingerprint(folder) == interest.fingerprint
+
+    def test_is_evaluated(self, spark: SparkSession, fleet: Path, folder: Path) -> None:
+        assert evaluate(spark, fleet, folder, diameters=False).measures.topic_connected
+
+    def test_a_part_that_is_lost_is_missed(self, fleet: Path, folder: Path) -> None:
+        (folder / "links-00002.parquet").unlink()
+        with pytest.raises(InputError, match=r"overlay: has lost links-00002.parquet; design the overlay again"):
+            Overlay.read(folder, Interest.read(fleet))
+
+    def test_other_folders_are_not_written_over(self, spark: SparkSession, fleet: Path) -> None:
+        found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
+        with pytest.raises(InputError, match="is a folder with other things in it; give a new folder or an overlay's"):
+            write_design(spark, fleet, found, fleet)
 
 
 def test_other_designers_stay_on_one_machine(spark: SparkSession, fleet: Path) -> None:

@@ -84,7 +84,7 @@ def test_with_wide_subscriptions_the_core_cost_hardly_depends_on_who_sits_where(
         ({"access_to_core": -1.0}, "access_to_core is -1.0; give a number above 0"),
         ({"core_price": 0.0}, "core_price is 0.0; give a number above 0"),
         ({"known_brokers": 0}, "known_brokers is 0; give a whole number of at least 1"),
-        ({"known_brokers": 99}, "known_brokers is 99; give at most the number of brokers, 2"),
+        ({"known_brokers": 99}, "known_brokers is 99; give at most the number of brokers, 4"),
         ({"prices": "flat"}, "prices 'flat' is unknown; known are plane, independent"),
         ({"seed": -1}, "seed is -1; give a whole number of at least 0"),
         ({"latency": np.ones((3, 3))}, "brokers is 4 and there are latencies of 3 sites; give at most as many"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +53,13 @@ class Program:
         self._factors.append(factors)
         self._bounds.append((low, high))
 
-    def solve(self, seconds: float, *, relaxed: bool = False) -> Solution | None:
-        """Find the values of least cost, not whole where `relaxed`; None where no values keep the constraints."""
+    def solve(
+        self, seconds: float, *, relaxed: bool = False, stopped: Callable[[], bool] = lambda: False
+    ) -> Solution | None:
+        """Find the values of least cost, not whole where `relaxed`; None where no values keep the constraints.
+
+        It gives the best values found so far when the time is up or `stopped` says so, which is asked now and then.
+        """
         highs = _highs()
         model = highs.HighsLp()
         costs = np.concatenate(self._costs)
@@ -78,6 +83,8 @@ class Program:
         for name, value in {**options, **dict.fromkeys(tolerances, 1e-9)}.items():
             solver.setOptionValue(name, value)
         solver.passModel(model)
+        if not relaxed:
+            solver.cbMipInterrupt.subscribe(lambda event: event.interrupt() if stopped() else None)
         solver.run()
         status, info = solver.getModelStatus(), solver.getInfo()
         if status == highs.HighsModelStatus.kInfeasible:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -36,14 +37,22 @@ class DesignRun(Run):
 
 
 def design(
-    interest: Interest, algorithm: str, *, seed: int = 0, watch: Watch | None = None, **parameters: Value | None
+    interest: Interest | str | PathLike[str],
+    algorithm: str,
+    *,
+    seed: int = 0,
+    watch: Watch | None = None,
+    **parameters: Value | None,
 ) -> Overlay:
     """Build an overlay.
 
-    `algorithm` is a name of `DESIGNERS`; `parameters` are those it takes. A budget may be given as `budget_ratio`
-    instead of `max_edges` or `max_degree`: that share of what `minmax-oda` needs. `seed` matters to random
-    designers alone. `watch` lets another thread see how far it is, or stop it, which raises `Stopped` here.
+    `interest` may be the file or folder that it is in. `algorithm` is a name of `DESIGNERS`; `parameters` are those it
+    takes. A budget may be given as `budget_ratio` instead of `max_edges` or `max_degree`: that share of what
+    `minmax-oda` needs. `seed` matters to random designers alone. `watch` lets another thread see how far it is, or stop
+    it, which raises `Stopped` here.
     """
+    if isinstance(interest, (str, PathLike)):
+        interest = Interest.read(interest)
     return run(interest, algorithm, seed=seed, watch=watch, **parameters).overlay
 
 

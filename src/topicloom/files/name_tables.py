@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +20,9 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 
+# Given as a path, it stands for what is piped in.
+STANDARD_INPUT = "-"
+
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _READABLE = "Parquet (.parquet), CSV (.csv, .csv.gz) or TSV (.tsv, .tsv.gz)"
 
@@ -24,6 +30,9 @@ _READABLE = "Parquet (.parquet), CSV (.csv, .csv.gz) or TSV (.tsv, .tsv.gz)"
 def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
     """The named columns of a Parquet, CSV or TSV file; those in `optional` only where they exist."""
     file = Path(path)
+    if os.fspath(path) == STANDARD_INPUT or file.is_fifo() or file.is_char_device():
+        with _spooled(file) as spool:
+            return read_table(spool, columns, optional)
     if file.is_dir():
         raise InputError(f"{file}: is a folder; give one file as {_READABLE}")
     if not file.exists():
@@ -35,6 +44,25 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: S
         if delimiter:
             return _read_delimited(file, delimiter, columns, optional)
         return _read_parquet(file, columns, optional)
+
+
+@contextmanager
+def _spooled(pipe: Path) -> Iterator[Path]:
+    """What comes out of a pipe as a file, which exists meanwhile; its name tells whether it is Parquet, CSV or TSV."""
+    with tempfile.TemporaryDirectory(prefix="topicloom-") as folder:
+        given = Path(folder, "given")
+        with given.open("wb") as spool, sys.stdin.buffer if str(pipe) == STANDARD_INPUT else pipe.open("rb") as piped:
+            shutil.copyfileobj(piped, spool)
+        with given.open("rb") as spool:
+            begin = spool.readline(1 << 16)
+        packed = ".gz" if begin.startswith(b"\x1f\x8b") else ""
+        kind = ".parquet" if begin.startswith(b"PAR1") else ".tsv" if b"\t" in begin and not packed else ".csv"
+        named = given.rename(f"{given}{kind}{packed}")
+        try:
+            yield named
+        except InputError as error:
+            name = "standard input" if str(pipe) == STANDARD_INPUT else str(pipe)
+            raise InputError(str(error).replace(str(named), name)) from None
 
 
 def column_names(path: str | os.PathLike[str]) -> list[str]:
@@ -126,7 +154,7 @@ def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -
 
 def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
     picked = _pick(file, _header(file, delimiter), columns, optional)
-    return pyarrow.csv.read_csv(
+    table = pyarrow.csv.read_csv(
         file,
         read_options=pyarrow.csv.ReadOptions(use_threads=False),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
@@ -134,6 +162,8 @@ def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional
             include_columns=picked, column_types={name: pa.large_string() for name in picked}
         ),
     )
+    # As ingest does; whoever writes a file by hand may put a space after a comma.
+    return pa.table([pc.utf8_trim_whitespace(column) for column in table.columns], names=table.column_names)
 
 
 def _header(file: Path, delimiter: str) -> list[str]:

@@ -34,7 +34,7 @@ def replacing_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise InputError(f"{target}: cannot be written ({error.strerror})") from None
     try:
         yield temporary
-        _put_in_place(temporary, target)
+        put_in_place(temporary, target)
     finally:
         # After a success the old folder has this name.
         shutil.rmtree(temporary, ignore_errors=True)
@@ -85,7 +85,8 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _put_in_place(temporary: Path, target: Path) -> None:
+def put_in_place(temporary: Path, target: Path) -> None:
+    """Give a folder the place of another, if there is one, whose name it has then; at once where the system can."""
     if not target.exists():
         temporary.rename(target)
     elif not _exchanged(temporary, target):

@@ -95,6 +95,9 @@ def compare(
         bounds: whether to prove how far from the best there is they may be, which takes some seconds.
     """
     named = overlays if isinstance(overlays, Mapping) else _named(overlays)
+    for overlay in named.values():
+        if not isinstance(overlay, Overlay):
+            raise InputError(f"{overlay!r} is no overlay; compare takes overlays, as `design` makes them")
     if not named:
         raise InputError("there is no overlay to compare; give one or more")
     measures = {name: measure(interest, overlay, diameters=diameters) for name, overlay in named.items()}

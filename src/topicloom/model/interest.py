@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -221,12 +221,14 @@ class Interest:
         all_of_it = dict.fromkeys(self.nodes_of(topic).tolist(), itself)
         return all_of_it, all_of_it
 
-    def topics_of(self, node: int) -> Ids:
-        """Ids of the topics that a node wants, rising."""
+    def topics_of(self, node: int | str) -> Ids:
+        """Ids of the topics that a node, given by id or name, wants; rising."""
+        node = _id_of(node, self.node_ids, "node") if isinstance(node, str) else node
         return self.node_topics[self.node_start[node] : self.node_start[node + 1]]
 
-    def nodes_of(self, topic: int) -> Ids:
-        """Ids of the nodes that want a topic, rising."""
+    def nodes_of(self, topic: int | str) -> Ids:
+        """Ids of the nodes that want a topic, given by id or name; rising."""
+        topic = _id_of(topic, self.topic_ids, "topic") if isinstance(topic, str) else topic
         return self.topic_nodes[self.topic_start[topic] : self.topic_start[topic + 1]]
 
     @cached_property
@@ -291,6 +293,12 @@ class Interest:
             f"<Interest: {self.node_count:,} nodes, {self.topic_count:,} topics, "
             f"{self.subscription_count:,} subscriptions>"
         )
+
+
+def _id_of(name: str, ids: Mapping[str, int], kind: str) -> int:
+    if name not in ids:
+        raise InputError(f"there is no {kind} '{name}' in these subscriptions")
+    return ids[name]
 
 
 def _starts(rows: npt.NDArray[np.integer], count: int) -> Starts:

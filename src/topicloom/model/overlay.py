@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
 
 # How many links a notebook shows.
 _SHOWN_LINKS = 10
+
+# Large overlays may be folders of Parquet files, each with that many links and the metadata of the whole.
+PART_LINKS = 1 << 20
+
+
+def part_name(part: int) -> str:
+    """File of one part of an overlay that is a folder."""
+    return f"links-{part:05}.parquet"
 
 
 @dataclass(frozen=True)
@@ -105,12 +114,26 @@ class Overlay:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], interest: Interest) -> Overlay:
-        """From a Parquet file that `write` made, or any Parquet, CSV or TSV with `source` and `target`."""
-        table = read_table(path, ["source", "target"], optional=["contribution"])
-        return cls.from_arrow(interest, table, where=os.fspath(path))
+        """From what `design` wrote, a Parquet file or a folder of them, or any file with `source` and `target`."""
+        tables = [read_table(part, ["source", "target"], optional=["contribution"]) for part in _parts(Path(path))]
+        return cls.from_arrow(interest, pa.concat_tables(tables), where=os.fspath(path))
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """The links by the names of their ends, in the order they were added."""
+        names = self.interest.node_names
+        return ((names[u], names[v]) for u, v in zip(self.source.tolist(), self.target.tolist(), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both link the same nodes in the same way, in whatever order and whoever designed them."""
+        if not isinstance(other, Overlay):
+            return NotImplemented
+        return self.interest.node_names == other.interest.node_names and set(self) == set(other)
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.interest.node_count))
 
     @property
     def degrees(self) -> npt.NDArray[np.int64]:
@@ -124,17 +147,7 @@ class Overlay:
         columns = {"source": names.take(pa.array(self.source)), "target": names.take(pa.array(self.target))}
         if self.contribution is not None:
             columns["contribution"] = pa.array(self.contribution)
-        metadata = {"fingerprint": self.interest.fingerprint}
-        if self.provenance is not None:
-            metadata |= {
-                "designer": self.provenance.designer,
-                "parameters": json.dumps(dict(self.provenance.parameters), sort_keys=True),
-                "seed": json.dumps(self.provenance.seed),
-                "version": self.provenance.version,
-            }
-            if self.provenance.facts:
-                metadata["facts"] = json.dumps(dict(self.provenance.facts), sort_keys=True)
-        return pa.table(columns, metadata=metadata)
+        return pa.table(columns, metadata=overlay_metadata(self.interest.fingerprint, self.provenance))
 
     def to_pandas(self) -> pandas.DataFrame:
         """The links as a data frame: `source`, `target` (names), `contribution`."""
@@ -179,10 +192,37 @@ class Overlay:
         return f"<Overlay{made}: {len(self):,} links over {self.interest.node_count:,} nodes>"
 
 
+def overlay_metadata(fingerprint: str, provenance: Provenance | None) -> dict[str, str]:
+    """What a file of links says of them: the subscriptions that they are for, and where they come from."""
+    metadata = {"fingerprint": fingerprint}
+    if provenance is not None:
+        metadata |= {
+            "designer": provenance.designer,
+            "parameters": json.dumps(dict(provenance.parameters), sort_keys=True),
+            "seed": json.dumps(provenance.seed),
+            "version": provenance.version,
+        }
+        if provenance.facts:
+            metadata["facts"] = json.dumps(dict(provenance.facts), sort_keys=True)
+    return metadata
+
+
+def _parts(path: Path) -> list[Path]:
+    """The files of an overlay in their order: of a folder all its parts, else the file itself."""
+    if not (path / part_name(0)).exists():
+        return [path]
+    metadata = pyarrow.parquet.read_schema(path / part_name(0)).metadata or {}
+    parts = [path / part_name(part) for part in range(int(metadata.get(b"parts", b"1")))]
+    for part in parts:
+        if not part.exists():
+            raise InputError(f"{path}: has lost {part.name}; design the overlay again")
+    return parts
+
+
 def read_fingerprint(path: str | os.PathLike[str]) -> str | None:
     """Fingerprint of the subscriptions that an overlay in a file was designed for; None where it does not say."""
     try:
-        metadata = pyarrow.parquet.read_schema(path).metadata or {}
+        metadata = pyarrow.parquet.read_schema(_parts(Path(path))[0]).metadata or {}
     except pa.ArrowException:
         return None
     found = metadata.get(b"fingerprint")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Example:
   topicloom diff old.json new.json
-  topicloom diff old.json new.json --json
+  topicloom diff old.json new.json --json --exit-code
 """
 
 _SIGNS = {"add": "+", "change": "~", "remove": "-"}
@@ -27,6 +27,7 @@ _SHOWN = 8
 def command(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The plan that the brokers have.", show_default=False)],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The plan that they shall have.", show_default=False)],
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with status 1 where anything changes.")] = False,
     json: options.Json = False,
 ) -> None:
     """Say what changes between two plans, and in which order.
@@ -43,6 +44,8 @@ def command(
         output.print_json(asdict(difference))
     else:
         _print(difference)
+    if exit_code and difference.steps:
+        raise typer.Exit(1)
 
 
 def _print(difference: Difference) -> None:

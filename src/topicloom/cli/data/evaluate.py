@@ -27,11 +27,12 @@ def command(
 
     Gives what `measure` gives, to the last digit, for subscriptions that need not fit into the memory of one machine.
     """
+    from topicloom.model.overlay import part_name
     from topicloom.pipeline.analysis.evaluate import evaluate
     from topicloom.pipeline.ingesting.ingested import Ingested
 
     Ingested.open(folder)
-    checked_paths.require_readable(overlay)
+    checked_paths.require_readable(overlay / part_name(0) if overlay.is_dir() else overlay)
     if topics is not None:
         checked_paths.require_writable(topics, overlay)
     with spark_work(spark, printing, "topicloom evaluate") as work:

@@ -17,7 +17,7 @@ from topicloom.present import numbers
 if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
     from topicloom.designers import Designer
-    from topicloom.model import Overlay
+    from topicloom.model import Overlay, Provenance
 
 EXAMPLES = """\b
 Example:
@@ -38,7 +38,15 @@ def command(
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="One of those that `topicloom designers` lists.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY", help="Parquet file to write the links to.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OVERLAY",
+            help="Parquet file to write the links to; on Spark a name without ending is a folder of them.",
+        ),
+    ],
     seed: options.Seed = 0,
     on_spark: Annotated[
         bool, typer.Option("--spark", help="Design on Spark what `topicloom ingest` wrote, for backbone: same links.")
@@ -54,11 +62,11 @@ def command(
     from topicloom.designers import DESIGNERS
 
     prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
-    checked_paths.require_writable(out, subs.path)
     if on_spark:
         facts = _design_on_spark(prepared, subs.path, out, spark, printing)
     else:
         _require_no_spark(spark)
+        checked_paths.require_writable(out, subs.path)
         with printing.working() as working:
             interest = subs.read(working)
             result = run_designer(working, prepared, interest)
@@ -86,19 +94,25 @@ def _design_on_spark(
     prepared: Prepared[Designer], folder: Path, out: Path, spark: options.Spark, printing: options.Printing
 ) -> dict[str, Any]:
     from topicloom.pipeline.designing.design_on_spark import design_on_spark, require_backbone
+    from topicloom.pipeline.designing.written_design import is_file, require_place, write_design
     from topicloom.pipeline.ingesting.ingested import Ingested
 
     require_backbone(prepared.name)
+    if is_file(out):
+        checked_paths.require_writable(out, folder)
+    else:
+        require_place(out)
     Ingested.open(folder)
     doing = [prepared.name]
     with spark_work(spark, printing, "topicloom design") as work:
         began = time.perf_counter()
         result = work.do(lambda: doing[-1], lambda session: design_on_spark(session, folder, prepared, doing.append))
-        result.overlay.write(out)
+        work.do(lambda: f"writing {out.name}", lambda session: write_design(session, folder, result, out))
         seconds = time.perf_counter() - began
     mergeable = result.subscriptions - result.topics
     support = result.merged / mergeable if mergeable else 1.0
-    return _shown(result.overlay, result.topics, result.subscriptions, support) | {"seconds": seconds}
+    sizes = {"nodes": result.nodes, "topics": result.topics, "subscriptions": result.subscriptions}
+    return _shown(result.provenance, sizes, len(result.links.source), result.max_degree, support) | {"seconds": seconds}
 
 
 def _tell_of_pieces(facts: dict[str, Any]) -> None:
@@ -113,7 +127,13 @@ def _facts(overlay: Overlay) -> dict[str, Any]:
 
     interest = overlay.interest
     support = float(support_curve(interest, overlay)[-1])
-    facts = _shown(overlay, interest.topic_count, interest.subscription_count, support)
+    sizes = {
+        "nodes": interest.node_count,
+        "topics": interest.topic_count,
+        "subscriptions": interest.subscription_count,
+    }
+    assert overlay.provenance is not None
+    facts = _shown(overlay.provenance, sizes, len(overlay), int(overlay.degrees.max()), support)
     if interest.roles is not None:
         facts |= {
             "published_unheard": interest.roles.unheard,
@@ -123,21 +143,20 @@ def _facts(overlay: Overlay) -> dict[str, Any]:
     return facts
 
 
-def _shown(overlay: Overlay, topics: int, subscriptions: int, support: float) -> dict[str, Any]:
-    assert overlay.provenance is not None
+def _shown(
+    provenance: Provenance, sizes: dict[str, int], links: int, max_degree: int, support: float
+) -> dict[str, Any]:
     return {
-        "algorithm": overlay.provenance.designer,
-        "parameters": dict(overlay.provenance.parameters),
-        "seed": overlay.provenance.seed,
-        "nodes": overlay.interest.node_count,
-        "topics": topics,
-        "subscriptions": subscriptions,
-        "edges": len(overlay),
-        "average_degree": 2 * len(overlay) / overlay.interest.node_count,
-        "max_degree": int(overlay.degrees.max()),
+        "algorithm": provenance.designer,
+        "parameters": dict(provenance.parameters),
+        "seed": provenance.seed,
+        **sizes,
+        "edges": links,
+        "average_degree": 2 * links / sizes["nodes"],
+        "max_degree": max_degree,
         "support": support,
         "topic_connected": support == 1,
-        **overlay.provenance.facts,
+        **provenance.facts,
     }
 
 

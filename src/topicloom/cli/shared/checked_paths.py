@@ -39,11 +39,13 @@ def require_readable(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give a path beside `path` to make a folder at; on success it is renamed to `path`, otherwise removed."""
+    """Give a path beside `path` to make a folder at; on success it becomes `path`, otherwise it is removed."""
+    from topicloom.files.whole_folder import put_in_place
+
     temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
     try:
         yield temporary
-        temporary.rename(path)
+        put_in_place(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -73,7 +73,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         text = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{where}: cannot be read ({error.strerror})") from None
-    if parsed_json(text, dict[str, Any], where).get("format") != FORMAT:
+    if FORMAT.encode() not in text or parsed_json(text, dict[str, Any], where).get("format") != FORMAT:
         raise InputError(f"{where}: is not a plan; give a file that 'topicloom plan' wrote")
     read = parsed_json(text, _PlanTable, where)
     plan = Plan(

@@ -26,12 +26,13 @@ def configurations(plan: Plan) -> dict[str, str]:
     return {broker.name: make(plan, broker.name) for broker in plan.brokers}
 
 
-def render(plan: Plan, folder: Path) -> list[Path]:
+def render(plan: Plan, folder: Path, *, mode: int | None = None) -> list[Path]:
     """Write the configuration of every broker, and give the files.
 
     Args:
         plan: what is to be configured; passwords that it names are looked up now.
-        folder: must be new. Only the owner of configurations with passwords may read them.
+        folder: must be new.
+        mode: who may read the configurations; their owner alone unless given, where they hold passwords.
     """
     texts = configurations(plan)
     secret = any(broker.credentials is not None for broker in plan.brokers)
@@ -40,6 +41,8 @@ def render(plan: Plan, folder: Path) -> list[Path]:
     for broker, text in texts.items():
         written.append(folder / file_name(plan, broker))
         _write(written[-1], text, 0o600 if secret else 0o666)
+        if mode is not None:
+            written[-1].chmod(mode)
     written.append(folder / PICTURE)
     _write(written[-1], picture_of(plan), 0o666)
     return written

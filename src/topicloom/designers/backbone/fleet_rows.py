@@ -18,6 +18,14 @@ class Rows(NamedTuple):
     topics: Ids
 
 
+class Members(NamedTuple):
+    """Nodes by topic, for some of the topics: those of the k-th are `nodes[start[k]:start[k + 1]]`, rising."""
+
+    topics: Ids
+    start: Starts
+    nodes: Ids
+
+
 class FleetRows(Protocol):
     """Nodes and how many topics each wants; the topics themselves only of those that are asked for."""
 
@@ -34,6 +42,10 @@ class FleetRows(Protocol):
 
     def rows(self, nodes: Ids) -> Rows:
         """The topics of some nodes, in the order given."""
+        ...
+
+    def members(self, topics: Ids) -> Members:
+        """The nodes that want some topics, in the order given."""
         ...
 
 
@@ -60,9 +72,18 @@ class InterestRows:
 
     def rows(self, nodes: Ids) -> Rows:
         """The topics of some nodes, in the order given."""
-        interest = self._interest
-        sizes = self.sizes[nodes].astype(np.int64)
-        start = np.zeros(len(nodes) + 1, np.int64)
-        np.cumsum(sizes, out=start[1:])
-        places = np.repeat(interest.node_start[:-1][nodes] - start[:-1], sizes) + np.arange(start[-1])
-        return Rows(nodes, start, interest.node_topics[places])
+        start, places = _some(self._interest.node_start, nodes)
+        return Rows(nodes, start, self._interest.node_topics[places])
+
+    def members(self, topics: Ids) -> Members:
+        """The nodes that want some topics, in the order given."""
+        start, places = _some(self._interest.topic_start, topics)
+        return Members(topics, start, self._interest.topic_nodes[places])
+
+
+def _some(starts: Starts, rows: Ids) -> tuple[Starts, Starts]:
+    """Some of the rows that begin at `starts`: where each begins among them, and the places of all that is in them."""
+    sizes = np.diff(starts)[rows]
+    start = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(sizes, out=start[1:])
+    return start, np.repeat(starts[:-1][rows] - start[:-1], sizes) + np.arange(start[-1])

@@ -3,8 +3,7 @@
 Leaves are dealt to blocks by their ids, and how many blocks there are follows from the subscriptions alone. Every
 block is attached by itself: it knows the links that hosts have among themselves and its own, and has a fixed share of
 every host's room. So blocks can be attached in any order, at once, on any machine and twice, with the same links.
-What a block could not cover with its share is settled at the end, with the room that all blocks left and that was
-kept back.
+What a block could not cover with its share is settled at the end, with the room that all blocks left.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def count_blocks(subscriptions: int) -> int:
 
 def hang_block(trunk: Trunk, leaves: Rows, block: int, blocks: int, ticks: npt.NDArray[np.int64]) -> Hung:
     """Attach the leaves of one block: those whose id leaves the remainder `block` when divided by `blocks`."""
-    room = (trunk.max_degree - trunk.kept - trunk.degree).clip(0)
+    room = (trunk.max_degree - trunk.degree).clip(0)
     share = _share(room, block, blocks)
     most = np.full(len(leaves.nodes), trunk.max_degree, np.int64)
     # The other blocks do about the same at the same time, so a link here stands for one in each of them.
@@ -55,17 +54,17 @@ def joined(hung: Sequence[Hung]) -> Hung:
 
 
 class Whole(NamedTuple):
-    """All links of a backbone, and how many subscriptions are not connected by what they were made for."""
+    """All links of a backbone, and topics in which a node is not connected by what they were made for."""
 
     links: Links
-    unmet: int
+    unmet: Ids
 
 
 def all_links(grown: Grown, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) -> Whole:
     """Links of the trunk, of all blocks in their order, and of what is settled at the end."""
     settled = _settle(grown.trunk, hung, nodes, ticks)
     parts = [grown.links, *(links_of(part.leaf, part.host, part.gain) for part in (hung, settled))]
-    return Whole(Links.joined(parts), grown.unmet + len(settled.unmet_leaf))
+    return Whole(Links.joined(parts), np.concatenate([grown.unmet, settled.unmet_topic]))
 
 
 def _settle(trunk: Trunk, hung: Hung, nodes: int, ticks: npt.NDArray[np.int64]) -> Hung:

@@ -5,13 +5,12 @@ are attached one after the other, each to those before it; the first of them tha
 topic is connected among the hosts that want it, and every topic of two nodes or more has a host.
 
 With a limit on degrees, nodes become hosts until there is room for all others. A core whose own design passes the
-limit is not designed: its nodes are attached like other hosts. Part of the room is kept back for topics that no other
-host can cover.
+limit is not designed: its nodes are attached like other hosts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,7 +44,6 @@ class Trunk:
     rows: HostRows
     degree: npt.NDArray[np.int64]
     max_degree: int  # of every node; the number of nodes where there is no limit
-    kept: int  # room of each host that only the last settling may use
 
 
 class Grown(NamedTuple):
@@ -53,7 +51,7 @@ class Grown(NamedTuple):
 
     trunk: Trunk
     links: Links
-    unmet: int  # subscriptions of hosts that could not be connected within the limit
+    unmet: Ids  # topics in which a host could not be connected within the limit
 
 
 def links_of(first: Ids, second: Ids, contribution: Ids) -> Links:
@@ -67,22 +65,30 @@ def by_size(sizes: Ids) -> Ids:
 
 
 def grow_trunk(
-    fleet: FleetRows, design_core: CoreDesign, core_size: int, max_degree: int | None, watch: Watch
+    fleet: FleetRows, design_core: CoreDesign, core_sizes: Sequence[int], max_degree: int | None, watch: Watch
 ) -> Grown:
-    """Choose hosts and link them."""
+    """Choose hosts and link them, with the first core after which there is room for all others, else with the last."""
     nodes = len(fleet.sizes)
-    core = min(core_size, nodes)
     limit = nodes if max_degree is None else min(max_degree, nodes)
-    kept = int(max_degree is not None and limit >= 3)
     order = by_size(fleet.sizes)
-    is_host = np.zeros(nodes, np.bool_)
-    is_host[order[: max(core, min(nodes // _HOST_SHARE, _MOST_HOSTS))]] = True
-    is_host[fleet.largest(_hosts_by_topic(fleet.subscribers, None if max_degree is None else limit))] = True
-    growing = _Growing(fleet, limit, kept, watch)
-    growing.begin(fleet.rows(order[is_host[order]]), core, design_core)
+    needed = fleet.largest(_hosts_by_topic(fleet.subscribers, None if max_degree is None else limit))
+    growing = _Growing(fleet, limit, watch)
+    for size in core_sizes:
+        core = min(size, nodes)
+        is_host = np.zeros(nodes, np.bool_)
+        is_host[order[: max(core, min(nodes // _HOST_SHARE, _MOST_HOSTS))]] = True
+        is_host[needed] = True
+        tried = _Growing(fleet, limit, watch)
+        watch.ticks[0] = 0
+        designed = tried.begin(fleet.rows(order[is_host[order]]), core, design_core)
+        if designed or len(growing.hosts) == 0:
+            growing = tried
+        if max_degree is None or not designed or not growing.missing_hosts():
+            break
     while max_degree is not None and (more := growing.missing_hosts()):
-        growing.add(fleet.rows(order[~is_host[order]][:more]))
+        is_host = np.zeros(nodes, np.bool_)
         is_host[growing.hosts] = True
+        growing.add(fleet.rows(order[~is_host[order]][:more]))
     return growing.grown()
 
 
@@ -97,32 +103,33 @@ def _hosts_by_topic(subscribers: npt.NDArray[np.int64], limit: int | None) -> np
 class _Growing:
     """Hosts placed so far."""
 
-    def __init__(self, fleet: FleetRows, limit: int, kept: int, watch: Watch) -> None:
-        self._fleet, self._limit, self._kept, self._watch = fleet, limit, kept, watch
+    def __init__(self, fleet: FleetRows, limit: int, watch: Watch) -> None:
+        self._fleet, self._limit, self._watch = fleet, limit, watch
         none = np.empty(0, np.int32)
         self._rows = Rows(none, np.zeros(1, np.int64), none)
         self._degree: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._links = [Links(none, none, none)]
-        self._unmet = 0
-        self._attached = self._attached_links = 0
+        self._unmet: list[Ids] = [none]
 
     @property
     def hosts(self) -> Ids:
         """Ids of the hosts."""
         return self._rows.nodes
 
-    def begin(self, rows: Rows, core: int, design_core: CoreDesign) -> None:
-        """Place the first hosts; as many as the core has are designed, if that keeps the limit."""
+    def begin(self, rows: Rows, core: int, design_core: CoreDesign) -> bool:
+        """Place the first hosts; as many as the core has are designed, if that keeps the limit: tell whether."""
         inner = Rows(rows.nodes[:core], rows.start[: core + 1], rows.topics[: rows.start[core]])
         designed = _designed(inner, design_core, self._watch)
         degree = np.bincount(np.concatenate([designed.source, designed.target]), minlength=core)
-        if degree.max(initial=0) <= self._limit - self._kept:
+        kept = bool(degree.max(initial=0) <= self._limit)
+        if kept:
             self._rows, self._degree = inner, degree.astype(np.int64)
             source, target = inner.nodes[designed.source], inner.nodes[designed.target]
             self._links.append(links_of(source, target, designed.contribution))
         else:
             self._watch.ticks[0] = 0
         self.add(_after(rows, len(self._degree)))
+        return kept
 
     def add(self, more: Rows) -> None:
         """Attach more hosts, one after the other, to those before them."""
@@ -131,7 +138,7 @@ class _Growing:
         count = len(self._rows.nodes)
         degree = np.zeros(count, np.int64)
         degree[:old] = self._degree
-        hosting = new_hosting(degree, self._limit - degree, np.arange(count) < old, self._kept)
+        hosting = new_hosting(degree, self._limit - degree, np.arange(count) < old)
         longest = int(np.diff(more.start).max(initial=0))
         attached = new_attached(len(more.topics))
         links, unmet = attach(
@@ -147,9 +154,7 @@ class _Growing:
             self._watch.ticks,
         )
         self._degree = hosting.busy
-        self._unmet += unmet
-        self._attached += len(more.nodes)
-        self._attached_links += links
+        self._unmet.append(attached.unmet_topic[:unmet].copy())
         self._links.append(
             links_of(more.nodes[attached.node[:links]], self.hosts[attached.host[:links]], attached.gain[:links].copy())
         )
@@ -157,18 +162,18 @@ class _Growing:
     def missing_hosts(self) -> int:
         """How many nodes should become hosts so that there is room for all that are left."""
         leaves = len(self._fleet.sizes) - len(self.hosts)
-        each = max(1.0, self._attached_links / max(1, self._attached))
-        room = int((self._limit - self._kept - self._degree).clip(0).sum())
+        each = max(1.0, sum(len(links.source) for links in self._links) / len(self.hosts))
+        room = int((self._limit - self._degree).clip(0).sum())
         missing = _SPARE * leaves * each - room
         if missing <= 0 or self._watch.stopped:
             return 0
-        more = int(missing / max(1.0, self._limit - self._kept - each)) + 1
+        more = int(missing / max(1.0, self._limit - each)) + 1
         return min(leaves, max(more, len(self.hosts) // 4, TRIES))
 
     def grown(self) -> Grown:
         """What has grown."""
-        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limit, self._kept)
-        return Grown(trunk, Links.joined(self._links), self._unmet)
+        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limit)
+        return Grown(trunk, Links.joined(self._links), np.concatenate(self._unmet))
 
     def _host_rows(self) -> HostRows:
         return new_host_rows(self._rows.start, self._rows.topics, self._fleet.topic_count)

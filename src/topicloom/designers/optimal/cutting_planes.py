@@ -87,7 +87,7 @@ def _search(
             cuts.add(topic.pairs[(topic.first == node) | (topic.second == node)], 1)
     bound, relaxed = 0, True
     while value(best) > bound and time.monotonic() < until and not stopped():
-        solved = program.solve(max(0.01, until - time.monotonic()), relaxed=relaxed)
+        solved = program.solve(max(0.01, until - time.monotonic()), relaxed=relaxed, stopped=stopped)
         if solved is None or solved.values is None:
             break
         bound = max(bound, math.ceil(solved.bound - _TOLERANCE))

@@ -2,4 +2,5 @@
 
 - `host_rows`: Who of the hosts wants each topic, as bitsets and lists.
 - `covers`: Covers of a node's topics by as few hosts as greedy choices find, and links from them.
+- `piece_joining`: Joining the pieces of topics by links between any two nodes that have room.
 """

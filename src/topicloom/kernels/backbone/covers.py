@@ -30,9 +30,7 @@ class Hosting(NamedTuple):
 
     busy: npt.NDArray[np.int64]  # links, as far as ties between hosts go
     room: npt.NDArray[np.int64]  # links that may still be added
-    open: npt.NDArray[np.uint64]  # one bit a host: placed, and with more room than is kept back
-    last: npt.NDArray[np.uint64]  # one bit a host: placed, and with room at all
-    kept: int  # room kept back for topics that no other host can cover
+    open: npt.NDArray[np.uint64]  # one bit a host: placed, and with room
 
 
 class Bench(NamedTuple):
@@ -60,11 +58,10 @@ class Attached(NamedTuple):
 
 
 def new_hosting(
-    degree: npt.NDArray[np.integer], room: npt.NDArray[np.integer], placed: npt.NDArray[np.bool_], kept: int = 0
+    degree: npt.NDArray[np.integer], room: npt.NDArray[np.integer], placed: npt.NDArray[np.bool_]
 ) -> Hosting:
     """Hosts with links and room; those not placed are not taken until they are."""
-    roomy, open_at_all = _bits(placed & (room > kept)), _bits(placed & (room > 0))
-    return Hosting(degree.astype(np.int64), room.astype(np.int64), roomy, open_at_all, kept)
+    return Hosting(degree.astype(np.int64), room.astype(np.int64), _bits(placed & (room > 0)))
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
@@ -245,11 +242,8 @@ def attach(rows, hosting, node_start, node_topics, own, most, step, bench, attac
                 bench.topics[0, count] = node_topics[s]
                 count += 1
         before = links
-        for allowed in (hosting.open, hosting.last):
-            most_now = most[node] - (links - before)
-            if count == 0 or most_now <= 0:
-                break
-            taken, _ = find_cover(rows, allowed, hosting.busy, count, most_now, bench)
+        if count and most[node] > 0:
+            taken, _ = find_cover(rows, hosting.open, hosting.busy, count, most[node], bench)
             for k in range(taken):
                 host = np.int64(bench.hosts[0, k])
                 count = drop_covered(rows, host, bench.topics[0], bench.topics[0], count)
@@ -259,17 +253,13 @@ def attach(rows, hosting, node_start, node_topics, own, most, step, bench, attac
                 ticks[0] += bench.gains[0, k]
                 links += 1
                 add_links(hosting, host, 1, step)
-            if hosting.kept == 0:
-                break
         for k in range(count):
             attached.unmet_node[unmet] = node
             attached.unmet_topic[unmet] = bench.topics[0, k]
             unmet += 1
         if own[node] >= 0:
             host = np.int64(own[node])
-            bit = _ONE << np.uint64(host & 63)
-            hosting.open[host >> 6] |= bit
-            hosting.last[host >> 6] |= bit
+            hosting.open[host >> 6] |= _ONE << np.uint64(host & 63)
             add_links(hosting, host, links - before, step)
     return links, unmet
 
@@ -286,8 +276,5 @@ def add_links(hosting, host, links, step):
     """Count links of a host, and shut it where it has no room left."""
     hosting.busy[host] += links * step
     hosting.room[host] -= links
-    bit = _ONE << np.uint64(host & 63)
-    if hosting.room[host] <= hosting.kept:
-        hosting.open[host >> 6] &= ~bit
     if hosting.room[host] <= 0:
-        hosting.last[host >> 6] &= ~bit
+        hosting.open[host >> 6] &= ~(_ONE << np.uint64(host & 63))

@@ -1,8 +1,8 @@
 """A backbone of the subscriptions of an ingest folder, the same as on one machine, link by link.
 
-What is where. The driver holds 4 bytes a node, the trunk (at most 60 bytes a subscription of its hosts), the names
-of the nodes, and the links: 40 bytes each while they are written. The trunk goes to every executor. A task holds a
-block of leaves: 262,144 subscriptions and 10 MB.
+What is where. The driver holds 4 bytes a node, the trunk (at most 60 bytes a subscription of its hosts), and the links:
+40 bytes each while they are put in order. Names are no business of the design, only of writing it. The trunk goes to
+every executor. A task holds a block of leaves: 262,144 subscriptions and 10 MB.
 
 Blocks are those of one machine, whatever the partitions: a task attaches the blocks that it gets, each by itself, by
 the function that one machine calls. So partitions, executors and repeated tasks cannot change a link.
@@ -21,12 +21,13 @@ import pyarrow as pa
 
 from topicloom.algorithms import Prepared, Watch
 from topicloom.designers import Designer
-from topicloom.designers.backbone.backbone import core_designer, core_nodes, require_core
+from topicloom.designers.backbone.backbone import core_designer, core_sizes, require_core
 from topicloom.designers.backbone.leaves import Hung, all_links, count_blocks, hang_block
+from topicloom.designers.backbone.repair import repaired
 from topicloom.designers.backbone.trunk import Trunk, by_size, grow_trunk
+from topicloom.designers.base import Links
 from topicloom.errors import InputError
-from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay, Provenance
+from topicloom.model.overlay import Provenance
 from topicloom.pipeline.analysis.topic_links import measured_on_spark
 from topicloom.pipeline.designing.spark_fleet import SparkFleet, rows_in_order
 from topicloom.pipeline.ingesting.ingested import Ingested
@@ -40,17 +41,24 @@ _ROWS = "block int, unmet boolean, node int, other int, gain int"
 
 @dataclass(frozen=True)
 class SparkDesign:
-    """An overlay whose interest has no subscriptions, and what is known of those of the folder."""
+    """Links of a design, where they come from, and what is known of the folder's subscriptions."""
 
-    overlay: Overlay
+    links: Links
+    provenance: Provenance
+    nodes: int
     topics: int
     subscriptions: int
 
     @property
     def merged(self) -> int:
         """How many components its links merge."""
-        assert self.overlay.contribution is not None
-        return int(self.overlay.contribution.sum(dtype=np.int64))
+        return int(self.links.contribution.sum(dtype=np.int64))
+
+    @property
+    def max_degree(self) -> int:
+        """The highest number of links of a node."""
+        ends = np.concatenate([self.links.source, self.links.target])
+        return int(np.bincount(ends, minlength=1).max())
 
 
 def design_on_spark(
@@ -74,25 +82,21 @@ def design_on_spark(
     fleet = SparkFleet(spark, ingested)
     nodes, subscriptions = len(fleet.sizes), int(fleet.sizes.sum(dtype=np.int64))
     require_core(nodes, parameters)
-    core = core_nodes(nodes, parameters)
-    grown = grow_trunk(fleet, core_designer(parameters), core, parameters.get("max_degree"), Watch())
+    cores = core_sizes(nodes, parameters)
+    grown = grow_trunk(fleet, core_designer(parameters), cores, parameters.get("max_degree"), Watch())
     blocks = count_blocks(subscriptions - int(fleet.sizes[grown.trunk.hosts].sum(dtype=np.int64)))
     progress("attaching leaves")
     hung = _hang_leaves(spark, fleet, grown.trunk, blocks)
     whole = all_links(grown, hung, nodes, np.zeros(2, np.int64))
     links = whole.links
-    if whole.unmet:
+    if len(whole.unmet):
+        progress("repairing topics")
+        links = repaired(fleet, links, whole.unmet, grown.trunk.max_degree, np.zeros(2, np.int64))
         # A link may then join more than what it was made for.
         progress("counting contributions")
         links = measured_on_spark(ingested.table(spark, "subscriptions"), links, fleet.sizes)
-    overlay = Overlay(
-        _nodes(spark, ingested),
-        links.source,
-        links.target,
-        links.contribution,
-        Provenance(prepared.name, MappingProxyType(dict(parameters)), prepared.seed_used),
-    )
-    return SparkDesign(overlay, fleet.topic_count, subscriptions)
+    provenance = Provenance(prepared.name, MappingProxyType(dict(parameters)), prepared.seed_used)
+    return SparkDesign(links, provenance, nodes, fleet.topic_count, subscriptions)
 
 
 def require_backbone(name: str) -> None:
@@ -154,12 +158,3 @@ def _rows_of(block: int, hung: Hung) -> pa.RecordBatch:
         "gain": np.concatenate([hung.gain, np.zeros(unmet, np.int32)]),
     }
     return pa.record_batch(columns)
-
-
-def _nodes(spark: SparkSession, ingested: Ingested) -> Interest:
-    """The folder's nodes as an interest without subscriptions, but with the fingerprint of those that there are."""
-    names = ingested.table(spark, "nodes").select("id", "name").toArrow().sort_by("id")["name"]
-    none = np.empty(0, np.int32)
-    nodes = Interest.from_ids(tuple(names.to_pylist()), (), none, none)
-    vars(nodes)["fingerprint"] = ingested.fingerprint
-    return nodes

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from topicloom.designers.backbone.fleet_rows import Rows
+from topicloom.designers.backbone.fleet_rows import Members, Rows
 from topicloom.model.interest import Ids
 from topicloom.pipeline.ingesting.ingested import Ingested
 
@@ -57,6 +57,15 @@ class SparkFleet:
         place = np.zeros(len(self.sizes), np.int64)
         place[nodes] = np.arange(len(nodes))
         return rows_in_order(nodes, place[found["node_id"].to_numpy()], found["topic_id"].to_numpy())
+
+    def members(self, topics: Ids) -> Members:
+        """The nodes that want some topics, in the order given."""
+        listed = self._listed(topics).withColumnRenamed("node_id", "topic_id")
+        found = self._subscriptions.join(listed, "topic_id", "left_semi").toArrow()
+        place = np.zeros(self.topic_count, np.int64)
+        place[topics] = np.arange(len(topics))
+        by_topic = rows_in_order(topics, place[found["topic_id"].to_numpy()], found["node_id"].to_numpy())
+        return Members(topics, by_topic.start, by_topic.topics)
 
     def leaves(self, hosts: Ids) -> DataFrame:
         """The subscriptions of all nodes that are no hosts: `node_id` and `topic_id`."""

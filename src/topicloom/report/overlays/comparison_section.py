@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from topicloom.metrics import Comparison, bound
+from topicloom.metrics import Comparison
 from topicloom.present.figures import (
     COLOURS,
     DASHES,
@@ -23,7 +23,7 @@ from topicloom.report.page.size_counts import ccdf
 
 def comparison_section(fleet: ShownFleet) -> Section:
     """The measures of all overlays as a table and as bars, and their lines in one picture."""
-    bounds = bound(fleet.interest)
+    bounds = fleet.bounds
     compared = Comparison({design.name: design.measures for design in fleet.designs}, bounds)
     bars = figure(
         compared.plot(),

@@ -32,6 +32,7 @@ def design_section(fleet: ShownFleet, design: Design) -> Section:
         design.name,
         (
             paragraph(_origin(design)),
+            *([paragraph(_bound(fleet, design))] if design.measures.topic_connected else []),
             tiles([(title, cell) for title, cell in compared_facts(design.measures) if isinstance(cell, Number)]),
             *([picture, beside(figures)] if is_drawn(design.overlay) else [beside([*figures, picture])]),
             worst_topics(design.topics),
@@ -49,6 +50,15 @@ def _origin(design: Design) -> str:
     seed = "" if provenance.seed is None else f", seed {provenance.seed}"
     return (
         f"Links from {design.file}, made by {provenance.designer}{parameters}{seed} (topicloom {provenance.version})."
+    )
+
+
+def _bound(fleet: ShownFleet, design: Design) -> str:
+    bounds = fleet.bounds
+    return (
+        f"No overlay that connects every topic has fewer than {bounds.links:,} links or a max degree below "
+        f"{bounds.max_degree:,}, which is proved: "
+        f"this one has {len(design.overlay):,} and {design.measures.max_degree:,}."
     )
 
 

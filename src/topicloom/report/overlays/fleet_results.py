@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from topicloom.files.ingest_folder import TABLES
-from topicloom.metrics import Measures, TopicMeasures, summarise, support_curve, topic_measures
+from topicloom.metrics import Bounds, Measures, TopicMeasures, bound, summarise, support_curve, topic_measures
 from topicloom.model import InputError, Interest, Overlay
-from topicloom.model.overlay import read_fingerprint
+from topicloom.model.overlay import part_name, read_fingerprint
 from topicloom.report.page.kind import Form, Reading, unused
 
 # The names of the two columns are the reader's choice.
 SUBSCRIPTIONS = Form("subscriptions", columns=("node", "topic"), parts=TABLES)
-OVERLAY = Form("overlay", columns=("source", "target"))
+OVERLAY = Form("overlay", columns=("source", "target"), parts=(part_name(0),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,11 @@ class ShownFleet:
     name: str
     interest: Interest
     designs: tuple[Design, ...] = ()
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What no topic-connected overlay of the subscriptions is below."""
+        return bound(self.interest)
 
 
 def read_fleets(reading: Reading) -> list[ShownFleet]:
