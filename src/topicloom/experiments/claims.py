@@ -52,7 +52,9 @@ def check(figure: Figure, claim: Claim, readings: Mapping[str, Runs], *, quick: 
 
 
 def _judge(claim: Claim, reading: str, runs: Runs) -> ReadingVerdict:
-    values, each = (_values(answer) for answer in (runs.ask_means(claim.query), runs.ask(claim.query)))
+    values = _values(runs.ask_means(claim.query))
+    # Runs that failed may leave means, but no repetition that is whole.
+    each = _values(runs.ask(claim.query)) or values
     number = math.fsum(values) / len(values) if values else None
     holds = None if number is None else _holds(claim, number, min(values))
     return ReadingVerdict(reading, number, min(each, default=None), max(each, default=None), len(each), holds)
