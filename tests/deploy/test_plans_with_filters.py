@@ -9,7 +9,7 @@ import pytest
 from plans import fleet_of, plan_of
 
 from topicloom import InputError, Interest, Overlay, design
-from topicloom.deploy import Plan, make_plan, read_plan, write_plan
+from topicloom.deploy import BrokenTopicsError, Fleet, Plan, make_plan, read_plan, write_plan
 from topicloom.deploy.linting.lint import connect, lint
 from topicloom.deploy.linting.propagation import Arrival, Wire, onward
 from topicloom.deploy.planning.diff import compare_plans
@@ -51,13 +51,44 @@ def wires_of(plan: Plan, folder: Path) -> dict[str, list[Wire]]:
     return found
 
 
-@pytest.mark.parametrize("first", range(0, 120, 20))
-def test_every_message_reaches_whoever_wants_it_once(tmp_path: Path, first: int) -> None:
+def constrained_plan(interest: Interest, seed: int) -> Plan | None:
+    """A plan for brokers with limits, of which some accept no connections and some may not be linked."""
+    dice = random.Random(f"fleet {seed}")
+    brokers = {
+        name: {
+            "host": f"host{number}",
+            "accepts": dice.random() < 0.8,
+            "region": dice.choice("xyz"),
+            "max_links": dice.randint(2, 6),
+        }
+        for number, name in enumerate(interest.node_names)
+    }
+    brokers["elsewhere"] = {"host": "elsewhere", "region": "x"}
+    brokers["nowhere"] = {"host": "nowhere", "region": "y"}
+    fleet = Fleet.from_tables({"brokers": brokers, "forbid": [{"regions": ["x", "y"]}]})
+    overlay = design(interest, dice.choice(["gm", "low-oda", "backbone"]), constraints=fleet.constraints)
+    for first, second in overlay:
+        assert {brokers[first]["region"], brokers[second]["region"]} != {"x", "y"}
+        assert brokers[first]["accepts"] or brokers[second]["accepts"]
+    for name, degree in zip(interest.node_names, overlay.degrees.tolist(), strict=True):
+        assert degree <= brokers[name]["max_links"]
+    try:
+        return make_plan(interest, overlay, fleet)
+    except BrokenTopicsError:
+        return None  # the constraints leave a topic in pieces
+
+
+@pytest.mark.parametrize("first", range(0, 240, 40))
+@pytest.mark.parametrize("constrained", [False, True], ids=["free", "constrained"])
+def test_every_message_reaches_whoever_wants_it_once(tmp_path: Path, first: int, constrained: bool) -> None:
     delivered = 0
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 40):
         rows = random_rows(seed)
         interest = Interest.from_roles(rows, filters="mqtt")
-        wires = wires_of(plan_of(interest), tmp_path / str(seed))
+        plan = constrained_plan(interest, seed) if constrained else plan_of(interest)
+        if plan is None:
+            continue
+        wires = wires_of(plan, tmp_path / str(seed))
         # What is published under a name of its own; filters that nobody publishes, their subscribers publish.
         names = {(node, topic) for node, topic, role in rows if role != "sub"}
         for node, name in sorted(names):
