@@ -38,14 +38,16 @@ from topicloom._version import __version__
 if TYPE_CHECKING:
     from topicloom.designers import DESIGNERS, design
     from topicloom.metrics import Bounds, bound, compare, measure
-    from topicloom.model import InputError, Interest, Overlay, Provenance
+    from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Provenance
     from topicloom.workloads import synthetic
 
 __all__ = [
     "DESIGNERS",
     "Bounds",
+    "Constraints",
     "InputError",
     "Interest",
+    "NodeRule",
     "Overlay",
     "Provenance",
     "__version__",
@@ -60,8 +62,10 @@ __all__ = [
 _HOMES = {
     "Bounds": "metrics",
     "DESIGNERS": "designers",
+    "Constraints": "model",
     "InputError": "model",
     "Interest": "model",
+    "NodeRule": "model",
     "Overlay": "model",
     "Provenance": "model",
     "bound": "metrics",

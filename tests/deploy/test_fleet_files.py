@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from topicloom import InputError
+from topicloom import Constraints, InputError, NodeRule
 from topicloom.deploy import Fleet
 from topicloom.deploy.planning.fleet_file import Broker, Credentials, Tls
 
@@ -58,6 +58,9 @@ def test_everything_a_fleet_file_may_hold(tmp_path: Path) -> None:
     assert (fleet.qos, dict(fleet.topic_qos)) == (2, {"site/alarms": 0})
 
 
+TWO = '[brokers]\na = {host = "h", region = "eu"}\nb = {host = "i"}\n'
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
@@ -67,10 +70,13 @@ def test_everything_a_fleet_file_may_hold(tmp_path: Path) -> None:
         ("[brokers.a]\nport = 3", "broker 'a': has no host; give its name or address"),
         (
             '[brokers.a]\nhost = "h"\nhots = 1',
-            "broker 'a': unknown key 'hots'; known are host, port, tls, credentials, accepts",
+            "broker 'a': unknown key 'hots'; known are host, port, tls, credentials, accepts, max_links, region",
         ),
-        ('[broker.a]\nhost = "h"', "unknown key 'broker'; known are defaults, brokers, topics"),
-        ('[defaults]\nhost = "h"', "defaults: unknown key 'host'; known are port, tls, credentials, accepts, qos"),
+        ('[broker.a]\nhost = "h"', "unknown key 'broker'; known are defaults, brokers, topics, forbid, keep, require"),
+        (
+            '[defaults]\nhost = "h"',
+            "defaults: unknown key 'host'; known are port, tls, credentials, accepts, max_links, region, qos",
+        ),
         ('[brokers.a]\nhost = "h h"', "broker 'a': host 'h h' is no name or address of a machine"),
         ('[brokers.a]\nhost = "h\\nx"', "broker 'a': host 'h\\nx' is no name or address of a machine"),
         ('[brokers.a]\nhost = ""', "broker 'a': host '' is no name or address of a machine"),
@@ -126,6 +132,32 @@ def test_everything_a_fleet_file_may_hold(tmp_path: Path) -> None:
         ('[brokers.a]\nhost = "h"\n[topics.t]\nqos = true', "topic 't': qos must be 0, 1 or 2, not True"),
         ('[brokers.a]\nhost = "h"\n[topics.t]', "topic 't': has no qos; give 0, 1 or 2"),
         ('[brokers.a]\nhost = "h"\n[defaults]\nqos = "1"', "defaults: qos must be 0, 1 or 2, not '1'"),
+        (
+            '[brokers.a]\nhost = "h"\nmax_links = 0',
+            "broker 'a': max_links must be a whole number, 1 or more, not 0",
+        ),
+        (
+            '[brokers.a]\nhost = "h"\n[defaults]\nmax_links = 2.5',
+            "broker 'a': max_links must be a whole number, 1 or more, not 2.5",
+        ),
+        (
+            '[brokers.a]\nhost = "h"\nregion = " eu"',
+            "broker 'a': region must be text of printable characters without spaces around it, not ' eu'",
+        ),
+        ("forbid = 3\n" + TWO, "forbid must be tables [[forbid]], not 3"),
+        (TWO + '[[forbid]]\nregion = ["eu"]', "forbid 1: unknown key 'region'; known are between, regions"),
+        (TWO + "[[forbid]]", "forbid 1: give between or regions, with two names"),
+        (TWO + '[[keep]]\nbetween = ["a"]', "keep 1: between must be a list of two names, not ['a']"),
+        (TWO + '[[keep]]\nbetween = ["a", "c"]', "keep 1: there is no broker 'c'"),
+        (TWO + '[[require]]\nregions = ["eu", "us"]', "require 1: unknown key 'regions'; known are between"),
+        (
+            TWO + '[[forbid]]\nregions = ["eu", "us"]',
+            "forbid names the region 'us', which no broker has; known are eu",
+        ),
+        (
+            TWO + '[[keep]]\nbetween = ["a", "b"]\n[[forbid]]\nbetween = ["b", "a"]',
+            "keep 'a' - 'b' is not allowed: forbid 'a' - 'b'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, wrong: str) -> None:
@@ -144,3 +176,28 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name in ("none.toml", "bytes.toml"):
         with pytest.raises(InputError, match=f"{name}: cannot be read"):
             Fleet.read(tmp_path / name)
+
+
+def test_what_links_may_be_built() -> None:
+    fleet = Fleet.from_tables(
+        {
+            "defaults": {"max_links": 4, "region": "eu"},
+            "brokers": {
+                "a": {"host": "h", "max_links": 2, "accepts": False},
+                "b": {"host": "i", "region": "us"},
+                "c": {"host": "j"},
+            },
+            "forbid": [{"between": ["c", "a"]}, {"regions": ["us", "us"]}],
+            "keep": [{"between": ["b", "a"]}],
+            "require": [{"between": ["b", "c"]}],
+        }
+    )
+    assert fleet.constraints == Constraints(
+        {"a": NodeRule(2, False, "eu"), "b": NodeRule(4, True, "us"), "c": NodeRule(4, True, "eu")},
+        NodeRule(4, True, "eu"),
+        forbid=(("a", "c"),),
+        forbid_regions=(("us", "us"),),
+        keep=(("a", "b"),),
+        require=(("b", "c"),),
+    )
+    assert Constraints.from_text(fleet.constraints.text) == fleet.constraints

@@ -124,7 +124,9 @@ def test_who_opens_a_link() -> None:
     ):
         make_plan(interest, overlay, deaf, target="rabbitmq")
     brokers["a"]["accepts"] = False  # type: ignore[assignment]
-    with pytest.raises(InputError, match=r"^fleet: neither 'a' nor 'b' accepts connections, but they are linked$"):
+    with pytest.raises(
+        InputError, match=r"^fleet: the overlay breaks a constraint: neither 'a' nor 'b' accepts connections$"
+    ):
         make_plan(interest, overlay, Fleet.from_tables({"brokers": brokers}))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
+from reference.constrained import FREE, Rules
 from reference.interests import topics_by_node
 from topicloom.model import Interest
 
@@ -43,13 +44,16 @@ def best(components: Components, links: list[Link]) -> Step:
     return u, v, -contribution
 
 
-def gm(interest: Interest, max_edges: float = math.inf, without: frozenset[Link] = frozenset()) -> list[Step]:
+def gm(
+    interest: Interest, max_edges: float = math.inf, without: frozenset[Link] = frozenset(), rules: Rules = FREE
+) -> list[Step]:
     """Algorithm 3 of GM 2007; with `max_edges`, algorithm 1 of Partial 2016."""
     components = Components(interest)
     candidates = [link for link in pairs(interest) if link not in without]
-    steps: list[Step] = []
-    while len(steps) < max_edges:
-        step = best(components, candidates)
+    steps = kept(interest, components, rules)
+    budget = max_edges + len(rules.keep)
+    while len(steps) < budget:
+        step = best(components, rules.allowed(interest, candidates, steps))
         if step[2] == 0:
             break
         components.add(step[:2])
@@ -57,10 +61,21 @@ def gm(interest: Interest, max_edges: float = math.inf, without: frozenset[Link]
     return steps
 
 
-def gm_fold(interest: Interest, folds: int) -> list[Step]:
+def kept(interest: Interest, components: Components, rules: Rules) -> list[Step]:
+    """The links that are there from the start, each with what it merges."""
+    steps = []
+    for u, v in rules.links(interest):
+        steps.append((u, v, components.contribution((u, v))))
+        components.add((u, v))
+    return steps
+
+
+def gm_fold(interest: Interest, folds: int, rules: Rules = FREE) -> list[Step]:
     steps: list[Step] = []
     for _ in range(folds):
-        steps += gm(interest, without=frozenset((u, v) for u, v, _ in steps))
+        fold = gm(interest, without=frozenset((u, v) for u, v, _ in steps), rules=rules)
+        rules = rules.after(interest, fold)
+        steps += fold
     return steps
 
 
@@ -71,20 +86,24 @@ def low_oda(
     *,
     strict: bool = False,
     maximal: bool = False,
+    rules: Rules = FREE,
 ) -> list[Step]:
     """Algorithm 1 of Low 2010; with k infinite, MinMax-ODA; with `max_degree` too, algorithm 3 of Partial 2016.
 
     `strict` compares as the text of section III does. `maximal` adds any link that does not raise the highest degree
-    before one that does, as long as topics are not connected.
+    before one that does, as long as topics are not connected. With rules, `max_degree` is one of them.
     """
     components = Components(interest)
-    candidates = pairs(interest)
-    degree = [0] * interest.node_count
-    steps: list[Step] = []
+    if rules != FREE and max_degree < math.inf:
+        rules, max_degree = rules.within(interest.node_names, int(max_degree)), math.inf
+    steps = kept(interest, components, rules)
+    candidates = [link for link in pairs(interest) if link not in {(u, v) for u, v, _ in steps}]
+    degree = [sum(node in step[:2] for step in steps) for node in range(interest.node_count)]
     while True:
         highest = max(degree, default=0)
-        lowest_rise = [(u, v) for u, v in candidates if degree[u] < highest and degree[v] < highest]
-        e1, e2 = best(components, lowest_rise), best(components, candidates)
+        allowed = rules.allowed(interest, candidates, steps)
+        lowest_rise = [(u, v) for u, v in allowed if degree[u] < highest and degree[v] < highest]
+        e1, e2 = best(components, lowest_rise), best(components, allowed)
         if e2[2] == 0:
             return steps
         if e1[2] == 0 and not (maximal and lowest_rise):

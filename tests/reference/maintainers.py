@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from reference.backups import SplitMix64, Topics, greedy_backups, primal_dual_backups
+from reference.constrained import FREE, Rules
 
 Link = tuple[str, str]
 # Links added in their order, links removed by name, how many nodes were considered.
@@ -76,7 +78,10 @@ class MaintainerTwin:
         rule: str = "low-oda",
         prune: bool,
         seed: int,
+        rules: Rules = FREE,
     ) -> None:
+        self._rules = rules
+        self._unmended: set[str] = set()
         self.topics = {node: set(wanted) for node, wanted in topics.items()}
         self.links = dict(links)
         self.backups: dict[str, list[str]] = {node: [] for node in topics}
@@ -96,8 +101,9 @@ class MaintainerTwin:
     def join(self, node: str, topics: set[str]) -> Change:
         self.topics[node] = set(topics)
         self.backups[node] = []
+        first = self._link_at_once(node)
         added, shadow = self._connect(node, topics)
-        return self._changed(added, [], shadow, stale=self._no_longer_alone(node, topics))
+        return self._changed(first + added, [], shadow, stale=self._no_longer_alone(node, topics), topics=topics)
 
     def leave(self, node: str) -> Change:
         topics = self.topics[node]
@@ -110,7 +116,7 @@ class MaintainerTwin:
         added = self._construct_low_edges(topics, combinations(sorted(shadows), 2))
         for primary in primaries:
             self.backups[primary].remove(node)
-        return self._changed(added, removed, len(shadows), stale=primaries)
+        return self._changed(added, removed, len(shadows), stale=primaries, topics=topics)
 
     def change(self, node: str, add: set[str], remove: set[str]) -> Change:
         shadow = 0
@@ -124,7 +130,37 @@ class MaintainerTwin:
         more, considered = self._connect(node, add)
         primaries = [u for u in self.primaries()[node] if self.topics[u] & remove]
         stale = primaries + self._no_longer_alone(node, add)
-        return self._changed(added + more, [], shadow + (considered if add else 0), stale=stale)
+        considered = shadow + (considered if add else 0)
+        return self._changed(added + more, [], considered, stale=stale, topics=add | remove)
+
+    def _link_at_once(self, node: str) -> list[Link]:
+        """The links of a newcomer that the rules say are there."""
+        left, found = set(self.topics[node]), []
+        for pair in self._rules.keep + self._rules.require:
+            if node in pair and set(pair) <= self.topics.keys():
+                other = pair[pair[0] == node]
+                self.links[link_of(*pair)] = len(left & self.topics[other])
+                left -= self.topics[other]
+                found.append(link_of(*pair))
+        return found
+
+    def _is_allowed(self, link: Link, degree: Counter[str]) -> bool:
+        """Whether a link may be built; one that is there whenever both ends are takes room before."""
+        away = Counter(
+            name
+            for pair in self._rules.keep + self._rules.require
+            for name in pair
+            if not set(pair) <= self.topics.keys()
+        )
+        full = [name for name in link if degree[name] + away[name] >= self._rules.limit.get(name, math.inf)]
+        return not full and self._rules.may_link(*link)
+
+    def _mend_rest(self, topics: set[str]) -> list[Link]:
+        """Links among all nodes of topics in pieces, these or those that were left so before."""
+        concerned = {t for t in topics | self._unmended if len(pieces(self.topics, self.links, t)) > 1}
+        nodes = sorted({node for topic in concerned for node in subscribers(self.topics, topic)})
+        self._unmended = concerned
+        return self._construct_low_edges(concerned, combinations(nodes, 2))
 
     def jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
         """Several events at once: nodes want these topics from now on, None where they are gone."""
@@ -207,6 +243,8 @@ class MaintainerTwin:
             highest = max(degree.values(), default=0)
             best = low = (0, ("", ""))
             for link in sorted(candidates):
+                if not self._is_allowed(link, degree):
+                    continue
                 u, v = link
                 common = self.topics[u] & self.topics[v] & topics
                 contribution = sum(label[u, topic] != label[v, topic] for topic in common)
@@ -234,12 +272,17 @@ class MaintainerTwin:
     def _degrees(self) -> Counter[str]:
         return Counter(u for link in self.links for u in link)
 
-    def _changed(self, added: list[Link], removed: list[Link], shadow: int, stale: list[str]) -> Change:
+    def _changed(
+        self, added: list[Link], removed: list[Link], shadow: int, stale: list[str], topics: set[str]
+    ) -> Change:
         """Drop the links that no topic needs, oldest first; then, with the links settled, algorithm 8."""
+        if self._rules != FREE:
+            added = added + self._mend_rest(topics)
+        staying = {link_of(*pair) for pair in self._rules.keep + self._rules.require}
         dropped = []
         if self._prune:
             for link in list(self.links):
-                if not needed_for(self.topics, self.links, link):
+                if link not in staying and not needed_for(self.topics, self.links, link):
                     del self.links[link]
                     dropped.append(link)
         for node in stale:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from topicloom.designers.baselines.measured_links import measured
 from topicloom.kernels.living.growing_rows import GrowingRows, new_rows, reserved
 from topicloom.kernels.living.population import Population, Scratch
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay, Provenance
 
@@ -41,9 +42,18 @@ _AT_ONCE = 4096
 
 
 class LiveOverlay:
-    """Nodes with their topics, and links in the order they were added, each with its contribution at that time."""
+    """Nodes with their topics, and links in the order they were added, each with its contribution at that time.
 
-    def __init__(self, overlay: Overlay, random: int) -> None:
+    `constraints` say which links kernels may add. A link that stays takes room at a node while the other is away.
+    """
+
+    def __init__(self, overlay: Overlay, random: int, constraints: Constraints | None = None) -> None:
+        self.constraints = constraints or Constraints()
+        allowed = self.constraints.over(overlay.interest)
+        self._partners: dict[str, list[str]] = {}
+        for a, b in self.constraints.links:
+            self._partners.setdefault(a, []).append(b)
+            self._partners.setdefault(b, []).append(a)
         interest = overlay.interest
         nodes, topics = interest.node_count, interest.topic_count
         self.numbers = dict(interest.node_ids)
@@ -74,6 +84,9 @@ class LiveOverlay:
             backups=new_rows(nodes),
             primaries=new_rows(nodes),
             degrees=degrees,
+            limit=allowed.room.copy(),
+            group=allowed.group.copy(),
+            permitted=allowed.permitted,
         )
         self.scratch = Scratch(
             mark=np.zeros(nodes, np.int64),
@@ -114,10 +127,22 @@ class LiveOverlay:
             self.names.append(node)
             self._make_room_for_nodes()
         self.numbers[node] = number
+        staying = self.staying_neighbours(node)
+        away = len(self._partners.get(node, ())) - len(staying)
+        self.population.limit[number] = self.constraints.limit(node) - away
+        self.population.group[number] = self.constraints.groups.number(node)
+        for other in staying:
+            self.population.limit[other] += 1
         return number
+
+    def staying_neighbours(self, node: str) -> list[int]:
+        """Nodes that are there and that a link with this one, which is there too, is never taken away from."""
+        return [self.numbers[other] for other in self._partners.get(node, ()) if other in self.numbers]
 
     def exit(self, node: str) -> None:
         """Forget a node; kernels know already."""
+        for other in self.staying_neighbours(node):
+            self.population.limit[other] -= 1
         self._free.append(self.numbers.pop(node))
         del self._ordered[bisect_left(self._ordered, node)]
 
@@ -216,7 +241,8 @@ class LiveOverlay:
         degrees = np.zeros(len(rank) + 2, np.int32)
         degrees[: len(population.degrees) - 1] = population.degrees[:-1]
         degrees[-1] = population.degrees[-1]
-        self.population = population._replace(rank=rank, degrees=degrees)
+        limit, group = (_longer(array, count) for array in (population.limit, population.group))
+        self.population = population._replace(rank=rank, degrees=degrees, limit=limit, group=group)
         self.scratch = self._longer_scratch(("mark", "key", "gain", "chosen", "place", "queue"), count)
 
     def _longer_scratch(self, names: Sequence[str], count: int) -> Scratch:

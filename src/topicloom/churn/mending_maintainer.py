@@ -11,6 +11,10 @@ Backups are built anew for the primaries of a node that left (algorithm 8), for 
 of theirs, and for whoever was alone with a topic until another came: only so are all topics of a node covered by
 its backups at all times, as far as others want them.
 
+Constraints are kept throughout. Where they, or the few nodes of a shadow set, leave a topic in pieces, all nodes that
+want it are considered after every event, as another event may have made room. A node that joins is linked at once
+with those that a link of it stays with.
+
 Cost of a leave: a search through each of the node's topics, and pairs of the shadow set times broken topics. Then,
 after its links are known and before the next event, one building of backups for each primary (`settle`).
 Memory: some 40 bytes a subscription and 80 a backup.
@@ -28,8 +32,9 @@ from topicloom.churn.coverage_factor import coverage_factor
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.churn.pruning import Pruner
-from topicloom.kernels.living import shadow_sets
+from topicloom.kernels.living import joining_pieces, shadow_sets
 from topicloom.kernels.living.growing_rows import GrowingRows
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay, Provenance
 
@@ -56,9 +61,12 @@ class MendingMaintainer(Maintainer):
         self._rho = rho
         self._pruner = pruner
         self._made_with = MappingProxyType(dict(made_with))
+        self._constrained = live.constraints != Constraints()
         # A node that has left and must yet be retired, and nodes whose backups must be built anew.
         self._left: int | None = None
         self._stale: Ids = _NOBODY
+        # Topics that constraints have left in pieces.
+        self._broken: Ids = _NOBODY
 
     def build_backups(self, nodes: Ids | None = None) -> None:
         """Build the backups of nodes, one after the other; of all in the order of their names unless given."""
@@ -84,11 +92,24 @@ class MendingMaintainer(Maintainer):
         rank = live.rank_of_new(node)
         numbers = live.numbers_of_topics(topics)
         number = live.enter(node)
-        live.reserve(topics=len(numbers), links=len(numbers), backups=self._coverage * len(numbers))
-        ends, contributions, shadow, self._stale = shadow_sets.join(
-            live.population, live.scratch, number, rank, numbers, self._rho, self._coverage, self._kind
-        )
-        return self._changed(live.record(ends, contributions), [], shadow, numbers)
+        first = np.array(live.staying_neighbours(node), np.int32)
+        links = len(numbers) + len(first)
+        live.reserve(topics=len(numbers), links=links, backups=self._coverage * len(numbers))
+        given = (number, rank, numbers, first, self._is_whole, self._rho, self._coverage, self._kind)
+        ends, contributions, shadow, self._stale = shadow_sets.join(live.population, live.scratch, *given)
+        added = self._record_first(number, first) + live.record(ends, contributions)
+        return self._changed(added, [], shadow, numbers)
+
+    def _covered(self, number: int, first: Ids) -> Ids:
+        """How many topics of a node each of its first neighbours is the first to want too."""
+        topics = self.live.population.topics
+        left = set(row_of(topics, number).tolist())
+        covered = []
+        for other in first.tolist():
+            common = left.intersection(row_of(topics, other).tolist())
+            covered.append(len(common))
+            left -= common
+        return np.array(covered, np.int32)
 
     def _leave(self, node: str) -> Change:
         live = self.live
@@ -96,7 +117,7 @@ class MendingMaintainer(Maintainer):
         numbers = row_of(live.population.topics, number).copy()
         live.reserve(links=len(numbers) * int(live.population.neighbours.length[number]))
         ends, contributions, shadow, around = shadow_sets.leave(
-            live.population, live.scratch, number, self._rho, self._kind
+            live.population, live.scratch, number, self._is_whole, self._rho, self._kind
         )
         removed = sorted(live.strike((min(number, other), max(number, other))) for other in around.tolist())
         live.exit(node)
@@ -115,10 +136,26 @@ class MendingMaintainer(Maintainer):
             backups=self._coverage * len(numbers[2]),
         )
         ends, contributions, shadow, self._stale = shadow_sets.change(
-            live.population, live.scratch, number, *numbers, self._rho, self._coverage, self._kind
+            live.population, live.scratch, number, *numbers, self._is_whole, self._rho, self._coverage, self._kind
         )
         added = live.record(ends, contributions)
         return self._changed(added, [], shadow, np.concatenate([numbers[1], numbers[3]]))
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no topic was left in pieces, so that only an event can have broken one."""
+        return len(self._broken) == 0
+
+    def _mend_rest(self, topics: Ids) -> list[Link]:
+        """Add links among all nodes of topics that are in pieces, these or earlier ones, as far as allowed."""
+        live = self.live
+        concerned = np.union1d(topics, self._broken).astype(np.int32)
+        nodes, table, self._broken = joining_pieces.pieces_of(live.population, live.scratch, concerned)
+        if len(self._broken) == 0:
+            return []
+        live.reserve(links=int(table.max(axis=0).sum()))
+        anybody = np.int64(joining_pieces.NOBODY)
+        return live.record(*joining_pieces.mend(live.population, nodes, table, anybody, self._rho))
 
     def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
         """Several events mended at once, among the shadow sets of all that they change."""
@@ -131,7 +168,7 @@ class MendingMaintainer(Maintainer):
         shadow = {other for node in given_up if given_up[node] for other in self._around(node)}
         removed = self._let_go(before, after)
         shadow, alone = shadow | self._old_members(taken_up), self._old_members(taken_up, alone=True)
-        newer = self._let_come(wanted)
+        newer, staying = self._let_come(wanted)
         stale = {live.numbers[node] for node in alone}
         for node, topics in given_up.items():
             if topics and wanted[node] is not None:
@@ -155,7 +192,7 @@ class MendingMaintainer(Maintainer):
         live.reserve(links=len(nodes) * len(concerned))
         ends, contributions = shadow_sets.mend_jointly(live.population, live.scratch, concerned, nodes, self._rho)
         self._stale = self._by_rank(number for number in stale if live.population.rank[number] >= 0)
-        return self._changed(live.record(ends, contributions), removed, len(nodes), concerned)
+        return self._changed(staying + live.record(ends, contributions), removed, len(nodes), concerned)
 
     def _around(self, node: str, *, linked: bool = True) -> list[str]:
         """Who may mend in the place of a node: its backups, and its neighbours where they are linked with it."""
@@ -192,9 +229,14 @@ class MendingMaintainer(Maintainer):
                 removed += [live.strike((min(number, other), max(number, other))) for other in lost.tolist()]
         return sorted(removed)
 
-    def _let_come(self, wanted: Mapping[str, set[str] | None]) -> list[str]:
-        """Let nodes come, and others want what they take up; give those that are there and want other topics."""
+    def _let_come(self, wanted: Mapping[str, set[str] | None]) -> tuple[list[str], list[Link]]:
+        """Let nodes come, and others want what they take up.
+
+        Give those that are there and want other topics, and the links that newcomers have at once.
+        """
         live = self.live
+        staying: list[Link] = []
+        gone = {node for node, topics in wanted.items() if topics is None}
         newer = [node for node in sorted(wanted) if wanted[node] is not None]
         for node in newer:
             numbers = live.numbers_of_topics(sorted(wanted[node] or ()))
@@ -204,15 +246,25 @@ class MendingMaintainer(Maintainer):
             else:
                 rank = live.rank_of_new(node)
                 number = live.enter(node)
-                live.reserve(topics=len(numbers), backups=self._coverage * len(numbers))
-                shadow_sets.arrive(live.population, number, rank, numbers)
-        return newer
+                there = [u for u in live.staying_neighbours(node) if live.names[u] not in gone]
+                first = np.array(there, np.int32)
+                live.reserve(topics=len(numbers), links=len(first), backups=self._coverage * len(numbers))
+                shadow_sets.arrive(live.population, number, rank, numbers, first)
+                staying += self._record_first(number, first)
+        return newer, staying
+
+    def _record_first(self, number: int, first: Ids) -> list[Link]:
+        """Note the links that a newcomer has at once."""
+        ends = np.stack([np.full(len(first), number, np.int32), first], axis=1)
+        return self.live.record(ends, self._covered(number, first))
 
     def _by_rank(self, numbers: Iterable[int]) -> Ids:
         some: Ids = np.array(sorted(set(numbers)), np.int32)
         return some[np.argsort(self.live.population.rank[some], kind="stable")]
 
     def _changed(self, added: list[Link], removed: list[Link], shadow: int, topics: Ids) -> Change:
+        if self._constrained:
+            added = added + self._mend_rest(topics)
         if self._pruner is not None:
             removed = removed + self._pruner.prune(self.live, topics, added)
             gone = set(removed)

@@ -14,8 +14,10 @@ from topicloom.churn.live_overlay import LiveOverlay
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.churn.pruning import Pruner
-from topicloom.churn.rebuild import RebuildMaintainer, choosing
+from topicloom.churn.rebuild import RebuildMaintainer, choosing, links_by_name
+from topicloom.errors import InputError
 from topicloom.kernels.living import shadow_sets
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -79,20 +81,38 @@ class Settings:
             object.__setattr__(self, name, parameter.checked(getattr(self, name)))
 
 
-def maintainer(overlay: Overlay, settings: Settings | None = None) -> Maintainer:
+def maintainer(
+    overlay: Overlay, settings: Settings | None = None, constraints: Constraints | None = None
+) -> Maintainer:
     """A maintainer of an overlay; backups are built at once.
 
     Args:
-        overlay: must be topic-connected over its interest.
+        overlay: must be topic-connected over its interest, and break no constraints.
         settings: how to maintain it; by shadow sets unless given.
+        constraints: which links may be added, and which are there while both ends are. They are never broken, so
+            events may leave topics in pieces.
     """
     settings = settings or Settings()
     require_connected(overlay)
+    if constraints is not None:
+        constraints.require_kept(links_by_name(overlay), "the overlay")
+        require_staying(overlay, constraints)
     if settings.method == "rebuild":
-        return RebuildMaintainer(overlay, settings.rule, settings.rho)
-    made = mending(LiveOverlay(overlay, settings.seed), settings)
+        return RebuildMaintainer(overlay, settings.rule, settings.rho, constraints)
+    made = mending(LiveOverlay(overlay, settings.seed, constraints), settings)
     made.build_backups()
     return made
+
+
+def require_staying(overlay: Overlay, constraints: Constraints) -> None:
+    """An error where an overlay lacks a link that stays, though both its nodes are there."""
+    there = set(links_by_name(overlay))
+    ids = overlay.interest.node_ids
+    for a, b in constraints.links:
+        if a in ids and b in ids and (a, b) not in there:
+            raise InputError(
+                f"the overlay lacks the link '{a}' - '{b}', which is to be kept; design it with the same fleet"
+            )
 
 
 def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
@@ -112,7 +132,7 @@ def _made(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
         kind=_kind(settings),
         coverage=settings.coverage if shadow else 0,
         rho=_rho(settings),
-        pruner=Pruner() if settings.prune else None,
+        pruner=Pruner(live.constraints.links) if settings.prune else None,
         made_with={
             **choosing(settings.rule, settings.rho),
             **about_backups,

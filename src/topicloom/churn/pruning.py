@@ -20,9 +20,10 @@ _Ends = tuple[int, int]
 
 
 class Pruner:
-    """Remembers why each link is needed."""
+    """Remembers why each link is needed; links of the names in `staying` are never dropped."""
 
-    def __init__(self) -> None:
+    def __init__(self, staying: Iterable[tuple[str, str]] = ()) -> None:
+        self._staying = frozenset(staying)
         self._reason: dict[_Ends, int] = {}
         # The reverse; links that are gone, or have another reason by now, may still be in it.
         self._needing: defaultdict[int, set[_Ends]] = defaultdict(set)
@@ -39,7 +40,8 @@ class Pruner:
             self._reason.pop((u, v), None)
             changed.update(needed_links.common_topics(live.population, live.scratch, u, v).tolist())
         self._meet(live, fresh)
-        doubtful = sorted(self._unfounded(live, changed) + fresh, key=self._age.__getitem__)
+        found = [ends for ends in self._unfounded(live, changed) + fresh if live.link(*ends) not in self._staying]
+        doubtful = sorted(found, key=self._age.__getitem__)
         reasons = needed_links.prune(live.population, live.scratch, _table(doubtful)).tolist()
         dropped = []
         for ends, reason in zip(doubtful, reasons, strict=True):

@@ -15,6 +15,7 @@ from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.designers import DESIGNERS, run_prepared
 from topicloom.designers.run import warm_up
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay, Provenance
 
@@ -26,10 +27,11 @@ class RebuildMaintainer(Maintainer):
 
     method = "rebuild"
 
-    def __init__(self, overlay: Overlay, rule: str, rho: float) -> None:
+    def __init__(self, overlay: Overlay, rule: str, rho: float, constraints: Constraints | None = None) -> None:
+        self._constraints = constraints
         self._made_with = MappingProxyType(choosing(rule, rho))
         self._designer = DESIGNERS.prepare(rule, 0, {"k": rho} if rule == "low-oda" else {})
-        warm_up(self._designer, overlay.interest)
+        warm_up(self._designer, overlay.interest, constrained=constraints is not None)
         self._overlay = overlay
         self.build_seconds = 0.0
         interest = overlay.interest
@@ -38,7 +40,7 @@ class RebuildMaintainer(Maintainer):
             node: {names[topic] for topic in interest.topics_of(number).tolist()}
             for node, number in interest.node_ids.items()
         }
-        self._links = _links(overlay)
+        self._links = links_by_name(overlay)
         # Numbers of topics in the order they came, and the numbers of each node's topics beside the topics themselves.
         self._topic_names: list[str] = []
         self._topic_numbers: dict[str, int] = {}
@@ -67,9 +69,9 @@ class RebuildMaintainer(Maintainer):
         return self._rebuilt()
 
     def _rebuilt(self) -> Change:
-        made = run_prepared(self._designer, self._interest_now())
+        made = run_prepared(self._designer, self._interest_now(), constraints=self._constraints)
         self._overlay, self.build_seconds = made.overlay, made.processor_seconds
-        before, self._links = self._links, _links(self._overlay)
+        before, self._links = self._links, links_by_name(self._overlay)
         return Change(
             tuple(link for link in self._links if link not in before),
             tuple(sorted(before.keys() - self._links.keys())),
@@ -143,7 +145,7 @@ def choosing(rule: str, rho: float) -> dict[str, int | float | str | bool]:
     return {"rho": rho} if rule == "low-oda" else {"rule": rule}
 
 
-def _links(overlay: Overlay) -> dict[Link, None]:
+def links_by_name(overlay: Overlay) -> dict[Link, None]:
     """The links of an overlay, in their order."""
     names = overlay.interest.node_names
     ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)

@@ -22,6 +22,7 @@ from topicloom.churn.methods import Settings, mending
 from topicloom.churn.rebuild import RebuildMaintainer
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -36,6 +37,7 @@ class Snapshot:
     settings: Settings
     origin: str
     last_event: int | None
+    constraints: Constraints | None = None
 
 
 def checksum(text: str) -> str:
@@ -55,6 +57,7 @@ def write_snapshot(path: Path, snapshot: Snapshot) -> None:
         "format": _FORMAT,
         "settings": asdict(snapshot.settings),
         "origin": snapshot.origin,
+        "constraints": None if snapshot.constraints is None else snapshot.constraints.text,
         "last_event": snapshot.last_event,
         "nodes": {node: maintainer.topics_of(node) for node in names},
         "links": [[names[u], names[v], contribution] for u, v, contribution in zip(*columns, strict=True)],
@@ -78,18 +81,22 @@ def read_snapshot(path: Path) -> Snapshot:
     if content["format"] != _FORMAT:
         raise InputError(f"{path}: was written by another version of Topicloom (format {content['format']})")
     settings = Settings(**content["settings"])
-    return Snapshot(_maintainer(content, settings), settings, content["origin"], content["last_event"])
+    # A snapshot of an earlier version knows no constraints.
+    text_of_constraints = content.get("constraints")
+    constraints = None if text_of_constraints is None else Constraints.from_text(text_of_constraints)
+    made = _maintainer(content, settings, constraints)
+    return Snapshot(made, settings, content["origin"], content["last_event"], constraints)
 
 
-def _maintainer(content: dict[str, Any], settings: Settings) -> Maintainer:
+def _maintainer(content: dict[str, Any], settings: Settings, constraints: Constraints | None) -> Maintainer:
     interest = Interest.from_pairs((node, topic) for node, topics in content["nodes"].items() for topic in topics)
     ids = interest.node_ids
     links = [(ids[source], ids[target], contribution) for source, target, contribution in content["links"]]
     table = np.array(links, np.int32).reshape(-1, 3)
     overlay = Overlay(interest, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
     if settings.method == "rebuild":
-        return RebuildMaintainer(overlay, settings.rule, settings.rho)
-    live = LiveOverlay(overlay, content["random"])
+        return RebuildMaintainer(overlay, settings.rule, settings.rho, constraints)
+    live = LiveOverlay(overlay, content["random"], constraints)
     live.set_backups(content["backups"])
     return mending(live, settings)
 

@@ -20,6 +20,7 @@ from topicloom.churn.maintainer import Change, EventRefused, Maintainer
 from topicloom.churn.methods import Settings, maintainer
 from topicloom.churn.snapshot import Snapshot, origin_of, read_snapshot, write_snapshot
 from topicloom.errors import InputError
+from topicloom.model.constraints import Constraints
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
 
@@ -54,6 +55,7 @@ class LivingState:
         self.last_event = snapshot.last_event
         self._settings = snapshot.settings
         self._origin = snapshot.origin
+        self._constraints = snapshot.constraints
         self._journal = journal
         self._folder = folder
         # Events that an earlier run has seen since its snapshot.
@@ -89,7 +91,7 @@ class LivingState:
         """Write a snapshot and begin a new journal."""
         if self._folder is None or self._journal is None:
             return
-        snapshot = Snapshot(self.maintainer, self._settings, self._origin, self.last_event)
+        snapshot = Snapshot(self.maintainer, self._settings, self._origin, self.last_event, self._constraints)
         write_snapshot(self._folder / _SNAPSHOT, snapshot)
         self._journal.close()
         begin_journal(self._folder / _JOURNAL, self.last_event)
@@ -141,24 +143,29 @@ class LivingState:
 
 @contextmanager
 def living(
-    overlay: Overlay, settings: Settings, folder: Path | None = None, *, recover: bool = False
+    overlay: Overlay,
+    settings: Settings,
+    folder: Path | None = None,
+    *,
+    recover: bool = False,
+    constraints: Constraints | None = None,
 ) -> Iterator[LivingState]:
     """A maintainer of an overlay, from scratch or as the folder has it.
 
-    A folder must have begun with the same overlay and settings. `recover` accepts a damaged journal up to the last good
-    event, and keeps the damaged one aside.
+    A folder must have begun with the same overlay, settings and constraints. `recover` accepts a damaged journal up to
+    the last good event, and keeps the damaged one aside.
     """
-    origin = origin_of(overlay)
     if folder is None:
-        yield LivingState(Snapshot(maintainer(overlay, settings), settings, origin, None))
+        yield LivingState(_begun(overlay, settings, constraints))
         return
     with _alone(folder):
         if not (folder / _SNAPSHOT).exists():
             _require_unused(folder)
             begin_journal(folder / _JOURNAL, None)
-            write_snapshot(folder / _SNAPSHOT, Snapshot(maintainer(overlay, settings), settings, origin, None))
+            write_snapshot(folder / _SNAPSHOT, _begun(overlay, settings, constraints))
         snapshot = read_snapshot(folder / _SNAPSHOT)
-        _require_same(folder, snapshot, settings, origin)
+        origin = origin_of(overlay)
+        _require_same(folder, snapshot, settings, origin, constraints)
         events = _journalled(folder / _JOURNAL, snapshot.last_event, recover=recover)
         state = LivingState(snapshot, Journal(folder / _JOURNAL, len(events)), folder, events)
         try:
@@ -204,13 +211,23 @@ def _require_unused(folder: Path) -> None:
         raise InputError(f"{folder}: holds '{min(others)}' and is no state of maintain; give a new or empty folder")
 
 
-def _require_same(folder: Path, snapshot: Snapshot, settings: Settings, origin: str) -> None:
+def _begun(overlay: Overlay, settings: Settings, constraints: Constraints | None) -> Snapshot:
+    """A maintainer that has seen no event."""
+    made = maintainer(overlay, settings, constraints)
+    return Snapshot(made, settings, origin_of(overlay), None, constraints)
+
+
+def _require_same(
+    folder: Path, snapshot: Snapshot, settings: Settings, origin: str, constraints: Constraints | None
+) -> None:
     for name, value in vars(settings).items():
         kept = getattr(snapshot.settings, name)
         if kept != value:
             raise InputError(f"{folder}: was begun with {name} {kept}, not {value}; give the same, or another folder")
     if snapshot.origin != origin:
         raise InputError(f"{folder}: was begun with other subscriptions or links; give those, or another folder")
+    if snapshot.constraints != constraints:
+        raise InputError(f"{folder}: was begun with another fleet; give the same, or another folder", "fleet")
 
 
 @contextmanager

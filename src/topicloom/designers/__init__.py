@@ -7,22 +7,26 @@
 - `backbone`: `backbone`, for fleets too large for the others.
 - `registry`: all designers by name. `run`: budget, memory, compiling and time around a designer's own function.
 - `base`: what a designer is. `memory`: refusing what would not fit.
+- `blocked_topics`: topics that constraints leave in pieces, and what is in the way.
 """
 
 from topicloom.algorithms import Parameter, Stopped, Watch
 from topicloom.designers.base import Designer, Links
 from topicloom.designers.baselines.measured_links import measured
+from topicloom.designers.blocked_topics import BlockedTopics, blocked_topics
 from topicloom.designers.registry import DESIGNERS, find_designer
 from topicloom.designers.run import DesignRun, checked_parameters, design, run, run_prepared
 
 __all__ = [
     "DESIGNERS",
+    "BlockedTopics",
     "DesignRun",
     "Designer",
     "Links",
     "Parameter",
     "Stopped",
     "Watch",
+    "blocked_topics",
     "checked_parameters",
     "design",
     "find_designer",

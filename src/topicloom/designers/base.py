@@ -54,11 +54,13 @@ class Designer(Algorithm):
     """An algorithm that builds an overlay from an interest."""
 
     guarantee: str
-    build: Callable[[Interest, Mapping[str, Any], np.random.Generator, Watch], Links]
+    build: Callable[..., Links]  # of an interest, checked parameters, a generator and a watch
     # Bytes that building would take at most, for an interest and checked parameters.
     memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
     # What `Watch.done` comes to if all topics end up connected; None where nobody knows beforehand.
     total: Callable[[Interest, Mapping[str, Any]], int] | None = None
+    # Whether `build` takes `ConstraintArrays` too, or None, and keeps to them.
+    takes_constraints: bool = False
 
     @property
     def budget(self) -> str | None:

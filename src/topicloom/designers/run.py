@@ -18,12 +18,15 @@ from topicloom.designers import memory
 from topicloom.designers.base import BUDGET_RATIO, MATCHING, Designer
 from topicloom.designers.greedy.merging import prefers_bitsets
 from topicloom.designers.registry import DESIGNERS
+from topicloom.errors import InputError
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 
 # One tiny interest for each representation that greedy designers choose from.
 _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]
 _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
+_TINY_CONSTRAINTS = Constraints(forbid=(("a", "c"),), keep=(("a", "b"),))
 
 # What budget ratios are shares of, by the matchings; kept for interests in use, as several designers may get a share.
 _WHOLE: Mapping[Value | None, Prepared[Designer]] = {
@@ -45,6 +48,7 @@ def design(
     *,
     seed: int = 0,
     watch: Watch | None = None,
+    constraints: Constraints | None = None,
     **parameters: Value | None,
 ) -> Overlay:
     """Build an overlay.
@@ -53,29 +57,44 @@ def design(
     takes. A budget may be given as `budget_ratio` instead of `max_edges` or `max_degree`: that share of what
     `minmax-oda` needs. `seed` matters to random designers alone. `watch` lets another thread see how far it is, or stop
     it, which raises `Stopped` here.
+    `constraints` say which links may be built; they are never broken, so topics may be left in pieces.
     """
     if isinstance(interest, (str, PathLike)):
         interest = Interest.read(interest)
-    return run(interest, algorithm, seed=seed, watch=watch, **parameters).overlay
+    return run(interest, algorithm, seed=seed, watch=watch, constraints=constraints, **parameters).overlay
 
 
 def run(
-    interest: Interest, algorithm: str, *, seed: int = 0, watch: Watch | None = None, **parameters: Value | None
+    interest: Interest,
+    algorithm: str,
+    *,
+    seed: int = 0,
+    watch: Watch | None = None,
+    constraints: Constraints | None = None,
+    **parameters: Value | None,
 ) -> DesignRun:
     """Build an overlay as `design` does, and say how long the algorithm itself took."""
-    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch)
+    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch, constraints)
 
 
-def run_prepared(prepared: Prepared[Designer], interest: Interest, watch: Watch | None = None) -> DesignRun:
+def run_prepared(
+    prepared: Prepared[Designer],
+    interest: Interest,
+    watch: Watch | None = None,
+    constraints: Constraints | None = None,
+) -> DesignRun:
     """Build an overlay with a designer whose parameters are checked already: `DESIGNERS.prepare` gives one."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
     watch = watch or Watch()
+    if constraints is not None:
+        require_constrainable(designer)
     if designer.budget is not None and BUDGET_RATIO.name in parameters:
         whole = _whole(parameters)
         parameters[designer.budget] = _budget(designer.budget, interest, whole, parameters[BUDGET_RATIO.name], watch)
     memory.require(designer.name, designer.memory(interest, parameters))
-    warm_up(prepared, interest)
-    links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch))
+    warm_up(prepared, interest, constrained=constraints is not None)
+    within = () if constraints is None else (constraints.over(interest),)
+    links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch, *within))
     if watch.stopped:
         raise Stopped(f"{designer.name} was asked to stop")
     provenance = Provenance(designer.name, MappingProxyType(parameters), prepared.seed_used, facts=links.facts)
@@ -83,7 +102,14 @@ def run_prepared(prepared: Prepared[Designer], interest: Interest, watch: Watch 
     return DesignRun(overlay=overlay, **vars(time))
 
 
-def warm_up(prepared: Prepared[Designer], interest: Interest) -> None:
+def require_constrainable(designer: Designer) -> None:
+    """An error where a designer keeps to no constraints."""
+    if not designer.takes_constraints:
+        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_constraints)
+        raise InputError(f"{designer.name} keeps to no constraints on links; those that do are {able}")
+
+
+def warm_up(prepared: Prepared[Designer], interest: Interest, *, constrained: bool = False) -> None:
     """Compile what a design of an interest like this one needs, by designing a tiny one; once in a process."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
     if parameters.pop(BUDGET_RATIO.name, None) is not None:
@@ -91,13 +117,14 @@ def warm_up(prepared: Prepared[Designer], interest: Interest) -> None:
     if designer.budget is not None:
         # May not be known yet, and does not matter to the compiler.
         parameters[designer.budget] = 1
-    _compile(designer, tuple(parameters.items()), prefers_bitsets(interest))
+    _compile(designer, tuple(parameters.items()), prefers_bitsets(interest), constrained)
 
 
 @lru_cache(maxsize=256)
-def _compile(designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool) -> None:
+def _compile(designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool, constrained: bool) -> None:
     tiny = Interest.from_pairs(_TINY_SHARED if bitsets else _TINY_SPARSE)
-    designer.build(tiny, dict(parameters), np.random.default_rng(0), Watch())
+    within = (_TINY_CONSTRAINTS.over(tiny),) if constrained else ()
+    designer.build(tiny, dict(parameters), np.random.default_rng(0), Watch(), *within)
 
 
 def checked_parameters(designer: Designer, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,14 @@
 - `roles`: who wants and who publishes what within a topic; filters that overlap are one topic.
 - `filters`: wildcards of MQTT, NATS and AMQP. `filter_index`: which of many filters overlap.
 - `overlay`: links in the order they were added, with their provenance. `overlay_picture`: how it is drawn.
+- `constraints`: which links may be built, and which stay.
 - `events`: what happens to a fleet, as JSON Lines.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 """
 
 from topicloom.errors import InputError
+from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 
-__all__ = ["InputError", "Interest", "Overlay", "Provenance"]
+__all__ = ["Constraints", "InputError", "Interest", "NodeRule", "Overlay", "Provenance"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.algorithm_options import maintainer_options, taking
+from topicloom.cli.shared.design_work import constraints_of, tell_of_blocked
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ Example:
   topicloom maintain subs.parquet overlay.parquet events.jsonl \\
       --state fleet-state --trace trace.parquet --out mended.parquet \\
       --out-subs subs-now.parquet
+  topicloom maintain subs.parquet overlay.parquet events.jsonl \\
+      --fleet fleet.toml --out mended.parquet
 """
 
 
@@ -89,6 +93,7 @@ def command(
         bool, typer.Option("--strict", help="Stop at the first event that cannot have happened.")
     ] = False,
     seed: options.Seed = 0,
+    limits: options.FleetLimits,
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
@@ -105,6 +110,7 @@ def command(
     from topicloom.model.events import read_events
 
     settings = Settings(**parameters, seed=seed)
+    fleet = limits.read()
     inputs = (subs.path, overlay, events)
     if assumptions is not None and jointly > 1:
         raise InputError("assumptions are about single events; leave out jointly", "assumptions", "jointly")
@@ -116,9 +122,9 @@ def command(
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         due = working.do(f"reading {events.name}", lambda: read_events(events))
         run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
-        living_state = working.do(
-            "making ready", lambda: stack.enter_context(living(given, settings, state, recover=recover))
-        )
+        constraints = constraints_of(fleet, interest)
+        begin = partial(living, given, settings, state, recover=recover, constraints=constraints)
+        living_state = working.do("making ready", lambda: stack.enter_context(begin()))
         working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
         result = working.do("writing", lambda: _written(living_state, out, out_subs))
     if trace is not None:
@@ -134,6 +140,8 @@ def command(
     for row in [row for row in run.rows if row.error is not None][:1]:
         others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
         print(output.one_line(f"topicloom: refused event {row.event}: {row.error}{others}"), file=sys.stderr)
+    if constraints is not None and tell_of_blocked(living_state.maintainer.overlay(), constraints):
+        raise typer.Exit(1)
 
 
 class _Run:

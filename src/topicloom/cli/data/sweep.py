@@ -16,6 +16,7 @@ EXAMPLES = """\b
 Example:
   topicloom sweep grid.toml --out results
   topicloom sweep grid.toml --out results --master spark://host:7077
+  topicloom sweep grid.toml --fleet fleet.toml --out results
 
 \b
 A SPEC, in which a list means all of its values:
@@ -44,6 +45,7 @@ def command(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to; new, or one that a sweep wrote.")
     ],
+    limits: options.FleetLimits,
     spark: options.Spark,
     printing: options.Printing,
 ) -> None:
@@ -57,8 +59,9 @@ def command(
     from topicloom.pipeline.sweeps.sweep_spec import read_spec
 
     read = read_spec(spec)
+    fleet = limits.read()
     with printing.working(spark) as working:
-        plan = working.do("looking for finished cells", lambda: plan_sweep(read, out))
+        plan = working.do("looking for finished cells", lambda: plan_sweep(read, out, fleet))
         result = run_and_write(
             working,
             spark,

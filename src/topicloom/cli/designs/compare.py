@@ -10,19 +10,20 @@ import typer
 from topicloom.cli.designs.measure import proved
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.algorithm_options import prepared_each, taking
-from topicloom.cli.shared.design_work import designer_options, run_designer
+from topicloom.cli.shared.design_work import constraints_of, designer_options, run_designer
 from topicloom.cli.shared.progress import Working
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
     from topicloom.designers import Designer
-    from topicloom.model import Interest
+    from topicloom.model import Constraints, Interest
 
 EXAMPLES = """\b
 Example:
   topicloom compare subs.parquet
   topicloom compare subs.parquet --algorithms gpm,random-m --max-degree 8
+  topicloom compare subs.parquet --fleet fleet.toml
 """
 
 DEFAULT_ALGORITHMS = "gm,minmax-oda,low-oda,cd-oda-2,ring-per-topic"
@@ -39,19 +40,29 @@ def command(
     seed: options.Seed = 0,
     no_diameters: options.NoDiameters = False,
     bound: options.Bound = False,
+    limits: options.FleetLimits,
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Measure several designers side by side.
 
-    Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes.
+    Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes. With
+    a fleet, those of the usual ones are compared that keep to it.
     """
     from topicloom.designers import DESIGNERS
+    from topicloom.designers.run import require_constrainable
 
+    fleet = limits.read()
+    if fleet is not None and algorithms == DEFAULT_ALGORITHMS:
+        algorithms = ",".join(name for name in algorithms.split(",") if DESIGNERS[name].takes_constraints)
     each = prepared_each(DESIGNERS, algorithms, seed, parameters)
+    if fleet is not None:
+        for prepared in each:
+            require_constrainable(prepared.algorithm)
     with printing.working() as working:
         interest = subs.read(working)
-        rows = [_measured(working, prepared, interest, diameters=not no_diameters) for prepared in each]
+        constraints = constraints_of(fleet, interest)
+        rows = [_measured(working, prepared, interest, constraints, diameters=not no_diameters) for prepared in each]
         bounds = proved(working, interest) if bound else {}
     rows = [row | bounds for row in rows]
     if printing.json:
@@ -60,10 +71,17 @@ def command(
         _print(rows, diameters=not no_diameters)
 
 
-def _measured(working: Working, prepared: Prepared[Designer], interest: Interest, *, diameters: bool) -> dict[str, Any]:
+def _measured(
+    working: Working,
+    prepared: Prepared[Designer],
+    interest: Interest,
+    constraints: Constraints | None,
+    *,
+    diameters: bool,
+) -> dict[str, Any]:
     from topicloom.metrics import measure
 
-    result = run_designer(working, prepared, interest)
+    result = run_designer(working, prepared, interest, constraints)
     provenance = result.overlay.provenance
     assert provenance is not None
     measures = working.do(f"measuring {prepared.name}", lambda: measure(interest, result.overlay, diameters=diameters))

@@ -10,7 +10,7 @@ import typer
 
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.algorithm_options import given, taking
-from topicloom.cli.shared.design_work import designer_options, run_designer
+from topicloom.cli.shared.design_work import constraints_of, designer_options, run_designer, tell_of_blocked
 from topicloom.cli.shared.spark_work import spark_work
 from topicloom.present import numbers
 
@@ -26,6 +26,8 @@ Example:
       --out overlay.parquet
   topicloom design subs.parquet --algorithm gpa --budget-ratio 0.5 \\
       --out overlay.parquet --json
+  topicloom design subs.parquet --algorithm low-oda --fleet fleet.toml \\
+      --out overlay.parquet
   topicloom design fleet --algorithm backbone --spark \\
       --out overlay.parquet
 """
@@ -51,6 +53,7 @@ def command(
     on_spark: Annotated[
         bool, typer.Option("--spark", help="Design on Spark what `topicloom ingest` wrote, for backbone: same links.")
     ] = False,
+    limits: options.FleetLimits,
     spark: options.Spark,
     printing: options.Printing,
     **parameters: Any,
@@ -60,8 +63,13 @@ def command(
     Links join nodes that want the same topic, until each topic is connected or the budget is spent.
     """
     from topicloom.designers import DESIGNERS
+    from topicloom.designers.run import require_constrainable
 
     prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
+    fleet = limits.read()
+    if fleet is not None:
+        require_constrainable(prepared.algorithm)
+        _require_not_on_spark(on_spark)
     if on_spark:
         facts = _design_on_spark(prepared, subs.path, out, spark, printing)
     else:
@@ -69,7 +77,8 @@ def command(
         checked_paths.require_writable(out, subs.path)
         with printing.working() as working:
             interest = subs.read(working)
-            result = run_designer(working, prepared, interest)
+            constraints = constraints_of(fleet, interest)
+            result = run_designer(working, prepared, interest, constraints)
             facts = working.do("measuring", lambda: _facts(result.overlay)) | {"seconds": result.seconds}
         result.overlay.write(out)
     facts["out"] = str(out)
@@ -78,8 +87,19 @@ def command(
     else:
         _print(facts)
         printing.written(out)
-    if prepared.name == "backbone" and not facts["topic_connected"]:
+    if facts["topic_connected"]:
+        return
+    if fleet is not None and tell_of_blocked(result.overlay, fleet.constraints):
+        raise typer.Exit(1)
+    if prepared.name == "backbone":
         _tell_of_pieces(facts)
+
+
+def _require_not_on_spark(on_spark: bool) -> None:
+    from topicloom.errors import InputError
+
+    if on_spark:
+        raise InputError("fleet is not for designs on Spark; leave out spark, or fleet", "fleet", "spark")
 
 
 def _require_no_spark(spark: options.Spark) -> None:

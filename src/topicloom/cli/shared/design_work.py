@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import typer
+
+from topicloom.cli.shared import output
 from topicloom.cli.shared.algorithm_options import Options, shared_options
 from topicloom.cli.shared.progress import Working
+from topicloom.present import numbers
 
 if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
+    from topicloom.deploy import Fleet
     from topicloom.designers import Designer, DesignRun
-    from topicloom.model import Interest
+    from topicloom.model import Constraints, Interest, Overlay
 
+_SHOWN_TOPICS = 3
 COMPILING = "compiling kernels, once after an install or update"
 
 
@@ -22,17 +28,43 @@ def designer_options() -> Options:
     return shared_options(DESIGNERS.values())
 
 
-def run_designer(working: Working, prepared: Prepared[Designer], interest: Interest) -> DesignRun:
+def constraints_of(fleet: Fleet | None, interest: Interest) -> Constraints | None:
+    """What a fleet allows, which must have a broker for every node; None where no fleet is given."""
+    if fleet is None:
+        return None
+    fleet.require_brokers(interest.node_names)
+    return fleet.constraints
+
+
+def run_designer(
+    working: Working, prepared: Prepared[Designer], interest: Interest, constraints: Constraints | None = None
+) -> DesignRun:
     """Compile, then run, each with its own line of progress."""
     from topicloom.designers import Watch, run_prepared
     from topicloom.designers.run import warm_up
 
-    working.do("loading kernels", lambda: warm_up(prepared, interest), if_slow=COMPILING)
+    constrained = constraints is not None
+    working.do("loading kernels", lambda: warm_up(prepared, interest, constrained=constrained), if_slow=COMPILING)
     total = prepared.algorithm.total
     watch = Watch()
     return working.do(
         prepared.name,
-        lambda: run_prepared(prepared, interest, watch),
+        lambda: run_prepared(prepared, interest, watch, constraints),
         watch=watch,
         total=None if total is None else total(interest, prepared.parameters),
     )
+
+
+def tell_of_blocked(overlay: Overlay, constraints: Constraints) -> bool:
+    """Tell which topics constraints leave in pieces and what is in the way; give whether there are any."""
+    from topicloom.designers import blocked_topics
+
+    blocked = blocked_topics(overlay, constraints)
+    if not blocked.topics or blocked.reason is None:
+        return False
+    shown = ", ".join(f"'{topic}'" for topic in blocked.topics[:_SHOWN_TOPICS])
+    more = f" and {len(blocked.topics) - _SHOWN_TOPICS:,} more" if len(blocked.topics) > _SHOWN_TOPICS else ""
+    are = numbers.count_of(len(blocked.topics), "topic") + (" is" if len(blocked.topics) == 1 else " are")
+    line = f"{are} in pieces, as the fleet allows no more links: {shown}{more}; in the way: {blocked.reason}"
+    typer.echo(output.one_line(line), err=True)
+    return True

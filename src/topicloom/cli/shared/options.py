@@ -14,6 +14,7 @@ from topicloom.cli.shared.shared_options import SharedOptions
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
+    from topicloom.deploy import Fleet
     from topicloom.model import Interest
     from topicloom.pipeline import SparkOptions
 
@@ -218,6 +219,33 @@ class Printing(SharedOptions):
         """Say where something was written."""
         if not self.quiet:
             output.say(f"{what} written to {output.one_line(str(path))}".lstrip())
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetLimits(SharedOptions):
+    """Which links there may be."""
+
+    fleet: Annotated[
+        Path | None,
+        typer.Option(
+            "--fleet",
+            "-f",
+            metavar="FILE",
+            help="TOML file of the fleet: max_links, accepts and region of each broker, links to forbid, keep and "
+            "require. No link breaks them.",
+            show_default=False,
+        ),
+    ] = None
+
+    def read(self) -> Fleet | None:
+        """The fleet, where one is given."""
+        from topicloom.cli.shared.checked_paths import require_readable
+        from topicloom.deploy import Fleet
+
+        if self.fleet is None:
+            return None
+        require_readable(self.fleet)
+        return Fleet.read(self.fleet)
 
 
 Recover = Annotated[

@@ -1,4 +1,4 @@
-"""The fleet file: where each broker is and how to log in there. See docs/brokers.md for its format.
+"""The fleet file: where each broker is, how to log in there, and which links there may be. See docs/brokers.md.
 
 Checked by hand: with pydantic it would be longer, as defaults are merged first, errors list the keys that are known,
 and none may show a value that could be a secret.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from typing import Any
 
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.errors import InputError
+from topicloom.model.constraints import Constraints, NodeRule
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,8 +29,10 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # How much of a wrong value is shown.
 _SHOWN = 80
 
-_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts")
-_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", "qos")
+_LINK_KEYS = ("max_links", "region")
+_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", *_LINK_KEYS)
+_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", *_LINK_KEYS, "qos")
+_PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
 _CREDENTIAL_KEYS = ("username", "password_env", "password_file")
 
@@ -69,12 +72,16 @@ class Broker:
 
 @dataclass(frozen=True)
 class Fleet:
-    """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise."""
+    """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise.
+
+    `constraints` say which links there may be.
+    """
 
     brokers: Mapping[str, Broker]
     qos: int = 1
     topic_qos: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     where: str = "fleet"
+    constraints: Constraints = field(default_factory=Constraints)
 
     @classmethod
     def read(cls, path: Path) -> Fleet:
@@ -89,7 +96,7 @@ class Fleet:
     @classmethod
     def from_tables(cls, tables: Mapping[str, Any], where: str = "fleet") -> Fleet:
         """From the tables of a fleet file; `where` names them in errors."""
-        _known(tables, ("defaults", "brokers", "topics"), where)
+        _known(tables, ("defaults", "brokers", "topics", *_PAIR_TABLES), where)
         defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
         _known(defaults, _DEFAULT_KEYS, f"{where}: defaults")
         brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
@@ -109,7 +116,66 @@ class Fleet:
                 {name: _topic_qos(table, f"{where}: topic {quoted(name)}") for name, table in topics.items()}
             ),
             where,
+            _constraints(tables, brokers, shared, where),
         )
+
+    def require_brokers(self, names: Iterable[str]) -> None:
+        """An error where a node has no broker."""
+        for name in names:
+            if name not in self.brokers:
+                raise InputError(
+                    f"{self.where}: has no broker {quoted(name)}; every node of the subscriptions needs one"
+                )
+
+
+def _constraints(
+    tables: Mapping[str, Any], brokers: Mapping[str, Any], defaults: Mapping[str, Any], where: str
+) -> Constraints:
+    """Which links the tables allow; brokers that join later have the defaults."""
+    rules = {name: _rule({**defaults, **table}, f"{where}: broker {quoted(name)}") for name, table in brokers.items()}
+    pairs: dict[str, list[tuple[str, str]]] = {"forbid": [], "regions": [], "keep": [], "require": []}
+    for word in _PAIR_TABLES:
+        listed = tables.get(word, [])
+        if not isinstance(listed, list):
+            raise InputError(f"{where}: {word} must be tables [[{word}]], not {_shown(listed)}")
+        for number, table in enumerate(listed, 1):
+            key, pair = _pair(table, word, f"{where}: {word} {number}")
+            pairs["regions" if key == "regions" else word].append(pair)
+            for name in pair:
+                if key == "between" and name not in brokers:
+                    raise InputError(f"{where}: {word} {number}: there is no broker {quoted(name)}")
+    try:
+        return Constraints(
+            MappingProxyType(rules),
+            _rule(defaults, f"{where}: defaults"),
+            tuple(pairs["forbid"]),
+            tuple(pairs["regions"]),
+            tuple(pairs["keep"]),
+            tuple(pairs["require"]),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _rule(given: Mapping[str, Any], where: str) -> NodeRule:
+    limit, region = given.get("max_links"), given.get("region")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+        raise InputError(f"{where}: max_links must be a whole number, 1 or more, not {_shown(limit)}")
+    if region is not None and not _is_line(region):
+        raise InputError(f"{where}: region must be {_LINE}, not {_shown(region)}")
+    return NodeRule(limit, _accepts(given, where), region)
+
+
+def _pair(table: Any, word: str, where: str) -> tuple[str, tuple[str, str]]:
+    """Two names, of brokers or of regions, and the key that they were given with."""
+    keys = ("between", "regions") if word == "forbid" else ("between",)
+    _known(_table(table, where), keys, where)
+    if len(table) != 1:
+        raise InputError(f"{where}: give {' or '.join(keys)}, with two names")
+    key, pair = next(iter(table.items()))
+    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
+        raise InputError(f"{where}: {key} must be a list of two names, not {_shown(pair)}")
+    return key, (pair[0], pair[1])
 
 
 def broker_from(name: str, table: Mapping[str, Any], where: str) -> Broker:
@@ -131,10 +197,15 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
     port = given.get("port")
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535):
         raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {_shown(port)}")
+    credentials = _credentials(given.get("credentials"), where)
+    return Broker(name, host, port, tls, credentials, _accepts(given, where))
+
+
+def _accepts(given: Mapping[str, Any], where: str) -> bool:
     accepts = given.get("accepts", True)
     if not isinstance(accepts, bool):
         raise InputError(f"{where}: accepts must be true or false, not {_shown(accepts)}")
-    return Broker(name, host, port, tls, _credentials(given.get("credentials"), where), accepts)
+    return accepts
 
 
 def _tls(given: Any, where: str) -> Tls | None:

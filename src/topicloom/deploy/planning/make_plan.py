@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from topicloom._version import __version__
-from topicloom.deploy.planning.broker_names import quoted, require_names
+from topicloom.deploy.planning.broker_names import require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
@@ -39,13 +39,12 @@ def make_plan(
     if target not in TARGETS:
         raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
     _require_carried(interest, target)
-    for name in interest.node_names:
-        if name not in fleet.brokers:
-            raise InputError(f"{fleet.where}: has no broker {quoted(name)}; every node of the subscriptions needs one")
+    fleet.require_brokers(interest.node_names)
     trees = route(interest, overlay, relays=relays)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
     brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
+    fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
 

@@ -24,6 +24,7 @@ from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
 from topicloom.deploy.targets.mosquitto import session_name
 from topicloom.deploy.targets.render import configurations
 from topicloom.errors import InputError
+from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -266,7 +267,7 @@ def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
 
 def plan_without(plan: Plan, broker: str) -> Plan:
     """The plan for the fleet after a broker is gone, over the overlay as mended."""
-    links = mended(Overlay.from_links(interest_of(plan), plan.links), broker)
+    links = mended(Overlay.from_links(interest_of(plan), plan.links), broker, _allowed(plan))
     interest = interest_of(plan, without=broker)
     overlay = Overlay.from_links(interest, [link for link in links if set(link) <= set(interest.node_names)])
     brokers = {other.name: other for other in plan.brokers if other.name in interest.node_ids}
@@ -279,6 +280,11 @@ def plan_without(plan: Plan, broker: str) -> Plan:
     }
     fleet = Fleet(MappingProxyType(brokers), topic_qos=MappingProxyType(qos))
     return make_plan(interest, overlay, fleet, target=plan.target, relays=bool(plan.made.get("relays")))
+
+
+def _allowed(plan: Plan) -> Constraints:
+    """The links that brokers can open, where one end at least accepts connections."""
+    return Constraints({broker.name: NodeRule(accepts=broker.accepts) for broker in plan.brokers})
 
 
 def interest_of(plan: Plan, *, without: str | None = None) -> Interest:
@@ -295,10 +301,10 @@ def interest_of(plan: Plan, *, without: str | None = None) -> Interest:
     return Interest.from_roles(rows, filters=filters)
 
 
-def mended(overlay: Overlay, leaving: str) -> list[Pair]:
+def mended(overlay: Overlay, leaving: str, constraints: Constraints | None = None) -> list[Pair]:
     """The links after a node is gone: mended by its shadow set, or those left where topics need relays anyway."""
     if not broken_topics(overlay):
-        maintained = maintainer(overlay)
+        maintained = maintainer(overlay, constraints=constraints)
         maintained.leave(leaving)
         overlay = maintained.overlay()
     links = overlay.to_arrow().to_pydict()

@@ -34,7 +34,9 @@ from topicloom.designers.baselines.measured_links import measured
 from topicloom.designers.greedy import gm, low_oda, merging, minmax_oda
 from topicloom.errors import InputError
 from topicloom.kernels.backbone.covers import attaching_bytes
+from topicloom.kernels.backbone.fitting_links import fitting
 from topicloom.kernels.backbone.host_rows import host_rows_bytes
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 _CORES = {module.DESIGNER.name: module.DESIGNER for module in (gm, minmax_oda, low_oda)}
@@ -47,8 +49,34 @@ def core_designer(parameters: Mapping[str, Any]) -> CoreDesign:
     return lambda interest, watch: designer.build(interest, defaults, np.random.default_rng(0), watch)
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
-    """Links of the core, of other hosts, of leaves block by block, and of what was left."""
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
+    """Links of the core, of other hosts, of leaves block by block, and of what was left.
+
+    With constraints: the links that stay, of these those that may be built, and what they leave in pieces greedily.
+    """
+    if constraints is None:
+        return _grown(interest, parameters, watch)
+    if "max_degree" in parameters:
+        constraints = replace(constraints, room=np.minimum(constraints.room, parameters["max_degree"]))
+    usual = max(1, int(np.median(constraints.room)))
+    grown = _grown(interest, {**parameters, "max_degree": usual} if usual < interest.node_count else parameters, watch)
+    source = np.append(constraints.source, grown.source)
+    target = np.append(constraints.target, grown.target)
+    built = fitting(source, target, constraints.room, constraints.group, constraints.permitted, len(constraints.source))
+    watch.ticks[0] = 0
+    begun = measured(interest, source[built], target[built])
+    needed = (begun.contribution > 0) | (np.arange(len(built)) < len(constraints.source))
+    begun = Links(begun.source[needed], begun.target[needed], begun.contribution[needed])
+    return merging.completed_links(interest, begun, constraints, watch)
+
+
+def _grown(interest: Interest, parameters: Mapping[str, Any], watch: Watch) -> Links:
     fleet = InterestRows(interest)
     cores = core_sizes(interest.node_count, parameters)
     grown = grow_trunk(fleet, core_designer(parameters), cores, parameters.get("max_degree"), watch)
@@ -115,4 +143,5 @@ DESIGNER = Designer(
     ),
     memory=memory,
     total=merging.total,
+    takes_constraints=True,
 )

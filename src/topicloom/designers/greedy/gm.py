@@ -20,12 +20,19 @@ import numpy as np
 
 from topicloom.designers.base import Designer, Links, Watch
 from topicloom.designers.greedy import merging
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links of highest contribution until topic-connected."""
-    return merging.greedy_links(interest, watch)
+    return merging.greedy_links(interest, watch, constraints=constraints)
 
 
 DESIGNER = Designer(
@@ -36,4 +43,5 @@ DESIGNER = Designer(
     build=build,
     memory=merging.memory_by_rows,
     total=merging.total,
+    takes_constraints=True,
 )

@@ -17,16 +17,25 @@ import numpy as np
 
 from topicloom.designers.base import Designer, Links, Parameter, Watch
 from topicloom.designers.greedy import merging
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links of `folds` runs of greedy merge, no link twice."""
     links = Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
     for _ in range(parameters["folds"]):
-        fold = merging.greedy_links(interest, watch, without=links)
+        fold = merging.greedy_links(interest, watch, without=links, constraints=constraints)
         if len(fold.source) == 0:
             break
+        if constraints is not None:
+            constraints = constraints.after(fold.source, fold.target)
         source, target, contribution = (np.concatenate(columns) for columns in zip(links[:3], fold[:3], strict=True))
         links = Links(source, target, contribution)
     return links
@@ -41,4 +50,5 @@ DESIGNER = Designer(
     parameters=(Parameter("folds", int, "how many times to run", 2),),
     memory=merging.memory_by_rows,
     total=merging.total,
+    takes_constraints=True,
 )

@@ -18,12 +18,19 @@ import numpy as np
 
 from topicloom.designers.base import MAX_EDGES, Designer, Links, Watch
 from topicloom.designers.greedy import merging
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links of highest contribution, `max_edges` of them at most."""
-    return merging.greedy_links(interest, watch, max_edges=parameters["max_edges"])
+    return merging.greedy_links(interest, watch, max_edges=parameters["max_edges"], constraints=constraints)
 
 
 DESIGNER = Designer(
@@ -35,4 +42,5 @@ DESIGNER = Designer(
     parameters=(MAX_EDGES,),
     memory=merging.memory_by_rows,
     total=merging.total,
+    takes_constraints=True,
 )

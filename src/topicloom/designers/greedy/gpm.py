@@ -18,13 +18,24 @@ import numpy as np
 
 from topicloom.designers.base import MATCHING, MAX_DEGREE, MAXIMAL, Designer, Links, Watch
 from topicloom.designers.greedy import merging
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links that raise the highest degree least, until it would pass `max_degree`."""
     return merging.even_links(
-        interest, watch, max_degree=parameters["max_degree"], maximal=parameters["matching"] == MAXIMAL
+        interest,
+        watch,
+        max_degree=parameters["max_degree"],
+        maximal=parameters["matching"] == MAXIMAL,
+        constraints=constraints,
     )
 
 
@@ -37,4 +48,5 @@ DESIGNER = Designer(
     parameters=(MAX_DEGREE, MATCHING),
     memory=merging.memory,
     total=merging.total,
+    takes_constraints=True,
 )

@@ -21,12 +21,20 @@ import numpy as np
 
 from topicloom.designers.base import Designer, Links, Parameter, Watch
 from topicloom.designers.greedy import merging
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links that keep both the number of links and the highest degree low, until topic-connected."""
-    return merging.even_links(interest, watch, patience=float(parameters["k"]), strict=parameters["strict"])
+    trade = {"patience": float(parameters["k"]), "strict": parameters["strict"]}
+    return merging.even_links(interest, watch, constraints=constraints, **trade)
 
 
 DESIGNER = Designer(
@@ -41,4 +49,5 @@ DESIGNER = Designer(
     ),
     memory=merging.memory,
     total=merging.total,
+    takes_constraints=True,
 )

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers.base import MATCHING, MAXIMAL, Links, Watch
+from topicloom.errors import InputError
 from topicloom.kernels.greedy.candidates import (
     Candidates,
     all_pairs,
@@ -23,14 +24,30 @@ from topicloom.kernels.greedy.candidates import (
     co_subscribers,
     co_subscribers_bytes,
     exclude,
+    exclude_groups,
 )
 from topicloom.kernels.greedy.matchings import matchings_bytes, new_matchings
-from topicloom.kernels.greedy.row_merging import merge_by_rows, new_row_counts, new_topic_members, row_merging_bytes
-from topicloom.kernels.greedy.rules import LinkList, Trade, merge_evenly, merge_greedily, new_link_list
+from topicloom.kernels.greedy.row_merging import (
+    add_first_by_rows,
+    merge_by_rows,
+    new_row_counts,
+    new_topic_members,
+    row_merging_bytes,
+)
+from topicloom.kernels.greedy.rules import (
+    Degrees,
+    LinkList,
+    Trade,
+    add_first,
+    merge_evenly,
+    merge_greedily,
+    new_link_list,
+)
 from topicloom.kernels.greedy.search import new_search
 from topicloom.kernels.greedy.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.greedy.topic_lists import TopicLists, new_topic_lists, topic_lists_bytes
-from topicloom.model.interest import Interest
+from topicloom.model.constraints import ConstraintArrays
+from topicloom.model.interest import Ids, Interest
 
 
 @dataclass(frozen=True)
@@ -137,28 +154,83 @@ def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
 
 
 def greedy_links(
-    interest: Interest, watch: Watch, *, max_edges: int | None = None, without: Links | None = None
+    interest: Interest,
+    watch: Watch,
+    *,
+    max_edges: int | None = None,
+    without: Links | None = None,
+    constraints: ConstraintArrays | None = None,
 ) -> Links:
     """Links of highest contribution, one after the other; not more than `max_edges` and none of those in `without`."""
-    room = most_links(interest)
-    links = new_link_list(room if max_edges is None else min(room, max_edges))
+    links = _room_for_links(interest, max_edges, constraints)
     if not prefers_bitsets(interest):
-        return _links_by_rows(interest, links, without, watch)
+        return _links_by_rows(interest, links, without, constraints, watch)
     instance = prepare(interest)
     if without is not None:
         exclude(instance.candidates, without.source, without.target)
-    search = new_search(instance.candidates, confined=False)
-    count = merge_greedily(search, instance.topics, instance.candidates, links, watch.ticks)
+    room = _degrees(instance, constraints).room
+    first = _add_first(instance, constraints, links, watch)
+    search = new_search(instance.candidates, confined=len(room) > 0)
+    count = merge_greedily(search, instance.topics, instance.candidates, room, links, first, watch.ticks)
     return _first(links, count)
 
 
-def _links_by_rows(interest: Interest, links: LinkList, without: Links | None, watch: Watch) -> Links:
-    none = np.empty(0, np.int32)
+def _room_for_links(interest: Interest, max_edges: int | None, constraints: ConstraintArrays | None) -> LinkList:
+    """Room for all links that there may be, those of the constraints included."""
+    most, there, free = most_links(interest), 0, 0
+    if constraints is not None:
+        there, free = len(constraints.source), constraints.free
+    if max_edges is None:
+        return new_link_list(most + there)
+    if there - free > max_edges:
+        raise InputError(f"max_edges is {max_edges}, but {there - free} links are required", "max_edges")
+    return new_link_list(min(most + there, max_edges + free))
+
+
+def _degrees(instance: Instance, constraints: ConstraintArrays | None, max_degree: int | None = None) -> Degrees:
+    """What nodes have and may have with the first links; links that may not be built are candidates no longer."""
+    candidates = instance.candidates
+    nodes = len(candidates.outer)
+    most = nodes if max_degree is None else min(max_degree, nodes)
+    if constraints is None:
+        return Degrees(np.zeros(nodes, np.int32), np.empty(0, np.int32), most)
+    if not constraints.permitted.all():
+        group = constraints.group[candidates.outer]
+        exclude_groups(candidates, group, np.where(constraints.permitted[:, group], np.uint8(255), np.uint8(0)))
+    ends = candidates.inner[np.concatenate([constraints.source, constraints.target])]
+    degree = np.bincount(ends, minlength=nodes).astype(np.int32)
+    return Degrees(degree, np.minimum(constraints.room[candidates.outer], most).astype(np.int32) - degree, most)
+
+
+def _add_first(instance: Instance, constraints: ConstraintArrays | None, links: LinkList, watch: Watch) -> int:
+    """Add the links that are there from the start; give their number."""
+    if constraints is None or len(constraints.source) == 0:
+        return 0
+    ends = (constraints.source, constraints.target)
+    add_first(instance.topics, instance.candidates, *ends, links, watch.ticks)
+    return len(constraints.source)
+
+
+def _links_by_rows(
+    interest: Interest, links: LinkList, without: Links | None, constraints: ConstraintArrays | None, watch: Watch
+) -> Links:
+    none: Ids = np.empty(0, np.int32)
     spent = Links(none, none, none) if without is None else without
     rows = (interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes)
     members = new_topic_members(*rows)
-    counts = new_row_counts(members, most_common_topics(interest), spent.source, spent.target)
-    return _first(links, merge_by_rows(members, counts, links, watch.ticks))
+    given = constraints or ConstraintArrays(none, none, np.empty((0, 0), np.bool_), none, none, 0)
+    left = given.after(given.source, given.target)
+    rules = (left.room, left.group, left.permitted)
+    counts = new_row_counts(members, most_common_topics(interest), spent.source, spent.target, *rules)
+    if len(given.source):
+        add_first_by_rows(members, counts, given.source, given.target, links, watch.ticks)
+    return _first(links, merge_by_rows(members, counts, links, len(given.source), watch.ticks))
+
+
+def completed_links(interest: Interest, links: Links, constraints: ConstraintArrays, watch: Watch) -> Links:
+    """Links, which keep to constraints, and after them those of highest contribution, row by row."""
+    begun = replace(constraints, source=links.source, target=links.target)
+    return _links_by_rows(interest, _room_for_links(interest, None, begun), None, begun, watch)
 
 
 def even_links(
@@ -169,19 +241,27 @@ def even_links(
     patience: float = math.inf,
     strict: bool = False,
     maximal: bool = False,
+    constraints: ConstraintArrays | None = None,
 ) -> Links:
     """Links that raise the highest degree least, best ones first; see `kernels.greedy.merge_evenly`."""
+    if maximal and constraints is not None:
+        raise InputError("matching maximal keeps to no constraints on links; leave it out", "matching")
     instance = prepare(interest)
-    links = new_link_list(most_matched(interest, max_degree) if maximal else most_links(interest))
+    links = (
+        new_link_list(most_matched(interest, max_degree)) if maximal else _room_for_links(interest, None, constraints)
+    )
+    degrees = _degrees(instance, constraints, max_degree)
+    first = _add_first(instance, constraints, links, watch)
     count = merge_evenly(
-        new_search(instance.candidates, confined=False),
+        new_search(instance.candidates, confined=len(degrees.room) > 0),
         new_search(instance.candidates, confined=True),
         instance.topics,
         instance.candidates,
-        interest.node_count if max_degree is None else min(max_degree, interest.node_count),
+        degrees,
         Trade(patience, strict),
         new_matchings(interest.node_count if maximal else 0),
         links,
+        first,
         watch.ticks,
     )
     return _first(links, count)

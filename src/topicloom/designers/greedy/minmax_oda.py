@@ -23,12 +23,19 @@ import numpy as np
 
 from topicloom.designers.base import MATCHING, MAXIMAL, Designer, Links, Watch
 from topicloom.designers.greedy import merging
+from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(
+    interest: Interest,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+    watch: Watch,
+    constraints: ConstraintArrays | None = None,
+) -> Links:
     """Links that raise the highest degree least, until topic-connected."""
-    return merging.even_links(interest, watch, maximal=parameters["matching"] == MAXIMAL)
+    return merging.even_links(interest, watch, maximal=parameters["matching"] == MAXIMAL, constraints=constraints)
 
 
 DESIGNER = Designer(
@@ -40,4 +47,5 @@ DESIGNER = Designer(
     parameters=(MATCHING,),
     memory=merging.memory,
     total=merging.total,
+    takes_constraints=True,
 )

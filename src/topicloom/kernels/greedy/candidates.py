@@ -208,3 +208,21 @@ def exclude(candidates, source, target):
                 if candidates.column[slot] == v:
                     candidates.bound[slot] = 0
                     break
+
+
+@tight_kernel()
+def exclude_groups(candidates, group, may_meet):
+    """Take links between groups that may not be linked out of the candidates.
+
+    `group` is that of each node; `may_meet[g, v]` is 255 where nodes of group g may be linked with node v, else 0.
+    """
+    nodes = group.shape[0]
+    for u in range(nodes):
+        if candidates.column.shape[0] == 0:
+            row = candidates.row_start[u] - first_column(u)
+            for v in range(u + 1, nodes):
+                candidates.bound[row + v] &= may_meet[group[u], v]
+        else:
+            for slot in range(candidates.row_start[u], candidates.row_start[u + 1]):
+                candidates.bound[slot] &= may_meet[group[u], candidates.column[slot]]
+    raise_block_bounds(candidates)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.rules import LinkList
 from topicloom.kernels.greedy.search import heap_sort
-from topicloom.kernels.jit import inner_kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
 
 _BLOCK = 64
 # A component of fewer members is no hub: walking past it costs less than listing the others.
@@ -56,6 +56,9 @@ class RowCounts(NamedTuple):
     row_place: npt.NDArray[np.int32]  # by topic: that node's place
     spent_start: npt.NDArray[np.int64]  # by node: links with higher nodes that may not be added
     spent: npt.NDArray[np.int32]
+    room: npt.NDArray[np.int32]  # by node: links that it may still have; empty where nothing is constrained
+    group: npt.NDArray[np.int32]  # by node, where links are constrained
+    permitted: npt.NDArray[np.bool_]  # group x group: whether their nodes may be linked
 
 
 def new_topic_members(
@@ -85,7 +88,13 @@ def new_topic_members(
 
 
 def new_row_counts(
-    members: TopicMembers, highest: int, source: npt.NDArray[np.int32], target: npt.NDArray[np.int32]
+    members: TopicMembers,
+    highest: int,
+    source: npt.NDArray[np.int32],
+    target: npt.NDArray[np.int32],
+    room: npt.NDArray[np.int32],
+    group: npt.NDArray[np.int32],
+    permitted: npt.NDArray[np.bool_],
 ) -> RowCounts:
     """No node visited yet; `highest` is what no link contributes more than, `source` and `target` links not to add."""
     nodes, topics = len(members.node_start) - 1, len(members.topic_start) - 1
@@ -100,6 +109,9 @@ def new_row_counts(
         np.empty(topics, np.int32),
         spent_start,
         target[order],
+        room,
+        group,
+        permitted,
     )
 
 
@@ -109,33 +121,76 @@ def row_merging_bytes(nodes: int, topics: int, subscriptions: int) -> int:
 
 
 @tight_kernel()
-def merge_by_rows(members: TopicMembers, counts: RowCounts, links: LinkList, ticks):
-    """Add links of highest contribution until none contributes or the list is full; give their number."""
-    added = np.int64(0)
+def add_first_by_rows(members: TopicMembers, counts: RowCounts, source, target, links: LinkList, ticks):
+    """Add links whatever they contribute, at the front of the list."""
+    for k in range(source.shape[0]):
+        enter(members, counts, np.int64(source[k]))
+        merged = contribution_of(members, counts, np.int64(target[k]), np.int64(source[k]))
+        add(members, links, k, np.int64(source[k]), np.int64(target[k]), merged, ticks)
+
+
+@tight_kernel()
+def merge_by_rows(members: TopicMembers, counts: RowCounts, links: LinkList, added, ticks):
+    """Add links of highest contribution after the first ones, until none contributes or the list is full.
+
+    Gives the number of all links.
+    """
     threshold = highest_bound(counts)
     while threshold > 0:
         for node in range(counts.bound.shape[0]):
             if counts.bound[node] >= threshold:
                 if ticks[1]:
                     return added
+                if not is_free(counts, node):
+                    counts.bound[node] = 0
+                    continue
                 reached, below = visit(members, counts, node, threshold)
                 for k in range(reached):
                     if added == links.source.shape[0]:
                         return added
                     other = np.int64(counts.found[k])
                     merged = contribution_of(members, counts, other, node)
-                    if merged >= threshold:
-                        links.source[added] = node
-                        links.target[added] = other
-                        links.contribution[added] = merged
-                        added += 1
-                        ticks[0] += merged
-                        merge_topics(members, node, other)
-                    else:
+                    if merged < threshold:
                         below = max(below, merged)
+                    elif is_free(counts, node):
+                        add(members, links, added, node, other, merged, ticks)
+                        added += 1
+                        take_rooms(counts, node, other)
                 counts.bound[node] = below
         threshold = min(threshold - 1, highest_bound(counts))
     return added
+
+
+@inner_kernel()
+def add(members, links, place, node, other, merged, ticks):
+    """Write a link down and join its components."""
+    links.source[place] = node
+    links.target[place] = other
+    links.contribution[place] = merged
+    ticks[0] += merged
+    merge_topics(members, node, other)
+
+
+@inlined()
+def is_free(counts, node):
+    """Whether a node may have another link."""
+    return counts.room.shape[0] == 0 or counts.room[node] > 0
+
+
+@inlined()
+def may_link(counts, node, other):
+    """Whether two nodes, of which the first has room, may be linked."""
+    if counts.room.shape[0] == 0:
+        return True
+    return counts.room[other] > 0 and counts.permitted[counts.group[node], counts.group[other]]
+
+
+@inlined()
+def take_rooms(counts, node, other):
+    """Count a link of two nodes."""
+    if counts.room.shape[0]:
+        counts.room[node] -= 1
+        counts.room[other] -= 1
 
 
 @inner_kernel()
@@ -153,11 +208,9 @@ def visit(members, counts, node, threshold):
 
     Gives their number, and the highest contribution below the threshold.
     """
-    begin, end = members.node_start[node], members.node_start[node + 1]
+    enter(members, counts, node)
     walked = np.int64(0)
-    for s in range(begin, end):
-        counts.row_node[members.node_topics[s]] = node
-        counts.row_place[members.node_topics[s]] = members.node_places[s]
+    for s in range(members.node_start[node], members.node_start[node + 1]):
         first, last, listed = higher_members(members, s)
         walked += last - first
         if listed:
@@ -172,6 +225,14 @@ def visit(members, counts, node, threshold):
     if walked * _SWEPT < counts.gain.shape[0]:
         return look_up(members, counts, node, threshold)
     return sweep(counts, node, threshold)
+
+
+@inner_kernel()
+def enter(members, counts, node):
+    """Note in every topic of a node where it is."""
+    for s in range(members.node_start[node], members.node_start[node + 1]):
+        counts.row_node[members.node_topics[s]] = node
+        counts.row_place[members.node_topics[s]] = members.node_places[s]
 
 
 @inner_kernel()
@@ -221,11 +282,11 @@ def look_up(members, counts, node, threshold):
             other = members.outside_member[k] if listed else members.member[k]
             count = np.int64(counts.gain[other])
             counts.gain[other] = 0
-            if count >= threshold:
+            if count < threshold:
+                below = max(below, count)
+            elif may_link(counts, node, other):
                 counts.found[reached] = other
                 reached += 1
-            else:
-                below = max(below, count)
     heap_sort(counts.found, reached)
     return reached, below
 
@@ -243,11 +304,11 @@ def sweep(counts, node, threshold):
         if np.int64(highest) >= threshold:
             for other in range(begin, end):
                 count = np.int64(counts.gain[other])
-                if count >= threshold:
+                if count < threshold:
+                    below = max(below, count)
+                elif may_link(counts, node, other):
                     counts.found[reached] = other
                     reached += 1
-                else:
-                    below = max(below, count)
         else:
             below = max(below, np.int64(highest))
         for other in range(begin, end):

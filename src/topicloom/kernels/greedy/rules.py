@@ -4,6 +4,9 @@
 highest degree, and with a finite `patience` gives that up for a link that contributes `patience` times more. With
 `matchings` it adds links that contribute nothing, too, before it raises the highest degree.
 
+Both begin after the first `count` links of a list, and give a node no more links than it has room for: `room` is
+that of each node, and empty where there is no limit.
+
 Both count merged components in `ticks[0]` and end early once `ticks[1]` is set.
 """
 
@@ -15,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.greedy.matchings import fill_matching, note_link
-from topicloom.kernels.greedy.representation import merge
+from topicloom.kernels.greedy.representation import contribution, enter_row, merge
 from topicloom.kernels.greedy.search import allow, find_best, highest_possible, restart
 from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
 
@@ -43,25 +46,62 @@ def add_link(links, count, topics, candidates, u, v, merged, ticks):
     ticks[0] += merged
 
 
+@inlined()
+def has_room(room, node):
+    """Whether a node may have another link."""
+    return room.shape[0] == 0 or room[node] > 0
+
+
 @tight_kernel()
-def merge_greedily(search, topics, candidates, links, ticks):
+def add_first(topics, candidates, source, target, links, ticks):
+    """Add links, given by ids, whatever they contribute, at the front of the list."""
+    for k in range(source.shape[0]):
+        u, v = np.int64(candidates.inner[source[k]]), np.int64(candidates.inner[target[k]])
+        enter_row(topics, u)
+        add_link(links, k, topics, candidates, u, v, contribution(topics, u, v, np.int64(0)), ticks)
+
+
+@tight_kernel()
+def merge_greedily(search, topics, candidates, room, links, count, ticks):
     """Add best links until none contributes or the list is full; give their number."""
-    count = np.int64(0)
+    if search.confined:
+        for node in range(room.shape[0]):
+            allow(search, node, has_room(room, node))
+        restart(search, candidates)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(search, topics, candidates)
         if merged == 0:
             break
         add_link(links, count, topics, candidates, u, v, merged, ticks)
         count += 1
+        if search.confined:
+            take_room(search, room, u)
+            take_room(search, room, v)
     return count
 
 
 @inner_kernel()
-def allow_below(search, candidates, degree, highest):
-    """Confine a search to the nodes whose degree is below the highest, and begin it again."""
+def take_room(search, room, node):
+    """Count a link of a node, which takes part no longer where it has no room for another."""
+    room[node] -= 1
+    if room[node] <= 0:
+        allow(search, node, False)
+
+
+@inner_kernel()
+def allow_below(search, candidates, degree, highest, room):
+    """Confine a search to the nodes with room whose degree is below the highest, and begin it again."""
     for node in range(degree.shape[0]):
-        allow(search, node, degree[node] < highest)
+        allow(search, node, degree[node] < highest and has_room(room, node))
     restart(search, candidates)
+
+
+class Degrees(NamedTuple):
+    """Links that each node has, how many more it may have (empty where there is no limit), and the most of any."""
+
+    degree: npt.NDArray[np.int32]
+    room: npt.NDArray[np.int32]
+    max_degree: int
 
 
 class Trade(NamedTuple):
@@ -80,20 +120,24 @@ def is_worth_it(trade, best, merged):
 
 
 @kernel()
-def merge_evenly(everywhere, confined, topics, candidates, max_degree, trade, matchings, links, ticks):
+def merge_evenly(everywhere, confined, topics, candidates, limits, trade, matchings, links, count, ticks):
     """Add links that raise the highest degree least, best ones first; give their number.
 
     A link that raises it is taken where no other contributes, or where that is worth it; never beyond `max_degree`.
     Where `matchings` has room for nodes, others are linked first until no two below the highest degree are left.
     """
     maximal = matchings.linked.shape[0] > 0
-    degree = np.zeros(everywhere.row_bound.shape[0], np.int32)
+    degree, room = limits.degree, limits.room
     highest_degree = np.int64(0)
-    count = np.int64(0)
+    for node in range(degree.shape[0]):
+        highest_degree = max(highest_degree, np.int64(degree[node]))
+    if everywhere.confined:
+        allow_below(everywhere, candidates, degree, highest_degree + 1, room)
+    allow_below(confined, candidates, degree, highest_degree, room)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(confined, topics, candidates)
         if merged == 0 or is_worth_it(trade, highest_possible(everywhere), merged):
-            last = merged == 0 and highest_degree == max_degree
+            last = merged == 0 and highest_degree == limits.max_degree
             if last and not maximal:
                 break
             best_u, best_v, best = find_best(everywhere, topics, candidates)
@@ -111,10 +155,13 @@ def merge_evenly(everywhere, confined, topics, candidates, max_degree, trade, ma
         count += 1
         degree[u] += 1
         degree[v] += 1
+        if everywhere.confined:
+            take_room(everywhere, room, u)
+            take_room(everywhere, room, v)
         if max(degree[u], degree[v]) > highest_degree:
             highest_degree += 1
-            allow_below(confined, candidates, degree, highest_degree)
+            allow_below(confined, candidates, degree, highest_degree, room)
         else:
-            allow(confined, u, degree[u] < highest_degree)
-            allow(confined, v, degree[v] < highest_degree)
+            allow(confined, u, degree[u] < highest_degree and has_room(room, u))
+            allow(confined, v, degree[v] < highest_degree and has_room(room, v))
     return count

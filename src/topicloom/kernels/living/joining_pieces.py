@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.jit import kernel, tight_kernel
+from topicloom.kernels.jit import inlined, kernel, tight_kernel
 from topicloom.kernels.living.population import link, new_mark
 
 NOBODY = -1
@@ -89,6 +89,52 @@ def pieces_without(population, scratch, topics, around, nodes):
     return np.ascontiguousarray(table[:count].T), broken[:count]
 
 
+@tight_kernel()
+def all_pieces(population, scratch, topic):
+    """Put all nodes of a topic into pieces; give their mark and how many pieces there are."""
+    members = population.members
+    wanting = mark_members(population, scratch, topic)
+    piece = 0
+    for k in range(members.start[topic], members.start[topic] + members.length[topic]):
+        if scratch.mark[members.items[k]] == wanting:
+            reach(population, scratch, wanting, members.items[k], piece, NEVER)
+            piece += 1
+    return wanting, piece
+
+
+@kernel()
+def pieces_of(population, scratch, topics):
+    """The nodes of those topics that are in pieces, by rank, the table of their pieces, and these topics."""
+    broken = np.empty(topics.shape[0], np.int32)
+    found = np.empty(population.rank.shape[0], np.int32)
+    collecting = new_mark(scratch.latest)
+    count = nodes_found = 0
+    members = population.members
+    for t in range(topics.shape[0]):
+        if all_pieces(population, scratch, topics[t])[1] > 1:
+            broken[count] = topics[t]
+            count += 1
+            for k in range(members.start[topics[t]], members.start[topics[t]] + members.length[topics[t]]):
+                if scratch.chosen[members.items[k]] != collecting:
+                    scratch.chosen[members.items[k]] = collecting
+                    found[nodes_found] = members.items[k]
+                    nodes_found += 1
+    nodes = found[:nodes_found][np.argsort(population.rank[found[:nodes_found]])]
+    return nodes, pieces_among(population, scratch, broken[:count], nodes), broken[:count]
+
+
+@kernel()
+def pieces_among(population, scratch, topics, nodes):
+    """The table of pieces of topics, whatever they were before an event; `nodes` get the rows."""
+    table = np.full((nodes.shape[0], topics.shape[0]), NOBODY, np.int32)
+    for t in range(topics.shape[0]):
+        wanting, _ = all_pieces(population, scratch, topics[t])
+        for i in range(nodes.shape[0]):
+            if scratch.mark[nodes[i]] == -wanting:
+                table[i, t] = scratch.place[nodes[i]]
+    return table
+
+
 @kernel()
 def pieces_with(population, scratch, topics, newcomer, nodes):
     """The table of pieces of the topics in which a newcomer has no neighbour yet: it is one, all others are another.
@@ -131,13 +177,25 @@ def contribution(table, i, j):
     return total
 
 
+@inlined()
+def may_link(population, u, v, below):
+    """Whether two nodes may be linked, of which the first has room, and the second has less than so many links."""
+    degree = population.neighbours.length[v]
+    return (
+        degree < below
+        and degree < population.limit[v]
+        and population.permitted[population.group[u], population.group[v]]
+    )
+
+
 @tight_kernel()
-def best_in_row(degree, nodes, table, i, first, end, below, best_j):
+def best_in_row(population, nodes, table, i, first, end, below, best_j):
     """The highest contribution of a link of node i with one of those up to `end`, both of degree less than `below`."""
     best = 0
-    if degree[nodes[i]] < below:
+    u = nodes[i]
+    if population.neighbours.length[u] < min(below, np.int64(population.limit[u])):
         for j in range(first, end):
-            if degree[nodes[j]] < below:
+            if may_link(population, u, nodes[j], below):
                 value = contribution(table, i, j)
                 if value > best:
                     best = value
@@ -159,7 +217,7 @@ def best_link(population, nodes, table, only, below, bound, best_j):
         i = step - 1 if step else best
         if bound[i] > top or (bound[i] == top and i < best):
             first, end = (i + 1, bound.shape[0]) if only < 0 or i == only else (only, only + 1)
-            bound[i] = best_in_row(population.neighbours.length, nodes, table, i, first, end, below, best_j)
+            bound[i] = best_in_row(population, nodes, table, i, first, end, below, best_j)
             if bound[i] > top or (bound[i] == top and i < best):
                 best, top = i, bound[i]
     return best if top > 0 else -1

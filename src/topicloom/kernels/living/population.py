@@ -26,6 +26,9 @@ class Population(NamedTuple):
     primaries: GrowingRows  # by node
     # How many nodes have each degree, and in the last place the highest degree there is.
     degrees: npt.NDArray[np.int32]
+    limit: npt.NDArray[np.int32]  # by node: the most links it may have
+    group: npt.NDArray[np.int32]  # by node: of those that may be linked with the same others
+    permitted: npt.NDArray[np.bool_]  # group x group: whether their nodes may be linked
 
 
 class Scratch(NamedTuple):

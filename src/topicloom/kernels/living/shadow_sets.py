@@ -12,8 +12,8 @@ import numpy as np
 from topicloom.kernels.jit import kernel, tight_kernel
 from topicloom.kernels.living.backups import build_by_primal_dual, build_greedily, forget_backups
 from topicloom.kernels.living.growing_rows import clear, remove
-from topicloom.kernels.living.joining_pieces import mend, pieces_with, pieces_without
-from topicloom.kernels.living.population import enter, exit_, new_mark, unlink, want
+from topicloom.kernels.living.joining_pieces import mend, pieces_among, pieces_with, pieces_without
+from topicloom.kernels.living.population import enter, exit_, link, new_mark, unlink, want
 
 PRIMAL_DUAL = 0
 GREEDY = 1
@@ -77,55 +77,67 @@ def shadow_set(population, scratch, v, topics, method, leaving):
 
 
 @kernel()
-def connect(population, scratch, v, topics, rho, coverage, method):
-    """Link a node within topics that it has just begun to want; give links, contributions and the shadow set's size."""
+def connect(population, scratch, v, topics, whole, rho, coverage, method):
+    """Link a node within topics that it has just begun to want, which were `whole` or not.
+
+    Give links, contributions and the shadow set's size.
+    """
     build_backups(population, scratch, np.full(1, v, np.int32), coverage, method)
     nodes = shadow_set(population, scratch, v, topics, method, False)
     only = np.searchsorted(population.rank[nodes], population.rank[v])
-    ends, contributions = mend(population, nodes, pieces_with(population, scratch, topics, v, nodes), only, rho)
+    if whole:
+        table = pieces_with(population, scratch, topics, v, nodes)
+    else:
+        table = pieces_among(population, scratch, topics, nodes)
+    ends, contributions = mend(population, nodes, table, only, rho)
     return ends, contributions, nodes.shape[0]
 
 
 @kernel()
-def disconnect(population, scratch, v, kept, given_up, around, nodes, rho):
-    """A node wants fewer topics: mend those that it has given up; give links and contributions."""
+def disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho):
+    """A node wants fewer topics: mend those given up, which were `whole` or not; give links and contributions."""
     want(population, v, kept)
-    table, _ = pieces_without(population, scratch, given_up, around, nodes)
+    if whole:
+        table, _ = pieces_without(population, scratch, given_up, around, nodes)
+    else:
+        table = pieces_among(population, scratch, given_up, nodes)
     return mend(population, nodes, table, -1, rho)
 
 
 @kernel()
-def join(population, scratch, v, rank, topics, rho, coverage, method):
-    """A node joins; give links, contributions, the size of the shadow set, and who was alone with a topic until now."""
-    enter(population, v, rank)
-    want(population, v, topics)
-    ends, contributions, size = connect(population, scratch, v, topics, rho, coverage, method)
+def join(population, scratch, v, rank, topics, first, whole, rho, coverage, method):
+    """A node joins, linked with the `first` nodes at once.
+
+    Give further links, contributions, the size of the shadow set, and who was alone with a topic until now.
+    """
+    arrive(population, v, rank, topics, first)
+    ends, contributions, size = connect(population, scratch, v, topics, whole, rho, coverage, method)
     return ends, contributions, size, no_longer_alone(population, scratch, v, topics)
 
 
 @kernel()
-def leave(population, scratch, v, rho, method):
+def leave(population, scratch, v, whole, rho, method):
     """A node leaves; give links, contributions, the size of the shadow set, and the neighbours that it had."""
     topics = row(population.topics, v)
     around = row(population.neighbours, v)
     nodes = shadow_set(population, scratch, v, topics, method, True)
     for k in range(around.shape[0]):
         unlink(population, v, around[k])
-    ends, contributions = disconnect(population, scratch, v, topics[:0], topics, around, nodes, rho)
+    ends, contributions = disconnect(population, scratch, v, topics[:0], topics, around, nodes, whole, rho)
     return ends, contributions, nodes.shape[0], around
 
 
 @kernel()
-def change(population, scratch, v, kept, given_up, wanted, added, rho, coverage, method):
+def change(population, scratch, v, kept, given_up, wanted, added, whole, rho, coverage, method):
     """A node gives up topics, then wants others; `wanted` are all that it wants in the end.
 
     Give links, contributions, the size of both shadow sets together, and whose backups must be built anew.
     """
     around = row(population.neighbours, v)
     nodes = shadow_set(population, scratch, v, given_up, method, True)
-    ends, contributions = disconnect(population, scratch, v, kept, given_up, around, nodes, rho)
+    ends, contributions = disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho)
     want(population, v, wanted)
-    more, more_contributions, size = connect(population, scratch, v, added, rho, coverage, method)
+    more, more_contributions, size = connect(population, scratch, v, added, whole, rho, coverage, method)
     size = (nodes.shape[0] if given_up.shape[0] else 0) + (size if added.shape[0] else 0)
     primaries = primaries_that_want(population, scratch, v, given_up)
     stale = np.concatenate((primaries, no_longer_alone(population, scratch, v, added)))
@@ -133,10 +145,12 @@ def change(population, scratch, v, kept, given_up, wanted, added, rho, coverage,
 
 
 @kernel()
-def arrive(population, v, rank, topics):
-    """A node enters and wants topics; it has no links yet."""
+def arrive(population, v, rank, topics, first):
+    """A node enters and wants topics, linked with the `first` nodes alone."""
     enter(population, v, rank)
     want(population, v, topics)
+    for k in range(first.shape[0]):
+        link(population, v, first[k])
 
 
 @kernel()

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from topicloom.designers import run
+from topicloom.deploy import Fleet
+from topicloom.designers import find_designer, run
+from topicloom.designers.run import require_constrainable
 from topicloom.errors import InputError
 from topicloom.metrics import measure
-from topicloom.model import Interest
+from topicloom.model import Constraints, Interest
 from topicloom.pipeline.grids.cell import FOLDER, Cell
 from topicloom.pipeline.grids.grid import Grid, plan_grid, require_grid_folder
 from topicloom.pipeline.grids.grid_watch import GridWatch
@@ -60,21 +62,29 @@ def sweep(spark: SparkSession, spec: Path, out: Path, *, watch: GridWatch | None
     return write_sweep(plan, run_sweep(spark, plan, watch or GridWatch()))
 
 
-def plan_sweep(spec: Spec, out: Path) -> PlannedSweep:
-    """Find which cells are still to run. Reads the subscriptions that the spec names; writes nothing."""
+def plan_sweep(spec: Spec, out: Path, fleet: Fleet | None = None) -> PlannedSweep:
+    """Find which cells are still to run. Reads the subscriptions that the spec names; writes nothing.
+
+    With a fleet, designs keep to its constraints. It must have a broker for each node of a file; those of a synthetic
+    workload that it does not name have its defaults.
+    """
     require_grid_folder(out, "a sweep")
+    constrained = {} if fleet is None else {"constraints": fleet.constraints.text}
     sources: dict[Workload, tuple[str | None, int]] = {}
     cells = []
     for row in spec.rows:
         if row.workload not in sources:
-            sources[row.workload] = _fingerprint_and_nodes(row.workload)
+            sources[row.workload] = _fingerprint_and_nodes(row.workload, fleet)
         fingerprint, nodes = sources[row.workload]
+        if fleet is not None:
+            require_constrainable(find_designer(row.designer))
         parameters = {
             "workload": None if row.workload.synthetic is None else dict(row.workload.synthetic),
             "designer": row.designer,
             "parameters": dict(row.parameters),
             "seed": row.seed,
             "diameters": row.diameters,
+            **constrained,
         }
         # Designers look at pairs of nodes.
         cells.append(Cell("sweep", parameters, fingerprint, cost=nodes * nodes))
@@ -104,11 +114,17 @@ def write_sweep(plan: PlannedSweep, errors: Mapping[Cell, str]) -> SweepResult:
 
 
 def design_row(
-    interest: Interest, designer: str, parameters: Mapping[str, Any], seed: int, *, diameters: bool
+    interest: Interest,
+    designer: str,
+    parameters: Mapping[str, Any],
+    seed: int,
+    *,
+    diameters: bool,
+    constraints: Constraints | None = None,
 ) -> pa.Table:
     """Design and measure: one row of measures, seconds of the designer alone, parameters as they came to be, and what
     else the designer has to say."""
-    result = run(interest, designer, seed=seed, **parameters)
+    result = run(interest, designer, seed=seed, constraints=constraints, **parameters)
     measures = measure(interest, result.overlay, diameters=diameters)
     assert result.overlay.provenance is not None
     chosen = {f"parameter_{name}": value for name, value in result.overlay.provenance.parameters.items()}
@@ -122,15 +138,23 @@ def _in_executor(cell: Cell, interest: Interest | None) -> pa.Table:
     given = cell.parameters
     if interest is None:
         interest = synthetic(**given["workload"])
+    text = given.get("constraints")
     return design_row(
-        interest, given["designer"], given["parameters"], given["seed"] or 0, diameters=given["diameters"]
+        interest,
+        given["designer"],
+        given["parameters"],
+        given["seed"] or 0,
+        diameters=given["diameters"],
+        constraints=None if text is None else Constraints.from_text(text),
     )
 
 
-def _fingerprint_and_nodes(workload: Workload) -> tuple[str | None, int]:
+def _fingerprint_and_nodes(workload: Workload, fleet: Fleet | None) -> tuple[str | None, int]:
     if workload.synthetic is not None:
         return None, int(dict(workload.synthetic)["nodes"])
     interest = _read(workload)
+    if fleet is not None:
+        fleet.require_brokers(interest.node_names)
     return interest.fingerprint, interest.node_count
 
 

@@ -1,0 +1,107 @@
+"""Maintainers within constraints: the links of their slow twins after every event, and never one not allowed."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from test_mending_twins import let_happen
+
+from reference.constrained import Rules, random_rules
+from reference.fleets import links_of, random_event, topics_of
+from reference.maintainers import MaintainerTwin, broken_topics
+from topicloom.churn import Settings, maintainer
+from topicloom.churn.state import living
+from topicloom.designers import design
+from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay
+
+KINDS = ("primal-dual", "greedy", "naive", "rebuild")
+
+
+def constrained_fleet(dice: random.Random) -> tuple[Overlay, Rules]:
+    """A connected overlay within rules, which also speak of nodes that may join."""
+    while True:
+        nodes = [f"b{i:02}" for i in range(dice.randint(3, 9))]
+        pairs = [(node, topic) for node in nodes for topic in "uvwxyz" if dice.random() < 0.45]
+        interest = Interest.from_pairs(pairs or [("b00", "u")])
+        rules = random_rules([f"b{i:02}" for i in range(12)], dice)
+        overlay = design(interest, "low-oda", constraints=rules.constraints())
+        if not broken_topics(topics_of(interest), links_of(overlay)):
+            return overlay, rules
+
+
+@pytest.mark.parametrize("prune", [False, True], ids=["keeping", "pruning"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_its_twin_and_breaks_nothing(kind: str, prune: bool) -> None:
+    for seed in range(15):
+        dice = random.Random(f"constrained {kind} {prune} {seed}")
+        overlay, rules = constrained_fleet(dice)
+        methods = {"naive": "naive", "rebuild": "rebuild"}
+        settings = Settings(
+            methods.get(kind, "shadow"), kind if kind not in methods else "greedy", 2, 2.0, prune, seed, "low-oda"
+        )
+        found = maintainer(overlay, settings, rules.constraints())
+        twin = MaintainerTwin(
+            topics_of(overlay.interest),
+            links_of(overlay),
+            kind,
+            coverage=2,
+            rho=2.0,
+            prune=prune,
+            seed=seed,
+            rules=rules,
+        )
+        for number in range(25):
+            event = random_event(dice, number, twin.topics)
+            at = f"seed {seed}, {event}"
+            change = found.apply(event)
+            expected = let_happen(twin, event)
+            links = links_of(found.overlay())
+            assert not rules.broken(links), at
+            there = {pair for pair in rules.keep + rules.require if set(pair) <= twin.topics.keys()}
+            assert there <= links.keys(), at
+            if kind != "rebuild":
+                assert (list(change.added), list(change.removed), change.shadow) == expected, at
+                assert list(links.items()) == list(twin.links.items()), at
+
+
+def test_what_a_leave_frees_mends_an_earlier_topic() -> None:
+    """a has room for one link; when it loses its neighbour, the topic that was left in pieces is joined."""
+    interest = Interest.from_pairs([("a", "x"), ("b", "x")])
+    overlay = Overlay.from_links(interest, [("a", "b")])
+    kept = maintainer(overlay, constraints=Constraints({"a": NodeRule(1), "b": NodeRule(1)}))
+    assert kept.join("c", ["x"]).added == ()
+    assert kept.leave("b").added == (("a", "c"),)
+
+
+@pytest.mark.parametrize("method", ["shadow", "rebuild"])
+def test_constraints_survive_in_a_state(method: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("state") / "state"
+    dice = random.Random(1)
+    overlay, rules = constrained_fleet(dice)
+    settings = Settings(method)
+    topics = topics_of(overlay.interest)
+    events = [random_event(dice, number, topics) for number in range(1)]
+    with living(overlay, settings, folder, constraints=rules.constraints()) as state:
+        list(state.begin())
+        for event in events:
+            state.take(event)
+        state.checkpoint()
+        expected = links_of(state.maintainer.overlay())
+    with living(overlay, settings, folder, constraints=rules.constraints()) as state:
+        list(state.begin())
+        assert links_of(state.maintainer.overlay()) == expected
+    with (
+        pytest.raises(InputError, match="was begun with another fleet; give the same, or another folder"),
+        living(overlay, settings, folder),
+    ):
+        pass
+
+
+def test_an_overlay_that_breaks_constraints_is_refused() -> None:
+    interest = Interest.from_pairs([(node, "x") for node in "abc"])
+    overlay = Overlay.from_links(interest, [("a", "b"), ("b", "c")])
+    with pytest.raises(InputError, match=r"the overlay breaks a constraint: 'b' has 2 links \(max_links 1\)"):
+        maintainer(overlay, constraints=Constraints({"b": NodeRule(1)}))
+    with pytest.raises(InputError, match="the overlay lacks the link 'a' - 'c', which is to be kept"):
+        maintainer(overlay, constraints=Constraints(keep=(("a", "c"),)))
