@@ -29,6 +29,9 @@ _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
 _TINY_CONSTRAINTS = Constraints(forbid=(("a", "c"),), keep=(("a", "b"),))
 
 # What budget ratios are shares of, by the matchings; kept for interests in use, as several designers may get a share.
+_WHOLE: Mapping[Value | None, Prepared[Designer]] = {
+    matching: DESIGNERS.prepare("minmax-oda", 0, {MATCHING.name: matching}) for matching in MATCHING.choices
+}
 _COMPLETE: WeakKeyDictionary[Interest, dict[Value, dict[str, int]]] = WeakKeyDictionary()
 
 
@@ -131,7 +134,7 @@ def checked_parameters(designer: Designer, given: Mapping[str, Any]) -> dict[str
 
 def _whole(parameters: Mapping[str, Value]) -> Prepared[Designer]:
     """What a budget ratio is a share of."""
-    return DESIGNERS.prepare("minmax-oda", 0, {MATCHING.name: parameters.get(MATCHING.name)})
+    return _WHOLE[parameters.get(MATCHING.name, MATCHING.default)]
 
 
 def _budget(budget: str, interest: Interest, whole: Prepared[Designer], ratio: Value, watch: Watch) -> int:
