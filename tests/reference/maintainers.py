@@ -206,7 +206,7 @@ class MaintainerTwin:
         shadows |= {u for topic in everybody for u in subscribers(self.topics, topic)}
         shadows &= set(self.topics)
         added = self._construct_low_edges(concerned, combinations(sorted(shadows), 2))
-        return self._changed(added, removed, len(shadows), stale=sorted(stale & set(self.topics)))
+        return self._changed(added, removed, len(shadows), stale=sorted(stale & set(self.topics)), topics=concerned)
 
     def _shadows_of_less(self, node: str, topics: set[str]) -> set[str]:
         """Algorithms 4 and 7: who may be linked once a node wants these topics no longer."""

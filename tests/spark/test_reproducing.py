@@ -87,7 +87,7 @@ def test_rows_are_those_of_direct_calls(spark: SparkSession, tmp_path: Path) -> 
         assert {name: row[name] for name in expected} == expected
         assert row["parameter_max_degree"] == budget.get("max_degree")
     claims = json.loads((out / "claims.json").read_text())
-    assert claims["claims"] == [verdict.to_dict() for verdict in one.verdicts]
+    assert claims["claims"] == json.loads(json.dumps([verdict.to_dict() for verdict in one.verdicts]))
     assert [claim["holds"] for claim in claims["claims"]] == [True, False]
     assert claims["claims"][1]["sentence"] == "They do."
     assert one.figure.repetitions == 2
