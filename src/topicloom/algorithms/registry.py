@@ -21,7 +21,19 @@ A = TypeVar("A", bound=Algorithm)
 # What a parameter cannot be called, as the name means something else where parameters are given.
 TAKEN = frozenset(
     {
-        *("interest", "network", "algorithm", "algorithms", "seed", "watch", "then", "name", "constraints", "fleet"),
+        *(
+            "interest",
+            "network",
+            "algorithm",
+            "algorithms",
+            "seed",
+            "watch",
+            "then",
+            "name",
+            "constraints",
+            "fleet",
+            "prices",
+        ),
         *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "bound", "close"),
         *("on_spark", "spark", "master", "spark_conf", "driver_memory", "verbose"),
         *("json", "quiet", "help", "subs", "printing"),
