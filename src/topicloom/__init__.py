@@ -38,7 +38,7 @@ from topicloom._version import __version__
 if TYPE_CHECKING:
     from topicloom.designers import DESIGNERS, design
     from topicloom.metrics import Bounds, bound, compare, measure
-    from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Provenance
+    from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices, Provenance
     from topicloom.workloads import synthetic
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "Interest",
     "NodeRule",
     "Overlay",
+    "Prices",
     "Provenance",
     "__version__",
     "bound",
@@ -67,6 +68,7 @@ _HOMES = {
     "Interest": "model",
     "NodeRule": "model",
     "Overlay": "model",
+    "Prices": "model",
     "Provenance": "model",
     "bound": "metrics",
     "compare": "metrics",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
-from test_mending_twins import let_happen
+from test_mending_twins import let_happen, wanted_after
 
 from reference.constrained import Rules, random_rules
 from reference.fleets import links_of, random_event, topics_of
@@ -14,6 +16,7 @@ from topicloom.churn import Settings, maintainer
 from topicloom.churn.state import living
 from topicloom.designers import design
 from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay
+from topicloom.model.events import JOIN, Event
 
 KINDS = ("primal-dual", "greedy", "naive", "rebuild")
 
@@ -28,6 +31,13 @@ def constrained_fleet(dice: random.Random) -> tuple[Overlay, Rules]:
         overlay = design(interest, "low-oda", constraints=rules.constraints())
         if not broken_topics(topics_of(interest), links_of(overlay)):
             return overlay, rules
+
+
+def event_of_fleet(dice: random.Random, number: int, topics: Mapping[str, set[str]]) -> Event:
+    """A random event; whoever joins is mostly one that the rules speak of."""
+    event = random_event(dice, number, topics)
+    away = [name for name in (f"b{i:02}" for i in range(12)) if name not in topics]
+    return replace(event, node=dice.choice(away)) if event.kind == JOIN and away and dice.random() < 0.8 else event
 
 
 @pytest.mark.parametrize("prune", [False, True], ids=["keeping", "pruning"])
@@ -52,7 +62,7 @@ def test_equals_its_twin_and_breaks_nothing(kind: str, prune: bool) -> None:
             rules=rules,
         )
         for number in range(25):
-            event = random_event(dice, number, twin.topics)
+            event = event_of_fleet(dice, number, twin.topics)
             at = f"seed {seed}, {event}"
             change = found.apply(event)
             expected = let_happen(twin, event)
@@ -63,6 +73,37 @@ def test_equals_its_twin_and_breaks_nothing(kind: str, prune: bool) -> None:
             if kind != "rebuild":
                 assert (list(change.added), list(change.removed), change.shadow) == expected, at
                 assert list(links.items()) == list(twin.links.items()), at
+
+
+@pytest.mark.parametrize("kind", ["greedy", "naive"])
+def test_events_mended_jointly_equal_their_twin_and_break_nothing(kind: str) -> None:
+    for seed in range(10):
+        dice = random.Random(f"jointly {kind} {seed}")
+        overlay, rules = constrained_fleet(dice)
+        naive = kind == "naive"
+        settings = Settings("naive" if naive else "shadow", "greedy", 2, 2.0, bool(seed % 2), seed, "low-oda")
+        found = maintainer(overlay, settings, rules.constraints())
+        given = {"coverage": 2, "rho": 2.0, "prune": bool(seed % 2), "seed": seed, "rules": rules}
+        twin = MaintainerTwin(topics_of(overlay.interest), links_of(overlay), kind, **given)
+        number = 0
+        for _ in range(8):
+            events: list[Event] = []
+            before = {node: set(topics) for node, topics in twin.topics.items()}
+            after = before
+            for _ in range(dice.randint(1, 4)):
+                events.append(event_of_fleet(dice, number, after))
+                after = wanted_after(after, events[-1:])
+                number += 1
+            concerned = sorted(node for node in before.keys() | after.keys() if before.get(node) != after.get(node))
+            expected = twin.jointly({node: after.get(node) for node in concerned}) if concerned else ([], [], 0)
+            change, _ = found.apply_jointly(events)
+            at = f"seed {seed}, {events}"
+            assert (list(change.added), list(change.removed), change.shadow) == expected, at
+            links = links_of(found.overlay())
+            assert list(links.items()) == list(twin.links.items()), at
+            assert not rules.broken(links), at
+            there = {pair for pair in rules.keep + rules.require if set(pair) <= twin.topics.keys()}
+            assert there <= links.keys(), at
 
 
 def test_what_a_leave_frees_mends_an_earlier_topic() -> None:

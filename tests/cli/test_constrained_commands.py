@@ -112,6 +112,24 @@ def test_maintain_keeps_to_the_fleet(cli: Cli) -> None:
     assert ("d", "e") not in set(zip(table["source"], table["target"], strict=True))
 
 
+def test_prices_by_region_and_what_they_come_to(cli: Cli) -> None:
+    Path("latency.csv").write_text("src,dst,avg_ms\neu,us,80\nus,us,2\neu,eu,1\n")
+    priced = ("-f", "fleet.toml", "--prices", "latency.csv")
+    assert cli("design", "subs.csv", "-a", "gm", *priced, "-o", "overlay.parquet").status == 0
+    assert links("overlay.parquet") == {("a", "b"), ("a", "d"), ("c", "d"), ("c", "e")}
+    ended = cli("measure", "subs.csv", "overlay.parquet", *priced, "--json")
+    measures = json.loads(ended.out)
+    assert (measures["price"], measures["tree_price"], measures["longest_way"]) == (85.0, 170.0, 85.0)
+    assert "longest way" in cli("measure", "subs.csv", "overlay.parquet", *priced).out
+    ended = cli("design", "subs.csv", "-a", "gm", "--prices", "latency.csv", "-o", "o.parquet")
+    assert (ended.status, ended.err) == (
+        2,
+        "topicloom: latency.csv: does not name 'a'; give prices of all nodes, or a --fleet with its region\n",
+    )
+    ended = cli("design", "subs.csv", "-a", "low-oda", *priced, "-o", "o.parquet")
+    assert ended.err == "topicloom: low-oda knows no prices; those that do are gm, gpa, gm-fold\n"
+
+
 def test_plan_names_what_an_overlay_breaks(cli: Cli) -> None:
     Path("links.csv").write_text("source,target\na,b\nb,c\nd,e\nc,d\n")
     ended = cli("plan", "subs.csv", "links.csv", "-f", "fleet.toml", "-o", "plan.json")

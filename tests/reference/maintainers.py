@@ -133,11 +133,11 @@ class MaintainerTwin:
         considered = shadow + (considered if add else 0)
         return self._changed(added + more, [], considered, stale=stale, topics=add | remove)
 
-    def _link_at_once(self, node: str) -> list[Link]:
+    def _link_at_once(self, node: str, gone: Iterable[str] = ()) -> list[Link]:
         """The links of a newcomer that the rules say are there."""
         left, found = set(self.topics[node]), []
         for pair in self._rules.keep + self._rules.require:
-            if node in pair and set(pair) <= self.topics.keys():
+            if node in pair and set(pair) <= self.topics.keys() - set(gone):
                 other = pair[pair[0] == node]
                 self.links[link_of(*pair)] = len(left & self.topics[other])
                 left -= self.topics[other]
@@ -164,6 +164,8 @@ class MaintainerTwin:
 
     def jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
         """Several events at once: nodes want these topics from now on, None where they are gone."""
+        if not wanted:
+            return [], [], 0
         before = {node: set(self.topics.get(node, ())) for node in wanted}
         given_up = {node: before[node] - (wanted[node] or set()) for node in wanted}
         taken_up = {node: (wanted[node] or set()) - before[node] for node in wanted}
@@ -184,10 +186,13 @@ class MaintainerTwin:
             if there := subscribers(self.topics, topic):
                 shadows.add(min(there))
                 stale |= there if len(there) == 1 else set()
-        for node, after in wanted.items():
+        first: list[Link] = []
+        for node, after in sorted(wanted.items()):
             if after is not None:
+                comes = node not in self.topics
                 self.topics[node] = set(after)
                 self.backups.setdefault(node, [])
+                first += self._link_at_once(node, gone) if comes else []
         for node in wanted:
             primaries = set(self.primaries()[node])
             stale |= primaries if node in gone else {u for u in primaries if self.topics[u] & given_up[node]}
@@ -206,7 +211,8 @@ class MaintainerTwin:
         shadows |= {u for topic in everybody for u in subscribers(self.topics, topic)}
         shadows &= set(self.topics)
         added = self._construct_low_edges(concerned, combinations(sorted(shadows), 2))
-        return self._changed(added, removed, len(shadows), stale=sorted(stale & set(self.topics)), topics=concerned)
+        later = sorted(stale & set(self.topics))
+        return self._changed(first + added, removed, len(shadows), stale=later, topics=concerned)
 
     def _shadows_of_less(self, node: str, topics: set[str]) -> set[str]:
         """Algorithms 4 and 7: who may be linked once a node wants these topics no longer."""

@@ -50,6 +50,7 @@ class LiveOverlay:
     def __init__(self, overlay: Overlay, random: int, constraints: Constraints | None = None) -> None:
         self.constraints = constraints or Constraints()
         allowed = self.constraints.over(overlay.interest)
+        self._parting: set[str] = set()
         self._partners: dict[str, list[str]] = {}
         for a, b in self.constraints.links:
             self._partners.setdefault(a, []).append(b)
@@ -136,13 +137,19 @@ class LiveOverlay:
         return number
 
     def staying_neighbours(self, node: str) -> list[int]:
-        """Nodes that are there and that a link with this one, which is there too, is never taken away from."""
-        return [self.numbers[other] for other in self._partners.get(node, ()) if other in self.numbers]
+        """Nodes that are there, and stay, and whose link with this one stays."""
+        there = self.numbers.keys() - self._parting
+        return [self.numbers[other] for other in self._partners.get(node, ()) if other in there]
 
-    def exit(self, node: str) -> None:
-        """Forget a node; kernels know already."""
+    def part(self, node: str) -> None:
+        """A node is about to go: nodes that a link of it stays with keep room for it."""
         for other in self.staying_neighbours(node):
             self.population.limit[other] -= 1
+        self._parting.add(node)
+
+    def exit(self, node: str) -> None:
+        """Forget a node that has parted; kernels know already."""
+        self._parting.discard(node)
         self._free.append(self.numbers.pop(node))
         del self._ordered[bisect_left(self._ordered, node)]
 

@@ -116,6 +116,7 @@ class MendingMaintainer(Maintainer):
         number = live.numbers[node]
         numbers = row_of(live.population.topics, number).copy()
         live.reserve(links=len(numbers) * int(live.population.neighbours.length[number]))
+        live.part(node)
         ends, contributions, shadow, around = shadow_sets.leave(
             live.population, live.scratch, number, self._is_whole, self._rho, self._kind
         )
@@ -225,6 +226,7 @@ class MendingMaintainer(Maintainer):
                 live.reserve(topics=len(kept))
                 shadow_sets.rewant(live.population, number, kept)
             else:
+                live.part(node)
                 lost = shadow_sets.part(live.population, number)
                 removed += [live.strike((min(number, other), max(number, other))) for other in lost.tolist()]
         return sorted(removed)
@@ -236,7 +238,6 @@ class MendingMaintainer(Maintainer):
         """
         live = self.live
         staying: list[Link] = []
-        gone = {node for node, topics in wanted.items() if topics is None}
         newer = [node for node in sorted(wanted) if wanted[node] is not None]
         for node in newer:
             numbers = live.numbers_of_topics(sorted(wanted[node] or ()))
@@ -246,8 +247,7 @@ class MendingMaintainer(Maintainer):
             else:
                 rank = live.rank_of_new(node)
                 number = live.enter(node)
-                there = [u for u in live.staying_neighbours(node) if live.names[u] not in gone]
-                first = np.array(there, np.int32)
+                first = np.array(live.staying_neighbours(node), np.int32)
                 live.reserve(topics=len(numbers), links=len(first), backups=self._coverage * len(numbers))
                 shadow_sets.arrive(live.population, number, rank, numbers, first)
                 staying += self._record_first(number, first)

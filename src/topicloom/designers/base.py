@@ -13,10 +13,28 @@ from topicloom.algorithms import Algorithm, Parameter, Watch
 from topicloom.errors import InputError
 from topicloom.model.interest import Ids, Interest
 
-__all__ = ["BUDGET_RATIO", "MATCHING", "MAXIMAL", "MAX_DEGREE", "MAX_EDGES", "Designer", "Links", "Parameter", "Watch"]
+__all__ = [
+    "BUDGET_RATIO",
+    "MATCHING",
+    "MAXIMAL",
+    "MAX_DEGREE",
+    "MAX_EDGES",
+    "TIES",
+    "Designer",
+    "Links",
+    "Parameter",
+    "Watch",
+]
 
 MAX_EDGES = Parameter("max_edges", int, "the most links")
 MAX_DEGREE = Parameter("max_degree", int, "the most links of a node")
+TIES = Parameter(
+    "ties",
+    str,
+    "who wins among links that are equally good: the first by name, or by a hash of the names, which prices have",
+    choices=("names", "hash"),
+    optional=True,
+)
 BUDGET_RATIO = Parameter(
     "budget_ratio", float, "the budget as a share of what minmax-oda needs", minimum=0, exclusive=True, optional=True
 )
@@ -61,6 +79,8 @@ class Designer(Algorithm):
     total: Callable[[Interest, Mapping[str, Any]], int] | None = None
     # Whether `build` takes `ConstraintArrays` too, or None, and keeps to them.
     takes_constraints: bool = False
+    # Whether `build` takes `PriceArrays` after them, too, or None.
+    takes_prices: bool = False
 
     @property
     def budget(self) -> str | None:

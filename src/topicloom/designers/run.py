@@ -22,10 +22,12 @@ from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
+from topicloom.model.prices import Prices
 
 # One tiny interest for each representation that greedy designers choose from.
 _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]
 _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
+_TINY_PRICES = Prices({("x", "x"): 1}, dict.fromkeys("abcd", "x"))
 _TINY_CONSTRAINTS = Constraints(forbid=(("a", "c"),), keep=(("a", "b"),))
 
 # What budget ratios are shares of, by the matchings; kept for interests in use, as several designers may get a share.
@@ -49,6 +51,7 @@ def design(
     seed: int = 0,
     watch: Watch | None = None,
     constraints: Constraints | None = None,
+    prices: Prices | None = None,
     **parameters: Value | None,
 ) -> Overlay:
     """Build an overlay.
@@ -56,12 +59,14 @@ def design(
     `interest` may be the file or folder that it is in. `algorithm` is a name of `DESIGNERS`; `parameters` are those it
     takes. A budget may be given as `budget_ratio` instead of `max_edges` or `max_degree`: that share of what
     `minmax-oda` needs. `seed` matters to random designers alone. `watch` lets another thread see how far it is, or stop
-    it, which raises `Stopped` here.
-    `constraints` say which links may be built; they are never broken, so topics may be left in pieces.
+    it, which raises `Stopped` here. `constraints` say which links may be built; they are never broken, so topics may be
+    left in pieces. With `prices` links are chosen by what they merge for their price.
     """
     if isinstance(interest, (str, PathLike)):
         interest = Interest.read(interest)
-    return run(interest, algorithm, seed=seed, watch=watch, constraints=constraints, **parameters).overlay
+    return run(
+        interest, algorithm, seed=seed, watch=watch, constraints=constraints, prices=prices, **parameters
+    ).overlay
 
 
 def run(
@@ -71,10 +76,11 @@ def run(
     seed: int = 0,
     watch: Watch | None = None,
     constraints: Constraints | None = None,
+    prices: Prices | None = None,
     **parameters: Value | None,
 ) -> DesignRun:
     """Build an overlay as `design` does, and say how long the algorithm itself took."""
-    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch, constraints)
+    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch, constraints, prices)
 
 
 def run_prepared(
@@ -82,24 +88,41 @@ def run_prepared(
     interest: Interest,
     watch: Watch | None = None,
     constraints: Constraints | None = None,
+    prices: Prices | None = None,
 ) -> DesignRun:
     """Build an overlay with a designer whose parameters are checked already: `DESIGNERS.prepare` gives one."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
     watch = watch or Watch()
     if constraints is not None:
         require_constrainable(designer)
+    if prices is not None:
+        require_pricing(designer)
     if designer.budget is not None and BUDGET_RATIO.name in parameters:
         whole = _whole(parameters)
         parameters[designer.budget] = _budget(designer.budget, interest, whole, parameters[BUDGET_RATIO.name], watch)
     memory.require(designer.name, designer.memory(interest, parameters))
-    warm_up(prepared, interest, constrained=constraints is not None)
-    within = () if constraints is None else (constraints.over(interest),)
+    warm_up(prepared, interest, constrained=constraints is not None, priced=prices is not None)
+    within = _within(interest, constraints, prices)
     links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch, *within))
     if watch.stopped:
         raise Stopped(f"{designer.name} was asked to stop")
     provenance = Provenance(designer.name, MappingProxyType(parameters), prepared.seed_used, facts=links.facts)
     overlay = Overlay(interest, links.source, links.target, links.contribution, provenance)
     return DesignRun(overlay=overlay, **vars(time))
+
+
+def _within(interest: Interest, constraints: Constraints | None, prices: Prices | None) -> tuple[Any, ...]:
+    """What `build` is given besides; nothing where a designer need not know of it."""
+    if prices is not None:
+        return (None if constraints is None else constraints.over(interest), prices.over(interest))
+    return () if constraints is None else (constraints.over(interest),)
+
+
+def require_pricing(designer: Designer) -> None:
+    """An error where a designer knows no prices."""
+    if not designer.takes_prices:
+        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_prices)
+        raise InputError(f"{designer.name} knows no prices; those that do are {able}")
 
 
 def require_constrainable(designer: Designer) -> None:
@@ -109,7 +132,9 @@ def require_constrainable(designer: Designer) -> None:
         raise InputError(f"{designer.name} keeps to no constraints on links; those that do are {able}")
 
 
-def warm_up(prepared: Prepared[Designer], interest: Interest, *, constrained: bool = False) -> None:
+def warm_up(
+    prepared: Prepared[Designer], interest: Interest, *, constrained: bool = False, priced: bool = False
+) -> None:
     """Compile what a design of an interest like this one needs, by designing a tiny one; once in a process."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
     if parameters.pop(BUDGET_RATIO.name, None) is not None:
@@ -117,13 +142,15 @@ def warm_up(prepared: Prepared[Designer], interest: Interest, *, constrained: bo
     if designer.budget is not None:
         # May not be known yet, and does not matter to the compiler.
         parameters[designer.budget] = 1
-    _compile(designer, tuple(parameters.items()), prefers_bitsets(interest), constrained)
+    _compile(designer, tuple(parameters.items()), prefers_bitsets(interest), constrained, priced)
 
 
 @lru_cache(maxsize=256)
-def _compile(designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool, constrained: bool) -> None:
+def _compile(
+    designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool, constrained: bool, priced: bool
+) -> None:
     tiny = Interest.from_pairs(_TINY_SHARED if bitsets else _TINY_SPARSE)
-    within = (_TINY_CONSTRAINTS.over(tiny),) if constrained else ()
+    within = _within(tiny, _TINY_CONSTRAINTS if constrained else None, _TINY_PRICES if priced else None)
     designer.build(tiny, dict(parameters), np.random.default_rng(0), Watch(), *within)
 
 

@@ -1,5 +1,6 @@
 """How good an overlay is: support, degrees, topic diameters, relays.
 
+- `link_prices`: what an overlay costs by the prices of its links.
 - `neighbour_rows`: the overlay's links as rows of neighbours, the form that the kernels search.
 - `by_topic`: the measures of every topic, one row each; topics are independent, so groups of them can be
   measured apart.
@@ -19,6 +20,7 @@
 from topicloom.metrics.bounds import Argument, Bounds, bound
 from topicloom.metrics.by_topic import TopicMeasures, measure_topics, topic_measures
 from topicloom.metrics.comparison import Comparison, compare
+from topicloom.metrics.link_prices import PriceMeasures, measure_prices
 from topicloom.metrics.neighbour_rows import LinkGraph
 from topicloom.metrics.soc_diameters import soc_diameters
 from topicloom.metrics.summary import Measures, measure, summarise
@@ -30,10 +32,12 @@ __all__ = [
     "Comparison",
     "LinkGraph",
     "Measures",
+    "PriceMeasures",
     "TopicMeasures",
     "bound",
     "compare",
     "measure",
+    "measure_prices",
     "measure_topics",
     "soc_diameters",
     "summarise",

@@ -17,7 +17,7 @@ from topicloom.present import numbers
 if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
     from topicloom.designers import Designer
-    from topicloom.model import Constraints, Interest
+    from topicloom.model import Constraints, Interest, Prices
 
 EXAMPLES = """\b
 Example:
@@ -41,28 +41,40 @@ def command(
     no_diameters: options.NoDiameters = False,
     bound: options.Bound = False,
     limits: options.FleetLimits,
+    costs: options.PriceFile,
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
     """Measure several designers side by side.
 
     Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes. With
-    a fleet, those of the usual ones are compared that keep to it.
+    a fleet or prices, those of the usual ones are compared that know them.
     """
     from topicloom.designers import DESIGNERS
-    from topicloom.designers.run import require_constrainable
+    from topicloom.designers.run import require_constrainable, require_pricing
 
     fleet = limits.read()
-    if fleet is not None and algorithms == DEFAULT_ALGORITHMS:
-        algorithms = ",".join(name for name in algorithms.split(",") if DESIGNERS[name].takes_constraints)
+    if algorithms == DEFAULT_ALGORITHMS:
+        algorithms = ",".join(
+            name
+            for name in algorithms.split(",")
+            if (fleet is None or DESIGNERS[name].takes_constraints)
+            and (costs.prices is None or DESIGNERS[name].takes_prices)
+        )
     each = prepared_each(DESIGNERS, algorithms, seed, parameters)
     if fleet is not None:
         for prepared in each:
             require_constrainable(prepared.algorithm)
+    if costs.prices is not None:
+        for prepared in each:
+            require_pricing(prepared.algorithm)
     with printing.working() as working:
         interest = subs.read(working)
         constraints = constraints_of(fleet, interest)
-        rows = [_measured(working, prepared, interest, constraints, diameters=not no_diameters) for prepared in each]
+        prices = costs.read(fleet, interest)
+        rows = [
+            _measured(working, prepared, interest, constraints, prices, diameters=not no_diameters) for prepared in each
+        ]
         bounds = proved(working, interest) if bound else {}
     rows = [row | bounds for row in rows]
     if printing.json:
@@ -76,12 +88,13 @@ def _measured(
     prepared: Prepared[Designer],
     interest: Interest,
     constraints: Constraints | None,
+    prices: Prices | None,
     *,
     diameters: bool,
 ) -> dict[str, Any]:
     from topicloom.metrics import measure
 
-    result = run_designer(working, prepared, interest, constraints)
+    result = run_designer(working, prepared, interest, constraints, prices)
     provenance = result.overlay.provenance
     assert provenance is not None
     measures = working.do(f"measuring {prepared.name}", lambda: measure(interest, result.overlay, diameters=diameters))

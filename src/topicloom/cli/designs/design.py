@@ -28,6 +28,8 @@ Example:
       --out overlay.parquet --json
   topicloom design subs.parquet --algorithm low-oda --fleet fleet.toml \\
       --out overlay.parquet
+  topicloom design subs.parquet --algorithm gm --fleet fleet.toml \\
+      --prices latency.csv --out overlay.parquet
   topicloom design fleet --algorithm backbone --spark \\
       --out overlay.parquet
 """
@@ -54,6 +56,7 @@ def command(
         bool, typer.Option("--spark", help="Design on Spark what `topicloom ingest` wrote, for backbone: same links.")
     ] = False,
     limits: options.FleetLimits,
+    costs: options.PriceFile,
     spark: options.Spark,
     printing: options.Printing,
     **parameters: Any,
@@ -63,13 +66,15 @@ def command(
     Links join nodes that want the same topic, until each topic is connected or the budget is spent.
     """
     from topicloom.designers import DESIGNERS
-    from topicloom.designers.run import require_constrainable
+    from topicloom.designers.run import require_constrainable, require_pricing
 
     prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
     fleet = limits.read()
     if fleet is not None:
         require_constrainable(prepared.algorithm)
         _require_not_on_spark(on_spark)
+    if costs.prices is not None:
+        require_pricing(prepared.algorithm)
     if on_spark:
         facts = _design_on_spark(prepared, subs.path, out, spark, printing)
     else:
@@ -78,7 +83,8 @@ def command(
         with printing.working() as working:
             interest = subs.read(working)
             constraints = constraints_of(fleet, interest)
-            result = run_designer(working, prepared, interest, constraints)
+            prices = costs.read(fleet, interest)
+            result = run_designer(working, prepared, interest, constraints, prices)
             facts = working.do("measuring", lambda: _facts(result.overlay)) | {"seconds": result.seconds}
         result.overlay.write(out)
     facts["out"] = str(out)

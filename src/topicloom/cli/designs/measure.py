@@ -17,6 +17,8 @@ Example:
   topicloom measure subs.parquet overlay.parquet
   topicloom measure subs.parquet overlay.parquet --json \\
       --topics topics.parquet
+  topicloom measure subs.parquet overlay.parquet --fleet fleet.toml \\
+      --prices latency.csv
 """
 
 
@@ -27,29 +29,42 @@ def command(
     topics: options.TopicsOut = None,
     no_diameters: options.NoDiameters = False,
     bound: options.Bound = False,
+    limits: options.FleetLimits,
+    costs: options.PriceFile,
     printing: options.Printing,
 ) -> None:
     """Say how good an overlay is.
 
     Components, support, degrees, topic diameters, and the relays that topics in pieces need.
     """
-    from topicloom.metrics import summarise, topic_measures
+    from topicloom.metrics import measure_prices, summarise, topic_measures
     from topicloom.model import Overlay
 
     if topics is not None:
         checked_paths.require_writable(topics, subs.path, overlay)
+    fleet = limits.read()
     with printing.working() as working:
         interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
         bounds = proved(working, interest) if bound else {}
+        prices = costs.read(fleet, interest)
+        cost = {} if prices is None else measure_prices(interest, links, prices).to_dict()
     if topics is not None:
         rows.write(topics)
     whole = summarise(rows, links.degrees)
     if printing.json:
-        output.print_json(whole.to_dict() | bounds)
+        output.print_json(whole.to_dict() | cost | bounds)
         return
     print_measures(whole)
+    if cost:
+        output.print_facts(
+            [
+                ("price of all links", numbers.mean(cost["price"])),
+                ("price of all topics' cheapest trees", numbers.mean(cost["tree_price"])),
+                ("longest way through one of them", numbers.mean(cost["longest_way"])),
+            ]
+        )
     if bounds:
         output.print_facts(
             [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
     from topicloom.deploy import Fleet
     from topicloom.designers import Designer, DesignRun
-    from topicloom.model import Constraints, Interest, Overlay
+    from topicloom.model import Constraints, Interest, Overlay, Prices
 
 _SHOWN_TOPICS = 3
 COMPILING = "compiling kernels, once after an install or update"
@@ -37,19 +37,23 @@ def constraints_of(fleet: Fleet | None, interest: Interest) -> Constraints | Non
 
 
 def run_designer(
-    working: Working, prepared: Prepared[Designer], interest: Interest, constraints: Constraints | None = None
+    working: Working,
+    prepared: Prepared[Designer],
+    interest: Interest,
+    constraints: Constraints | None = None,
+    prices: Prices | None = None,
 ) -> DesignRun:
     """Compile, then run, each with its own line of progress."""
     from topicloom.designers import Watch, run_prepared
     from topicloom.designers.run import warm_up
 
-    constrained = constraints is not None
-    working.do("loading kernels", lambda: warm_up(prepared, interest, constrained=constrained), if_slow=COMPILING)
+    kinds = {"constrained": constraints is not None, "priced": prices is not None}
+    working.do("loading kernels", lambda: warm_up(prepared, interest, **kinds), if_slow=COMPILING)
     total = prepared.algorithm.total
     watch = Watch()
     return working.do(
         prepared.name,
-        lambda: run_prepared(prepared, interest, watch, constraints),
+        lambda: run_prepared(prepared, interest, watch, constraints, prices),
         watch=watch,
         total=None if total is None else total(interest, prepared.parameters),
     )

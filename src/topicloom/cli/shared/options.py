@@ -15,7 +15,7 @@ from topicloom.errors import InputError
 
 if TYPE_CHECKING:
     from topicloom.deploy import Fleet
-    from topicloom.model import Interest
+    from topicloom.model import Interest, Prices
     from topicloom.pipeline import SparkOptions
 
 # Headings that the help of commands has.
@@ -246,6 +246,42 @@ class FleetLimits(SharedOptions):
             return None
         require_readable(self.fleet)
         return Fleet.read(self.fleet)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceFile(SharedOptions):
+    """What links cost."""
+
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            "--prices",
+            metavar="FILE",
+            help="CSV file with columns source, target and price, of nodes, or of regions that a fleet file names: "
+            "latency or money.",
+            show_default=False,
+        ),
+    ] = None
+
+    def read(self, fleet: Fleet | None, interest: Interest) -> Prices | None:
+        """The prices, where they are given: of nodes where all are named, else of their regions."""
+        from dataclasses import replace
+
+        from topicloom.model import Prices
+
+        if self.prices is None:
+            return None
+        given = Prices.read(self.prices)
+        if given.names.issuperset(interest.node_names):
+            return given
+        rules = {} if fleet is None else {name: fleet.constraints.rule(name).region for name in interest.node_names}
+        for name in interest.node_names:
+            if name not in given.names and rules.get(name) is None:
+                raise InputError(
+                    f"{self.prices}: does not name '{name}'; give prices of all nodes, or a fleet with its region",
+                    "fleet",
+                )
+        return replace(given, regions={name: region for name, region in rules.items() if region is not None})
 
 
 Recover = Annotated[

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import Designer, Links, Watch
+from topicloom.designers.base import TIES, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
+from topicloom.model.prices import PriceArrays
 
 
 def build(
@@ -30,9 +31,10 @@ def build(
     rng: np.random.Generator,
     watch: Watch,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
 ) -> Links:
     """Links of highest contribution until topic-connected."""
-    return merging.greedy_links(interest, watch, constraints=constraints)
+    return merging.greedy_links(interest, watch, constraints=constraints, prices=prices, ties=parameters.get("ties"))
 
 
 DESIGNER = Designer(
@@ -41,7 +43,9 @@ DESIGNER = Designer(
     rule="add the link of highest contribution until topic-connected",
     guarantee="links at most ln(subscriptions) times the fewest possible",
     build=build,
+    parameters=(TIES,),
     memory=merging.memory_by_rows,
     total=merging.total,
     takes_constraints=True,
+    takes_prices=True,
 )

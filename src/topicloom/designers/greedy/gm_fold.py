@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.base import TIES, Designer, Links, Parameter, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
+from topicloom.model.prices import PriceArrays
 
 
 def build(
@@ -27,11 +28,14 @@ def build(
     rng: np.random.Generator,
     watch: Watch,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
 ) -> Links:
     """Links of `folds` runs of greedy merge, no link twice."""
     links = Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
     for _ in range(parameters["folds"]):
-        fold = merging.greedy_links(interest, watch, without=links, constraints=constraints)
+        fold = merging.greedy_links(
+            interest, watch, without=links, constraints=constraints, prices=prices, ties=parameters.get("ties")
+        )
         if len(fold.source) == 0:
             break
         if constraints is not None:
@@ -47,8 +51,9 @@ DESIGNER = Designer(
     rule="gm run again on the links not used yet, folds times",
     guarantee="a topic that every fold connects survives the loss of any folds - 1 links",
     build=build,
-    parameters=(Parameter("folds", int, "how many times to run", 2),),
+    parameters=(Parameter("folds", int, "how many times to run", 2), TIES),
     memory=merging.memory_by_rows,
     total=merging.total,
     takes_constraints=True,
+    takes_prices=True,
 )

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import MAX_EDGES, Designer, Links, Watch
+from topicloom.designers.base import MAX_EDGES, TIES, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
+from topicloom.model.prices import PriceArrays
 
 
 def build(
@@ -28,9 +29,17 @@ def build(
     rng: np.random.Generator,
     watch: Watch,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
 ) -> Links:
     """Links of highest contribution, `max_edges` of them at most."""
-    return merging.greedy_links(interest, watch, max_edges=parameters["max_edges"], constraints=constraints)
+    return merging.greedy_links(
+        interest,
+        watch,
+        max_edges=parameters["max_edges"],
+        constraints=constraints,
+        prices=prices,
+        ties=parameters.get("ties"),
+    )
 
 
 DESIGNER = Designer(
@@ -39,8 +48,9 @@ DESIGNER = Designer(
     rule="gm, stopped at max_edges links",
     guarantee="merges at least 1 - 1/e = 0.632 of the best possible with that many links",
     build=build,
-    parameters=(MAX_EDGES,),
+    parameters=(MAX_EDGES, TIES),
     memory=merging.memory_by_rows,
     total=merging.total,
     takes_constraints=True,
+    takes_prices=True,
 )

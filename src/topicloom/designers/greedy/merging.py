@@ -27,6 +27,7 @@ from topicloom.kernels.greedy.candidates import (
     exclude_groups,
 )
 from topicloom.kernels.greedy.matchings import matchings_bytes, new_matchings
+from topicloom.kernels.greedy.priced_merging import merge_by_price, new_priced
 from topicloom.kernels.greedy.row_merging import (
     add_first_by_rows,
     merge_by_rows,
@@ -47,7 +48,9 @@ from topicloom.kernels.greedy.search import new_search
 from topicloom.kernels.greedy.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.greedy.topic_lists import TopicLists, new_topic_lists, topic_lists_bytes
 from topicloom.model.constraints import ConstraintArrays
+from topicloom.model.fingerprint import name_hashes
 from topicloom.model.interest import Ids, Interest
+from topicloom.model.prices import PriceArrays
 
 
 @dataclass(frozen=True)
@@ -58,13 +61,15 @@ class Instance:
     candidates: Candidates
 
 
-def prepare(interest: Interest, *, bitsets: bool | None = None) -> Instance:
+def prepare(interest: Interest, *, bitsets: bool | None = None, group: Ids | None = None) -> Instance:
     """Make an interest ready; `bitsets` forces the representation.
 
-    Kernels see the nodes by falling number of topics. Links that contribute much then lie close together, and the
-    search skips most rows and blocks: 2 to 5 times faster than in the order of ids.
+    Kernels see the nodes group by group, where there are any, and by falling number of topics. Links that contribute
+    much then lie close together, and the search skips most rows and blocks: 2 to 5 times faster than in the order of
+    ids.
     """
-    outer = np.argsort(-np.diff(interest.node_start), kind="stable").astype(np.int32)
+    sizes = np.diff(interest.node_start)
+    outer = np.lexsort((-sizes, np.zeros_like(sizes) if group is None else group)).astype(np.int32)
     node_start, node_topics, topic_nodes = _renumbered(interest, outer)
     highest = most_common_topics(interest)
     if prefers_bitsets(interest) if bitsets is None else bitsets:
@@ -134,7 +139,7 @@ def total(interest: Interest, parameters: Mapping[str, Any]) -> int:
 
 def memory_by_rows(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes that a designer takes at most that adds links of highest contribution, whatever the degrees."""
-    if prefers_bitsets(interest):
+    if prefers_bitsets(interest) or parameters.get("ties") == "hash":
         return memory(interest, parameters)
     rows = row_merging_bytes(interest.node_count, interest.topic_count, interest.subscription_count)
     return rows + most_links(interest) * 12
@@ -160,9 +165,17 @@ def greedy_links(
     max_edges: int | None = None,
     without: Links | None = None,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
+    ties: str | None = None,
 ) -> Links:
-    """Links of highest contribution, one after the other; not more than `max_edges` and none of those in `without`."""
+    """Links of highest contribution, one after the other; not more than `max_edges` and none of those in `without`.
+
+    With prices they are those of highest contribution for their price, of equals the cheaper. Ties go by names or by
+    their hash, which is usual with prices.
+    """
     links = _room_for_links(interest, max_edges, constraints)
+    if prices is not None or ties == "hash":
+        return _links_by_price(interest, links, without, constraints, prices, ties, watch)
     if not prefers_bitsets(interest):
         return _links_by_rows(interest, links, without, constraints, watch)
     instance = prepare(interest)
@@ -225,6 +238,30 @@ def _links_by_rows(
     if len(given.source):
         add_first_by_rows(members, counts, given.source, given.target, links, watch.ticks)
     return _first(links, merge_by_rows(members, counts, links, len(given.source), watch.ticks))
+
+
+def _links_by_price(
+    interest: Interest,
+    links: LinkList,
+    without: Links | None,
+    constraints: ConstraintArrays | None,
+    prices: PriceArrays | None,
+    ties: str | None,
+    watch: Watch,
+) -> Links:
+    if prices is None:
+        prices = PriceArrays(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
+    instance = prepare(interest, group=prices.group)
+    candidates = instance.candidates
+    if without is not None:
+        exclude(candidates, without.source, without.target)
+    room = _degrees(instance, constraints).room
+    first = _add_first(instance, constraints, links, watch)
+    hashes = np.empty(0, np.uint64)
+    if ties != "names":
+        hashes = name_hashes(interest.node_names)[candidates.outer, 0]
+    priced = new_priced(candidates, prices.group[candidates.outer], prices.price, hashes)
+    return _first(links, merge_by_price(priced, instance.topics, candidates, room, links, first, watch.ticks))
 
 
 def completed_links(interest: Interest, links: Links, constraints: ConstraintArrays, watch: Watch) -> Links:

@@ -1,5 +1,6 @@
 """Components, distances, relays and trees, of each topic over the links of an overlay.
 
+- `cheapest_trees`: The cheapest tree of every topic, and the longest way through it.
 - `components`: Components of topics: union-find, what each link of a list merges, and how many pieces each topic is
   in.
 - `distances`: Exact diameters of topics.

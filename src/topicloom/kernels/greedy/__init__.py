@@ -4,6 +4,7 @@
 - `circles`: Components as labelled circles: joining two costs the size of the smaller, asking costs one look.
 - `lanes`: Operations on 64 bytes or 8 words at a time, and on the bits of a word.
 - `matchings`: Maximal matchings: links that contribute nothing, between nodes below the highest degree.
+- `priced_merging`: Greedy merging by contribution per price.
 - `representation`: What every representation of the topics answers to the search for links.
 - `row_merging`: Greedy merging row by row, for sparse interests.
 - `rules`: The greedy designers: add the best link again and again, under one of two rules.

@@ -1,0 +1,132 @@
+"""What links cost: latency or money, by pair of nodes or by pair of regions."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.errors import InputError
+from topicloom.model.interest import Ids, Interest
+
+_ENDS = (("source", "target"), ("src", "dst"))
+_PRICES = ("price", "avg_ms", "ms", "latency")
+# Prices are compared as whole numbers of this many to one, so that which link is better is exact.
+PARTS = 1_000_000
+_HIGHEST = 1e7
+
+
+class PriceArrays(NamedTuple):
+    """Prices by the ids of an interest, in millionths and above 0: `price[group[u], group[v]]`."""
+
+    group: Ids
+    price: npt.NDArray[np.int64]
+
+    def of(self, source: Ids, target: Ids) -> npt.NDArray[np.int64]:
+        """The prices of links, in millionths."""
+        return self.price[self.group[source], self.group[target]]
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a link of two nodes costs, whichever comes first.
+
+    Args:
+        between: the price of pairs of names, in one order or both; where both differ, their mean holds.
+        regions: the region of each node by name, where pairs are of regions; None where they are of nodes.
+        where: names the prices in errors.
+    """
+
+    between: Mapping[tuple[str, str], float]
+    regions: Mapping[str, str] | None = None
+    where: str = "prices"
+
+    def __post_init__(self) -> None:
+        for (a, b), price in self.between.items():
+            if not 0 <= price <= _HIGHEST:
+                raise InputError(f"{self.where}: '{price}' is no price of '{a}' - '{b}'; give a number from 0 to 1e7")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], regions: Mapping[str, str] | None = None) -> Prices:
+        """From a .csv or .tsv file, plain or .gz, with columns `source`, `target` and `price`.
+
+        Latencies may have the columns `src`, `dst` and `avg_ms`. Names are regions where `regions` are given.
+        """
+        file = Path(path)
+        header, *rows = _rows(file)
+        ends = next((pair for pair in _ENDS if set(pair) <= set(header)), None)
+        price = next((name for name in _PRICES if name in header), None)
+        if ends is None or price is None:
+            raise InputError("needs the columns source, target and price", file=file)
+        places = [header.index(name) for name in (*ends, price)]
+        between = {}
+        for number, row in enumerate(rows, start=1):
+            if len(row) != len(header):
+                raise InputError(f"has {len(row)} columns and the header {len(header)}", file=file, row=number)
+            a, b, text = (row[place] for place in places)
+            between[a, b] = _price(text, file, number)
+        return cls(between, regions, str(file))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names that it has prices of."""
+        return frozenset(name for pair in self.between for name in pair)
+
+    def over(self, interest: Interest) -> PriceArrays:
+        """The same by the ids of an interest; a price that is missing is an error."""
+        nodes = interest.node_names
+        if self.regions is None:
+            groups = nodes
+            group: Ids = np.arange(len(nodes), dtype=np.int32)
+        else:
+            for name in nodes:
+                if name not in self.regions:
+                    raise InputError(f"{self.where}: has prices by region, and node '{name}' has none")
+            groups = tuple(sorted({self.regions[name] for name in nodes}))
+            ids = {region: number for number, region in enumerate(groups)}
+            group = np.array([ids[self.regions[name]] for name in nodes], np.int32)
+        several = np.bincount(group, minlength=len(groups)) > 1
+        price = np.ones((len(groups), len(groups)), np.int64)
+        for i, a in enumerate(groups):
+            for j in range(i, len(groups)):
+                if i != j or several[i]:
+                    price[i, j] = price[j, i] = max(1, round(self._between(a, groups[j]) * PARTS))
+        return PriceArrays(group, price)
+
+    def _between(self, a: str, b: str) -> float:
+        found = [self.between[pair] for pair in ((a, b), (b, a)) if pair in self.between]
+        if not found:
+            raise InputError(f"{self.where}: has no price of a link between '{a}' and '{b}'")
+        return sum(found) / len(found)
+
+
+def _rows(file: Path) -> list[list[str]]:
+    if not file.is_file():
+        raise InputError("is a folder; give one file" if file.is_dir() else "no such file", file=file)
+    try:
+        with gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="") as text:
+            delimiter = "\t" if file.name.removesuffix(".gz").endswith(".tsv") else ","
+            rows = [row for row in csv.reader(text, delimiter=delimiter) if row]
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"cannot be read ({' '.join(str(error).split())})", file=file) from None
+    if not rows:
+        raise InputError("is empty; expected the columns source, target and price", file=file)
+    return rows
+
+
+def _price(text: str, file: Path, row: int) -> float:
+    try:
+        price = float(text)
+    except ValueError:
+        price = math.nan
+    if not 0 <= price <= _HIGHEST:
+        raise InputError(f"'{text}' is no price; give a number from 0 to 1e7", file=file, row=row)
+    return price
