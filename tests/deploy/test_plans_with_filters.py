@@ -16,6 +16,7 @@ from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.proof.live import plan_without, prove
 from topicloom.deploy.targets.mosquitto_conf import read_brokers
 from topicloom.deploy.targets.render import configurations
+from topicloom.model import Prices
 from topicloom.model.filters import MQTT
 
 Row = tuple[str, str, str]
@@ -131,6 +132,16 @@ def test_links_carry_one_direction_to_and_from_publishers() -> None:
     definitions = configurations(rabbit)
     assert '"upstream": "topicloom-sensor"' in definitions["hub"]
     assert "federation-upstream" not in definitions["sensor"]
+
+
+def test_trees_by_price_are_the_cheapest() -> None:
+    interest = Interest.from_pairs([(name, "t") for name in "abc"])
+    overlay = Overlay.from_links(interest, [("a", "b"), ("a", "c"), ("b", "c")])
+    prices = Prices({("a", "b"): 9, ("a", "c"): 1, ("b", "c"): 2})
+    plan = make_plan(interest, overlay, fleet_of("abc"), prices=prices)
+    assert sorted(plan.links) == [("a", "c"), ("b", "c")]
+    with pytest.raises(InputError, match="^trees by price take no relays"):
+        make_plan(interest, overlay, fleet_of("abc"), prices=prices, relays=True)
 
 
 def test_plans_with_filters_are_read_back(tmp_path: Path) -> None:

@@ -47,11 +47,13 @@ def command(
         Literal["forbid", "allow"],
         typer.Option("--relays", help="Whether brokers may pass on what they do not want, where a topic needs it."),
     ] = "forbid",
+    costs: options.PriceFile,
     printing: options.Printing,
 ) -> None:
     """Plan the links of real brokers, free of loops.
 
-    Each topic gets a shallow tree of links, so that every message reaches every subscriber once. The plan holds no
+    Each topic gets a shallow tree of links, or with prices its cheapest, so that every message reaches every subscriber
+    once. The plan holds no
     passwords; `topicloom render` makes configurations from it.
     """
     from topicloom.deploy import BrokenTopicsError, Fleet, make_plan, write_plan
@@ -63,10 +65,11 @@ def command(
     with printing.working() as working:
         interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
+        prices = costs.read(places, interest)
         try:
             plan = working.do(
                 "routing topics",
-                lambda: make_plan(interest, links, places, target=target, relays=relays == "allow"),
+                lambda: make_plan(interest, links, places, target=target, relays=relays == "allow", prices=prices),
                 if_slow=COMPILING,
             )
         except BrokenTopicsError as error:

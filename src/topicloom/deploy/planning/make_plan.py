@@ -12,18 +12,25 @@ from topicloom.deploy.planning.broker_names import require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
-from topicloom.deploy.planning.routes import Routes, route
+from topicloom.deploy.planning.routes import Routes, route, route_by_price
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.prices import Prices
 
 # By target, without and with TLS.
 _PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671)}
 
 
 def make_plan(
-    interest: Interest, overlay: Overlay, fleet: Fleet, *, target: str = "mosquitto", relays: bool = False
+    interest: Interest,
+    overlay: Overlay,
+    fleet: Fleet,
+    *,
+    target: str = "mosquitto",
+    relays: bool = False,
+    prices: Prices | None = None,
 ) -> Plan:
     """Plan who connects to whom and which topics go over each link.
 
@@ -34,13 +41,16 @@ def make_plan(
         overlay: the links to choose from.
         fleet: where the brokers are; it has one for every node.
         target: the kind of the brokers, `mosquitto` or `rabbitmq`; names that it cannot carry are errors.
+        prices: of links; each topic then goes along its cheapest tree instead of a shallow one, without relays.
         relays: whether brokers may pass on topics that they do not want, where a topic is in pieces otherwise.
     """
     if target not in TARGETS:
         raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
     _require_carried(interest, target)
     fleet.require_brokers(interest.node_names)
-    trees = route(interest, overlay, relays=relays)
+    if prices is not None and relays:
+        raise InputError("trees by price take no relays; leave out the prices or the relays", "prices", "relays")
+    trees = route(interest, overlay, relays=relays) if prices is None else route_by_price(interest, overlay, prices)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
     brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
