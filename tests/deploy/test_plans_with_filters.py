@@ -140,7 +140,7 @@ def test_trees_by_price_are_the_cheapest() -> None:
     prices = Prices({("a", "b"): 9, ("a", "c"): 1, ("b", "c"): 2})
     plan = make_plan(interest, overlay, fleet_of("abc"), prices=prices)
     assert sorted(plan.links) == [("a", "c"), ("b", "c")]
-    with pytest.raises(InputError, match="^trees by price take no relays"):
+    with pytest.raises(InputError, match=r"^trees by price take no relays"):
         make_plan(interest, overlay, fleet_of("abc"), prices=prices, relays=True)
 
 
