@@ -48,7 +48,7 @@ def test_plan(refused: Any) -> None:
 def test_plans_that_are_none(refused: Any, command: tuple[str, ...]) -> None:
     name, *options = command
     assert refused(name, "none.json", *options) == "none.json: no such file"
-    assert refused(name, "subs.csv", *options).startswith("subs.csv: cannot be read as JSON (")
+    assert refused(name, "subs.csv", *options) == "subs.csv: is not a plan; give a file that 'topicloom plan' wrote"
     assert refused(name, ".", *options) == ".: is a folder; give one file"
 
 

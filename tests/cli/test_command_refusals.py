@@ -215,9 +215,9 @@ def test_a_backbone_that_cannot_be(refused: Any, subscriptions: Path, tmp_path: 
 def test_a_parameter_that_is_not_taken(refused: Any, subscriptions: Path, tmp_path: Path) -> None:
     out = tmp_path / "o.parquet"
     line = refused("design", subscriptions, "--algorithm", "gm", "--max-degree", 3, "--out", out)
-    assert line == "gm does not take --max-degree; it takes none"
+    assert line == "gm does not take --max-degree; it takes --ties"
     line = refused("design", subscriptions, "--algorithm", "gpa", "--max-degree", 3, "--out", out)
-    assert line == "gpa does not take --max-degree; it takes --max-edges, --budget-ratio, --matching"
+    assert line == "gpa does not take --max-degree; it takes --max-edges, --ties, --budget-ratio, --matching"
     line = refused("compare", subscriptions, "--algorithms", "gm,low-oda", "--max-degree", 3)
     assert line == "--max-degree is of use to none of gm, low-oda; leave it out"
     line = refused("compare", subscriptions, "--algorithms", "gpm,gpa", "--max-degree", 3)

@@ -71,7 +71,7 @@ def test_designers_as_json(cli: Cli) -> None:
     assert list(listed[0]) == ["name", "paper", "rule", "parameters", "guarantee", "random"]
     assert [
         (p["name"], p["default"]) for entry in listed if entry["name"] == "low-oda" for p in entry["parameters"]
-    ] == [("k", 3)]
+    ] == [("k", 3), ("strict", False)]
 
 
 @pytest.mark.parametrize("algorithm", DESIGNERS)
@@ -82,7 +82,7 @@ def test_design_and_measure_agree(cli: Cli, subscriptions: Path, tmp_path: Path,
     ended = cli("design", subscriptions, "--algorithm", algorithm, *options, "--out", out, "--json")
     assert (ended.status, ended.err) == (0, "")
     facts = ended.json
-    assert [key for key in facts if key not in ("lower_bound", "optimal")] == DESIGN_KEYS
+    assert [key for key in facts if key not in ("lower_bound", "optimal", "ring_links")] == DESIGN_KEYS
     assert ("optimal" in facts) == (algorithm == "exact")
     assert facts["algorithm"] == algorithm
     taken = {parameter.name for parameter in DESIGNERS[algorithm].parameters if not parameter.optional}
@@ -125,7 +125,7 @@ def test_a_limit_that_is_too_low_is_kept_and_told(cli: Cli, tmp_path: Path) -> N
 def test_design_passes_on_every_option(cli: Cli, subscriptions: Path, tmp_path: Path) -> None:
     out = tmp_path / "overlay.parquet"
     for options, parameters in (
-        (["low-oda", "--k", 2.5], {"k": 2.5}),
+        (["low-oda", "--k", 2.5], {"k": 2.5, "strict": False}),
         (["gm-fold", "--folds", 3], {"folds": 3}),
         (["spidercast", "--greedy", 2, "--random", 4], {"greedy": 2, "random": 4}),
     ):
@@ -210,8 +210,8 @@ def test_compare_gives_each_what_it_takes(cli: Cli, subscriptions: Path) -> None
         *("--max-edges", 7, "--max-degree", 2, "--k", 2, "--folds", 1, "--greedy", 1, "--random", 1),
     ).json
     assert [row["parameters"] for row in rows] == [
-        *({}, {"max_edges": 7}, {"max_degree": 2}, {"k": 2.0}, {"folds": 1}),
-        {"max_degree": 2, "greedy": 1, "random": 1},
+        *({}, {"max_edges": 7}, {"max_degree": 2, "matching": "useful"}, {"k": 2.0, "strict": False}, {"folds": 1}),
+        {"max_degree": 2, "greedy": 1, "random": 1, "turns": "nodes"},
     ]
 
 
@@ -271,9 +271,12 @@ def test_provenance_is_written(cli: Cli, subscriptions: Path, tmp_path: Path) ->
     cli("design", subscriptions, "--algorithm", "gpm", "--max-degree", 4, "--out", out)
     overlay = Overlay.read(out, Interest.read(subscriptions))
     assert overlay.provenance is not None
-    assert (overlay.provenance.designer, dict(overlay.provenance.parameters)) == ("gpm", {"max_degree": 4})
+    assert (overlay.provenance.designer, dict(overlay.provenance.parameters)) == (
+        "gpm",
+        {"max_degree": 4, "matching": "useful"},
+    )
     metadata = pyarrow.parquet.read_schema(out).metadata
-    assert json.loads(metadata[b"parameters"]) == {"max_degree": 4}
+    assert json.loads(metadata[b"parameters"]) == {"max_degree": 4, "matching": "useful"}
 
 
 def test_an_older_file_is_replaced(cli: Cli, subscriptions: Path, tmp_path: Path) -> None:

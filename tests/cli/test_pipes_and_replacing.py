@@ -14,7 +14,7 @@ import pytest
 
 from topicloom import InputError, Interest, Overlay, compare, design
 
-CSV = b"node,topic\na,x\nb, x\nb,y\nc,y\n"
+CSV = b"node,topic\na,x\nb,x\nb,y\nc,y\n"
 PAIRS = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")]
 
 

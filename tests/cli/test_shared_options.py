@@ -29,6 +29,8 @@ def test_a_command_gets_the_objects_and_typer_sees_the_options() -> None:
         "k",
         "node_column",
         "topic_column",
+        "role_column",
+        "filters",
         "master",
         "spark_conf",
         "driver_memory",

@@ -141,7 +141,7 @@ class TestFile:
         assert table.schema.metadata == {
             b"fingerprint": INTEREST.fingerprint.encode(),
             b"designer": b"low-oda",
-            b"parameters": b'{"k": 2.0}',
+            b"parameters": b'{"k": 2.0, "strict": false}',
             b"seed": b"null",
             b"version": __version__.encode(),
         }

@@ -190,10 +190,10 @@ class TestSubscriptions:
         assert refusal(lambda: Interest.from_pandas(topics)) == expected
 
     def test_names_that_look_like_nothing_are_names(self, tmp_path: Path) -> None:
-        (tmp_path / "rows.csv").write_text("node,topic\nNA,null\nnan,NULL\nNone,N/A\n#N/A, -\n")
+        (tmp_path / "rows.csv").write_text("node,topic\nNA,null\nnan,NULL\nNone,N/A\n#N/A, \n")
         interest = Interest.read(tmp_path / "rows.csv")
         assert interest.node_names == ("#N/A", "NA", "None", "nan")
-        assert interest.topic_names == ("-", "N/A", "NULL", "null")
+        assert interest.topic_names == (" ", "N/A", "NULL", "null")
 
     def test_numbers_of_a_csv_stay_as_they_are_written(self, tmp_path: Path) -> None:
         (tmp_path / "rows.csv").write_text("node,topic\n007,1.0\n7,1\n1e3,2020-01-01\ntrue,0x1\n")

@@ -136,11 +136,17 @@ def respoiled(file: Path, column: str, row: int, value: Any) -> None:
         ),
         (
             lambda net: respoiled(net / "access.parquet", "broker", 2, "b1"),
-            "access.parquet: no price for user 'u0' and broker 'b2'; every user needs one for every broker",
+            (
+                "access.parquet: no price for user 'u0' and broker 'b2'; "
+                "every user needs one for every broker, inf where it does not know it"
+            ),
         ),
         (
             lambda net: respoiled(net / "access.parquet", "user", 2, "new"),
-            "access.parquet: no price for user 'new' and broker 'b0'; every user needs one for every broker",
+            (
+                "access.parquet: no price for user 'new' and broker 'b0'; "
+                "every user needs one for every broker, inf where it does not know it"
+            ),
         ),
         (
             lambda net: (net / "rates.parquet").write_bytes(b""),

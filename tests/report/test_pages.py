@@ -122,7 +122,7 @@ def test_says_what_is_measured(results: Path) -> None:
         assert f"<dt>{name}</dt><dd>{text}</dd>" in page
     (support,) = re.findall(r"<dt>support</dt><dd>(.*?)%</dd>", page)
     assert measures.support * 100 - 0.01 < float(support) <= measures.support * 100
-    assert "made by gpm, max_degree = 1 (topicloom" in page
+    assert "made by gpm, matching = useful, max_degree = 1 (topicloom" in page
     assert "topics are not connected; those with the least support come first." in page
     assert "Comparison" not in page
 

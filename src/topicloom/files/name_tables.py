@@ -154,7 +154,7 @@ def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -
 
 def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
     picked = _pick(file, _header(file, delimiter), columns, optional)
-    table = pyarrow.csv.read_csv(
+    return pyarrow.csv.read_csv(
         file,
         read_options=pyarrow.csv.ReadOptions(use_threads=False),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
@@ -162,8 +162,6 @@ def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional
             include_columns=picked, column_types={name: pa.large_string() for name in picked}
         ),
     )
-    # As ingest does; whoever writes a file by hand may put a space after a comma.
-    return pa.table([pc.utf8_trim_whitespace(column) for column in table.columns], names=table.column_names)
 
 
 def _header(file: Path, delimiter: str) -> list[str]:
