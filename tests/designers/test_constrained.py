@@ -10,11 +10,10 @@ import pytest
 
 from reference import greedy
 from reference.constrained import Rules, random_rules
-from reference.greedy import Step
+from reference.greedy import Step, steps
 from reference.interests import SHAPES, random_interest
 from topicloom.designers import DESIGNERS, design
-from topicloom.designers.greedy import merging
-from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay
+from topicloom.model import Constraints, InputError, Interest, NodeRule
 
 SEEDS = range(25)
 CASES: dict[str, tuple[str, dict[str, float], Callable[..., list[Step]]]] = {
@@ -30,16 +29,6 @@ CASES: dict[str, tuple[str, dict[str, float], Callable[..., list[Step]]]] = {
 def constrained(shape: str, seed: int) -> tuple[Interest, Rules]:
     interest = random_interest(seed, shape)
     return interest, random_rules(interest.node_names, random.Random(f"{shape} {seed}"))
-
-
-def steps(overlay: Overlay) -> list[Step]:
-    assert overlay.contribution is not None
-    return list(zip(overlay.source.tolist(), overlay.target.tolist(), overlay.contribution.tolist(), strict=True))
-
-
-@pytest.fixture(params=[True, False], ids=["bitsets", "lists"])
-def _representation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "prefers_bitsets", lambda interest: request.param)
 
 
 @pytest.mark.usefixtures("_representation")

@@ -8,16 +8,11 @@ from itertools import combinations
 import pytest
 
 from reference.constrained import random_rules
-from reference.greedy import Components
+from reference.greedy import Components, steps
 from reference.interests import SHAPES, random_interest
 from topicloom.designers import design
 from topicloom.designers.backbone import leaves
-from topicloom.model import Constraints, Interest, Overlay
-
-
-def steps(overlay: Overlay) -> list[tuple[int, int, int]]:
-    assert overlay.contribution is not None
-    return list(zip(overlay.source.tolist(), overlay.target.tolist(), overlay.contribution.tolist(), strict=True))
+from topicloom.model import Constraints, Interest
 
 
 @pytest.mark.parametrize("max_degree", [None, 3])

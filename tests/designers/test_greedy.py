@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from reference import exhaustive, greedy
-from reference.greedy import Step
+from reference.greedy import Step, steps
 from reference.interests import SHAPES, random_interest
 from topicloom.designers import design
 from topicloom.designers.greedy import merging
 from topicloom.kernels.greedy.candidates import code_step
 from topicloom.kernels.greedy.search import new_search
-from topicloom.model import Interest, Overlay
+from topicloom.model import Interest
 
 Parameters = dict[str, Any]
 Twin = Callable[[Interest], list[Step]]
@@ -54,16 +54,6 @@ SMALL: dict[str, tuple[str, Parameters, Twin]] = {
     "low-oda k=2 strict": ("low-oda", {"k": 2, "strict": True}, partial(greedy.low_oda, k=2, strict=True)),
     "gm-fold 3": ("gm-fold", {"folds": 3}, partial(greedy.gm_fold, folds=3)),
 }
-
-
-def steps(overlay: Overlay) -> list[Step]:
-    assert overlay.contribution is not None
-    return list(zip(overlay.source.tolist(), overlay.target.tolist(), overlay.contribution.tolist(), strict=True))
-
-
-@pytest.fixture(params=[True, False], ids=["bitsets", "lists"])
-def _representation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "prefers_bitsets", lambda interest: request.param)
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.greedy import Components, Link, Step
+from reference.greedy import Components, Link, steps
 from topicloom import design, measure
 from topicloom.designers import DESIGNERS
 from topicloom.kernels.graphs.components import merge_links
@@ -29,10 +29,6 @@ def named(rows: list[int], nodes: list[str] | None = None, topics: list[str] | N
 
 rows = st.lists(st.integers(1, 255), min_size=2, max_size=9)
 interests = rows.map(named)
-
-
-def steps(overlay: Overlay) -> list[Step]:
-    return list(zip(overlay.source.tolist(), overlay.target.tolist(), overlay.contribution.tolist(), strict=True))
 
 
 def pairs(interest: Interest) -> list[Link]:

@@ -11,18 +11,12 @@ import pytest
 
 from reference import priced
 from reference.constrained import FREE, Rules, random_rules
-from reference.greedy import Link, Step
+from reference.greedy import Link, steps
 from reference.interests import SHAPES, random_interest
 from topicloom.designers import DESIGNERS, design
-from topicloom.designers.greedy import merging
-from topicloom.model import InputError, Interest, Overlay, Prices
+from topicloom.model import InputError, Interest, Prices
 
 SEEDS = range(15)
-
-
-def steps(overlay: Overlay) -> list[Step]:
-    assert overlay.contribution is not None
-    return list(zip(overlay.source.tolist(), overlay.target.tolist(), overlay.contribution.tolist(), strict=True))
 
 
 def random_prices(interest: Interest, dice: random.Random) -> tuple[Prices, dict[Link, Fraction]]:
@@ -40,11 +34,6 @@ def random_prices(interest: Interest, dice: random.Random) -> tuple[Prices, dict
         for u, v in pairs
     }
     return Prices(between, region), {link: Fraction(str(price)) for link, price in prices.items()}
-
-
-@pytest.fixture(params=[True, False], ids=["bitsets", "lists"])
-def _representation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "prefers_bitsets", lambda interest: request.param)
 
 
 @pytest.mark.usefixtures("_representation")

@@ -11,16 +11,12 @@ import pytest
 
 from real_data import DATA, needs_data
 from reference import greedy
-from reference.greedy import Step
+from reference.greedy import steps
 from topicloom import design, measure
 from topicloom.designers.greedy import merging
 from topicloom.model import Interest, Overlay
 
 pytestmark = [pytest.mark.data, needs_data]
-
-
-def steps(overlay: Overlay) -> list[Step]:
-    return list(zip(overlay.source.tolist(), overlay.target.tolist(), overlay.contribution.tolist(), strict=True))
 
 
 def assert_complete(interest: Interest, overlay: Overlay) -> None:

@@ -7,10 +7,16 @@ from itertools import combinations
 
 from reference.constrained import FREE, Rules
 from reference.interests import topics_by_node
-from topicloom.model import Interest
+from topicloom.model import Interest, Overlay
 
 Link = tuple[int, int]
 Step = tuple[int, int, int]
+
+
+def steps(overlay: Overlay) -> list[Step]:
+    """The links of an overlay as twins give theirs."""
+    assert overlay.contribution is not None
+    return list(zip(overlay.source.tolist(), overlay.target.tolist(), overlay.contribution.tolist(), strict=True))
 
 
 class Components:

@@ -44,9 +44,9 @@ def test_lists_mean_all_combinations_in_order(rows: Any) -> None:
     assert shapes == [(30, "zipf"), (30, "uniform"), (20, "zipf"), (20, "uniform")]
     assert [(c.designer, dict(c.parameters)) for c in found[:4]] == [
         ("gm", {}),
-        ("low-oda", {"k": 3.0}),
-        ("gpm", {"max_degree": 3}),
-        ("gpm", {"max_degree": 2}),
+        ("low-oda", {"k": 3.0, "strict": False}),
+        ("gpm", {"max_degree": 3, "matching": "useful"}),
+        ("gpm", {"max_degree": 2, "matching": "useful"}),
     ]
     assert len(found) == 16
 
@@ -115,7 +115,7 @@ def test_files_are_beside_the_spec_and_need_no_seed(rows: Any, tmp_path: Path) -
             f'{WORKLOAD}{DESIGNER}[[designer]]\nname = "gmm"\n',
             "designer 2 (line 7): unknown algorithm 'gmm'; known are",
         ),
-        (f"{WORKLOAD}{DESIGNER}k = 3\n", "designer 1 (line 5): gm does not take k; it takes none"),
+        (f"{WORKLOAD}{DESIGNER}k = 3\n", "designer 1 (line 5): gm does not take k; it takes ties"),
         (f'{WORKLOAD}[[designer]]\nname = "gpm"\n', "designer 1 (line 5): gpm needs max_degree or budget_ratio"),
         (
             f'{WORKLOAD}[[designer]]\nname = "gpm"\nmax_degree = [3, 0]\n',

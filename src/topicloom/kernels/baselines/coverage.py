@@ -11,7 +11,33 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.graphs.components import common_subscriptions
-from topicloom.kernels.jit import kernel
+from topicloom.kernels.jit import inner_kernel, kernel
+
+
+@inner_kernel()
+def count_gains(
+    node_start, node_topics, topic_start, open_nodes, open_end, covered, degree, gain, candidates, u, enough, max_degree
+):
+    """Count in `gain` how many topics of u in need a link with each other node would cover; list these nodes.
+
+    Nodes that can take no more links leave the member lists on the way.
+    """
+    found = np.int64(0)
+    for i in range(node_start[u], node_start[u + 1]):
+        if covered[i] < enough:
+            t = node_topics[i]
+            kept = topic_start[t]
+            for at in range(topic_start[t], open_end[t]):
+                v = open_nodes[at]
+                if degree[v] < max_degree:
+                    open_nodes[kept] = v
+                    kept += 1
+                    if gain[v] == 0:
+                        candidates[found] = v
+                        found += 1
+                    gain[v] += 1
+            open_end[t] = kept
+    return found
 
 
 @kernel()
@@ -49,21 +75,20 @@ def cover_topics(node_start, node_topics, topic_start, topic_nodes, greedy, rand
             enough = greedy + random if by_chance else greedy
             if degree[u] >= max_degree:
                 break
-            found = 0
-            for i in range(node_start[u], node_start[u + 1]):
-                if covered[i] < enough:
-                    t = node_topics[i]
-                    kept = topic_start[t]
-                    for at in range(topic_start[t], open_end[t]):
-                        v = open_nodes[at]
-                        if degree[v] < max_degree:
-                            open_nodes[kept] = v
-                            kept += 1
-                            if gain[v] == 0:
-                                candidates[found] = v
-                                found += 1
-                            gain[v] += 1
-                    open_end[t] = kept
+            found = count_gains(
+                node_start,
+                node_topics,
+                topic_start,
+                open_nodes,
+                open_end,
+                covered,
+                degree,
+                gain,
+                candidates,
+                u,
+                enough,
+                max_degree,
+            )
             while degree[u] < max_degree:
                 found, chosen = _sift(candidates[:found], u, gain, closed_to)
                 if found == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicloom.kernels.baselines.coverage import count_gains
 from topicloom.kernels.graphs.components import common_subscriptions
 from topicloom.kernels.jit import kernel
 
@@ -43,21 +44,20 @@ def cover_in_turns(node_start, node_topics, topic_start, topic_nodes, greedy, ra
                 continue
             chosen = -1
             for enough in (greedy, greedy + random):
-                found = 0
-                for i in range(node_start[u], node_start[u + 1]):
-                    if covered[i] < enough:
-                        t = node_topics[i]
-                        kept = topic_start[t]
-                        for at in range(topic_start[t], open_end[t]):
-                            v = open_nodes[at]
-                            if degree[v] < max_degree:
-                                open_nodes[kept] = v
-                                kept += 1
-                                if gain[v] == 0:
-                                    candidates[found] = v
-                                    found += 1
-                                gain[v] += 1
-                        open_end[t] = kept
+                found = count_gains(
+                    node_start,
+                    node_topics,
+                    topic_start,
+                    open_nodes,
+                    open_end,
+                    covered,
+                    degree,
+                    gain,
+                    candidates,
+                    u,
+                    enough,
+                    max_degree,
+                )
                 gain[u] = 0
                 for k in range(degree[u]):
                     gain[neighbours[u, k]] = 0
