@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from rabbitmq_nodes import RabbitNodes
 
+from rabbitmq_nodes import RabbitNodes
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.proof.processes import LOOPBACK

@@ -6,7 +6,7 @@
 - `overlay`: links in the order they were added, with their provenance. `overlay_picture`: how it is drawn.
 - `constraints`: which links may be built, and which stay.
 - `prices`: what links cost.
-- `events`: what happens to a fleet, as JSON Lines.
+- `events`: what happens to a fleet, as JSON Lines. `interest_changes`: the events from one interest to another.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 """
 

@@ -1,0 +1,5 @@
+"""Commands that find out what is there.
+
+- `collect`
+- `events`
+"""
