@@ -94,3 +94,20 @@ def test_events_between_two_files(cli: Cli, tmp_path: Path) -> None:
     ended = cli("events", tmp_path / "old.csv", tmp_path / "new.csv", "--out", out)
     assert ended.out == f"3 events (1 join, 1 leave, 1 change), written to {out}\n"
     assert [json.loads(line)["event"] for line in out.read_text().splitlines()] == ["join", "change", "leave"]
+
+
+def test_bridges_are_imported_and_measured(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "a.conf").write_text("connection x\naddress b:1883\ntopic # both 0\n")
+    (tmp_path / "conf" / "b.conf").write_text("connection x\naddress far:1883\ntopic # both 0\n")
+    ended = cli("import", tmp_path / "conf", "--out", tmp_path / "there.parquet")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
+        "brokers   2",
+        "bridges   2",
+        "links     1",
+        "  b is bridged to far:1883, which is none of the given brokers",
+        f"written to {tmp_path}/there.parquet",
+    ]
+    (tmp_path / "subs.csv").write_text("node,topic\na,t\nb,t\n")
+    assert cli("measure", tmp_path / "subs.csv", tmp_path / "there.parquet", "--json").json["support"] == 1

@@ -23,7 +23,7 @@ from topicloom.cli.designs import bound, compare, design, designers, generate, m
 from topicloom.cli.results import report, reproduce
 from topicloom.cli.shared import output, progress
 from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
-from topicloom.cli.sources import collect, events
+from topicloom.cli.sources import collect, events, import_links
 from topicloom.errors import InputError
 
 PROGRAM = "topicloom"
@@ -83,7 +83,7 @@ add_commands(
         "bound": bound,
     },
 )
-add_commands(app, "Find out what is there", {"collect": collect, "events": events})
+add_commands(app, "Find out what is there", {"collect": collect, "import": import_links, "events": events})
 add_commands(app, "Keep them while nodes come and go", {"churn": churn, "maintain": maintain, "stream": stream})
 add_commands(
     app,

@@ -2,4 +2,5 @@
 
 - `collect`
 - `events`
+- `import_links`
 """
