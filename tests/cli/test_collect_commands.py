@@ -111,3 +111,18 @@ def test_bridges_are_imported_and_measured(cli: Cli, tmp_path: Path) -> None:
     ]
     (tmp_path / "subs.csv").write_text("node,topic\na,t\nb,t\n")
     assert cli("measure", tmp_path / "subs.csv", tmp_path / "there.parquet", "--json").json["support"] == 1
+
+
+def test_an_overlay_is_improved(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "subs.csv").write_text("node,topic\n" + "".join(f"{name},t\n" for name in "abcd"))
+    (tmp_path / "ring.csv").write_text("source,target\na,b\nb,c\nc,d\na,d\n")
+    given = ["improve", tmp_path / "subs.csv", tmp_path / "ring.csv", "--changes"]
+    ended = cli(*given, 1, "--out", tmp_path / "better.parquet", "--json")
+    assert (ended.json["before"]["links"], ended.json["after"]["links"]) == (4, 3)
+    assert len(ended.json["changes"]) == 1
+    ended = cli(*given, 0, "-q")
+    assert [line.split()[1] for line in ended.out.splitlines()[2:]] == ["4", "4", "3"]
+    ended = cli(*given, -1)
+    assert (ended.status, ended.err) == (2, "topicloom: --changes must be 0 or more, not -1\n")
+    assert cli(*given, 1, "--aim", "price").err == "topicloom: the aim price needs --prices\n"
+    assert "known are" in cli(*given, 1, "-a", "none").err

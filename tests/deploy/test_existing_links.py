@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lint_fleets import FLEETS
@@ -87,7 +88,7 @@ def test_federation_as_people_write_it(tmp_path: Path) -> None:
         ("b", {"c": ["amqp://c:5672", "amqp://d"]}, {"federation-upstream-set": "all"}),
         ("c", {"x": "amqp://far.example.org"}, {"federation-upstream-set": "some"}),
     ):
-        parameters = [
+        parameters: list[dict[str, Any]] = [
             {"component": "federation-upstream", "name": each, "value": {"uri": uri}} for each, uri in upstreams.items()
         ]
         parameters.append({"component": "federation-upstream-set", "name": "some", "value": [{"upstream": "x"}]})

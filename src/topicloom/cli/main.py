@@ -19,7 +19,7 @@ from topicloom.cli.brokers import diff, explain, lint, live, plan, render
 from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
-from topicloom.cli.designs import bound, compare, design, designers, generate, measure
+from topicloom.cli.designs import bound, compare, design, designers, generate, improve, measure
 from topicloom.cli.results import report, reproduce
 from topicloom.cli.shared import output, progress
 from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
@@ -81,6 +81,7 @@ add_commands(
         "measure": measure,
         "compare": compare,
         "bound": bound,
+        "improve": improve,
     },
 )
 add_commands(app, "Find out what is there", {"collect": collect, "import": import_links, "events": events})

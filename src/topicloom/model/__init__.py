@@ -3,7 +3,8 @@
 - `interest`: who wants what, immutable, in both directions.
 - `roles`: who wants and who publishes what within a topic; filters that overlap are one topic.
 - `filters`: wildcards of MQTT, NATS and AMQP. `filter_index`: which of many filters overlap.
-- `overlay`: links in the order they were added. `provenance`: where a result comes from. `overlay_picture`: how it is drawn.
+- `overlay`: links in the order they were added. `overlay_picture`: how it is drawn.
+- `provenance`: where a result comes from.
 - `constraints`: which links may be built, and which stay.
 - `prices`: what links cost.
 - `events`: what happens to a fleet, as JSON Lines. `interest_changes`: the events from one interest to another.
