@@ -120,7 +120,7 @@ def test_an_overlay_is_improved(cli: Cli, tmp_path: Path) -> None:
     ended = cli(*given, 1, "--out", tmp_path / "better.parquet", "--json")
     assert (ended.json["before"]["links"], ended.json["after"]["links"]) == (4, 3)
     assert len(ended.json["changes"]) == 1
-    ended = cli(*given, 0, "-q")
+    ended = cli(*given, 0)
     assert [line.split()[1] for line in ended.out.splitlines()[2:]] == ["4", "4", "3"]
     ended = cli(*given, -1)
     assert (ended.status, ended.err) == (2, "topicloom: --changes must be 0 or more, not -1\n")

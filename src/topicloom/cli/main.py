@@ -103,6 +103,7 @@ add_commands(app, ABOUT, {"version": version_command})
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit status; `arguments` are those of the process unless given."""
+    output.be_quiet(False)
     try:
         _invoke(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
@@ -139,7 +140,7 @@ def _invoke(arguments: list[str]) -> None:
 
 
 def _refuse(message: str, status: int) -> int:
-    print(f"{PROGRAM}: {output.one_line(message)}", file=sys.stderr)
+    output.complain(message)
     return status
 
 

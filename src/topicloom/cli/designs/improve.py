@@ -89,8 +89,7 @@ def command(
     if printing.json:
         output.print_json({**rows, "changes": steps, "out": None if out is None else str(out)})
         return
-    if not printing.quiet:
-        _print_steps(steps)
+    _print_steps(steps)
     headers = ["", *(name.replace("_", " ") for name in rows["before"])]
     output.print_table(headers, [[name, *_cells(row)] for name, row in rows.items()])
     if out is not None:

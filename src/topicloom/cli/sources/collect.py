@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -123,7 +122,7 @@ def _tell(collection: Collection, fleet: Fleet, printing: options.Printing, out:
 
 def _complain(collection: Collection) -> None:
     for name, problem in [*collection.problems.items(), *collection.notes]:
-        print(output.one_line(f"topicloom: {name}: {problem}"), file=sys.stderr)
+        output.complain(f"{name}: {problem}")
 
 
 class _Watching:
@@ -150,17 +149,17 @@ class _Watching:
         news = dict([*self.problems.items(), *look.collection.notes])
         for name, text in news.items():
             if self._told.get(name) != text:
-                print(output.one_line(f"topicloom: {name}: {text}"), file=sys.stderr, flush=True)
+                output.complain(f"{name}: {text}")
         self._told = news
         if self._printing.json:
             for event in look.events:
                 print(event.to_json(), flush=True)
-        elif look.events and not self._printing.quiet:
+        elif look.events:
             kinds = Counter(event.kind for event in look.events)
             named = ", ".join(
                 numbers.count_of(kinds[kind], kind) for kind in ("join", "leave", "change") if kinds[kind]
             )
-            print(f"event {look.events[-1].id}: {named}", flush=True)
+            output.say(f"event {look.events[-1].id}: {named}")
 
     @contextmanager
     def hearing_signals(self) -> Iterator[None]:
