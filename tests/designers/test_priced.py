@@ -57,12 +57,42 @@ def test_equals_its_twin(shape: str, ties: str) -> None:
 
 
 @pytest.mark.usefixtures("_representation")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_even_ones_equal_their_twin(shape: str) -> None:
+    for seed in SEEDS:
+        dice = random.Random(f"{shape} {seed}")
+        interest = random_interest(seed, shape)
+        prices, price = random_prices(interest, dice)
+        rules: Rules = random_rules(interest.node_names, dice) if seed % 2 else FREE
+        ties = dice.choice(["names", "hash"])
+        given = {"prices": prices, "ties": ties, "constraints": rules.constraints()}
+        twin = {"hashed": ties == "hash", "rules": rules}
+        assert steps(design(interest, "minmax-oda", **given)) == priced.low_oda(interest, price, **twin), f"seed {seed}"
+        for k, strict in ((1, True), (1.5, False), (3, True)):
+            found = steps(design(interest, "low-oda", k=k, strict=strict, **given))
+            expected = priced.low_oda(interest, price, Fraction(k), strict=strict, **twin)
+            assert found == expected, f"seed {seed}"
+        if not rules.links(interest):
+            found = steps(design(interest, "gpm", max_degree=3, **given))
+            assert found == priced.low_oda(interest, price, max_degree=3, **twin), f"seed {seed}"
+
+
+@pytest.mark.usefixtures("_representation")
 def test_rows_of_several_blocks() -> None:
     dice = random.Random(3)
     pairs = [(f"n{u:03}", f"t{t:02}") for u in range(70) for t in range(12) if dice.random() < 0.15]
     interest = Interest.from_pairs(pairs)
     prices, price = random_prices(interest, random.Random(1))
     assert steps(design(interest, "gm", prices=prices)) == priced.gm(interest, price, hashed=True)
+    assert steps(design(interest, "minmax-oda", prices=prices)) == priced.low_oda(interest, price, hashed=True)
+
+
+def test_even_ones_by_hash_without_prices() -> None:
+    interest = random_interest(4, "dense")
+    price = {link: Fraction(1) for link in combinations(range(interest.node_count), 2)}
+    assert steps(design(interest, "minmax-oda", ties="hash")) == priced.low_oda(interest, price, hashed=True)
+    with pytest.raises(InputError, match="matching maximal knows neither constraints on links nor prices"):
+        design(interest, "minmax-oda", matching="maximal", ties="hash")
 
 
 def test_ties_by_hash_without_prices() -> None:
@@ -81,7 +111,9 @@ def test_ties_by_name_without_prices_are_the_usual() -> None:
 def test_others_refuse(name: str) -> None:
     budget = DESIGNERS[name].budget
     interest = random_interest(1, "dense")
-    with pytest.raises(InputError, match=f"^{name} knows no prices; those that do are gm, gpa, gm-fold$"):
+    with pytest.raises(
+        InputError, match=f"^{name} knows no prices; those that do are gm, minmax-oda, low-oda, gpa, gpm, gm-fold$"
+    ):
         design(interest, name, prices=Prices({}), **({budget: 3} if budget else {}))
 
 
