@@ -16,9 +16,9 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
-from topicloom.files.ingest_folder import read_folder
+from topicloom.files.ingest_folder import FolderRows, read_folder
 from topicloom.files.name_ids import intern_names
-from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
+from topicloom.files.name_tables import names_column, read_table, require_columns, text_column, text_table
 from topicloom.model import fingerprint
 from topicloom.model.filters import protocol_of
 from topicloom.model.roles import BOTH, Patterns, Roles, resolve, role_bits
@@ -115,7 +115,7 @@ class Interest:
         topic_names, topics = intern_names(names_column(table, topic_column, where))
         if role_column not in table.column_names:
             return cls._resolved(node_names, topic_names, nodes, topics, None, filters)
-        bits = role_bits(names_column(table, role_column, where), where)
+        bits = role_bits(text_column(table, role_column, where), where)
         return cls._resolved(node_names, topic_names, nodes, topics, bits, filters)
 
     @classmethod
@@ -175,7 +175,7 @@ class Interest:
         `from_arrow` tells what the columns and `filters` mean.
         """
         if Path(path).is_dir():
-            return cls._resolved(*read_folder(Path(path)), None, filters)
+            return cls._from_folder(read_folder(Path(path)), filters, os.fspath(path))
         table = read_table(path, list(dict.fromkeys([node_column, topic_column])), [role_column])
         if table.num_rows == 0:
             raise InputError(f"{os.fspath(path)}: has no rows; expected one subscription a row")
@@ -187,6 +187,13 @@ class Interest:
             filters=filters,
             where=os.fspath(path),
         )
+
+    @classmethod
+    def _from_folder(cls, read: FolderRows, filters: str | None, where: str) -> Interest:
+        if read.filters is not None and filters not in (None, read.filters):
+            raise InputError(f"its topics are filters of {read.filters}, not of {filters}", "filters", file=where)
+        bits = None if read.roles is None else role_bits(read.roles, where)
+        return cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters or read.filters)
 
     @property
     def node_count(self) -> int:
