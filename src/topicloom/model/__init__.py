@@ -5,7 +5,7 @@
 - `filters`: wildcards of MQTT, NATS and AMQP. `filter_index`: which of many filters overlap.
 - `overlay`: links in the order they were added, with their provenance. `overlay_picture`: how it is drawn.
 - `constraints`: which links may be built, and which stay.
-- `prices`: what links cost.
+- `prices`: what links cost. `rates`: how many messages topics have.
 - `events`: what happens to a fleet, as JSON Lines.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 """
@@ -15,5 +15,6 @@ from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay, Provenance
 from topicloom.model.prices import Prices
+from topicloom.model.rates import Rates
 
-__all__ = ["Constraints", "InputError", "Interest", "NodeRule", "Overlay", "Prices", "Provenance"]
+__all__ = ["Constraints", "InputError", "Interest", "NodeRule", "Overlay", "Prices", "Provenance", "Rates"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from topicloom.cli.shared import checked_paths, options, output
@@ -18,7 +19,7 @@ Example:
   topicloom measure subs.parquet overlay.parquet --json \\
       --topics topics.parquet
   topicloom measure subs.parquet overlay.parquet --fleet fleet.toml \\
-      --prices latency.csv
+      --prices latency.csv --rates rates.csv
 """
 
 
@@ -31,25 +32,29 @@ def command(
     bound: options.Bound = False,
     limits: options.FleetLimits,
     costs: options.PriceFile,
+    messages: options.RateFile,
     printing: options.Printing,
 ) -> None:
     """Say how good an overlay is.
 
-    Components, support, degrees, topic diameters, and the relays that topics in pieces need.
+    Components, support, degrees, topic diameters, and the relays that topics in pieces need; with prices and rates what
+    links, ways and traffic cost.
     """
-    from topicloom.metrics import measure_prices, summarise, topic_measures
+    from topicloom.metrics import measure_prices, measure_traffic, summarise, topic_measures
     from topicloom.model import Overlay
 
     if topics is not None:
         checked_paths.require_writable(topics, subs.path, overlay)
-    fleet = limits.read()
+    fleet, rates = limits.read(), messages.read()
     with printing.working() as working:
         interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
         bounds = proved(working, interest) if bound else {}
         prices = costs.read(fleet, interest)
-        cost = {} if prices is None else measure_prices(interest, links, prices).to_dict()
+        cost: dict[str, float | None] = {} if prices is None else {**measure_prices(interest, links, prices).to_dict()}
+        if rates is not None:
+            cost |= measure_traffic(interest, links, rates, prices).to_dict()
     if topics is not None:
         rows.write(topics)
     whole = summarise(rows, links.degrees)
@@ -58,13 +63,7 @@ def command(
         return
     print_measures(whole)
     if cost:
-        output.print_facts(
-            [
-                ("price of all links", numbers.mean(cost["price"])),
-                ("price of all topics' cheapest trees", numbers.mean(cost["tree_price"])),
-                ("longest way through one of them", numbers.mean(cost["longest_way"])),
-            ]
-        )
+        output.print_facts(cost_facts(cost))
     if bounds:
         output.print_facts(
             [
@@ -98,6 +97,22 @@ def print_measures(measures: Measures) -> None:
         ]
     facts += [("relays", numbers.count(measures.relays)), ("unreachable", numbers.count(measures.unreachable))]
     output.print_facts(facts)
+
+
+COSTS = {
+    "price": "price of all links",
+    "tree_price": "price of all topics' trees",
+    "longest_way": "longest way through one of them",
+    "carried": "messages carried over links",
+    "relayed": "messages relayed, unwanted there",
+    "money": "messages carried times price",
+}
+
+
+def cost_facts(cost: Mapping[str, float | None]) -> list[tuple[str, output.Cell]]:
+    """What links, ways and traffic cost, in words and numbers."""
+    shown = ((label, cost.get(key)) for key, label in COSTS.items())
+    return [(label, numbers.mean(value)) for label, value in shown if value is not None]
 
 
 def proved(working: Working, interest: Interest) -> dict[str, int]:

@@ -15,7 +15,7 @@ from topicloom.errors import InputError
 
 if TYPE_CHECKING:
     from topicloom.deploy import Fleet
-    from topicloom.model import Interest, Prices
+    from topicloom.model import Interest, Prices, Rates
     from topicloom.pipeline import SparkOptions
 
 # Headings that the help of commands has.
@@ -282,6 +282,27 @@ class PriceFile(SharedOptions):
                     "fleet",
                 )
         return replace(given, regions={name: region for name, region in rules.items() if region is not None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateFile(SharedOptions):
+    """How many messages there are."""
+
+    rates: Annotated[
+        Path | None,
+        typer.Option(
+            "--rates",
+            metavar="FILE",
+            help="CSV file with columns topic and rate: messages in a unit of time, of known topic names.",
+            show_default=False,
+        ),
+    ] = None
+
+    def read(self) -> Rates | None:
+        """The rates, where they are given."""
+        from topicloom.model import Rates
+
+        return None if self.rates is None else Rates.read(self.rates)
 
 
 Recover = Annotated[

@@ -18,6 +18,7 @@ from topicloom.model.filters import MQTT
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
+from topicloom.model.rates import Rates
 
 # By target, without and with TLS.
 _PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671)}
@@ -31,6 +32,7 @@ def make_plan(
     target: str = "mosquitto",
     relays: bool = False,
     prices: Prices | None = None,
+    rates: Rates | None = None,
 ) -> Plan:
     """Plan who connects to whom and which topics go over each link.
 
@@ -42,6 +44,7 @@ def make_plan(
         fleet: where the brokers are; it has one for every node.
         target: the kind of the brokers, `mosquitto` or `rabbitmq`; names that it cannot carry are errors.
         prices: of links; each topic then goes along its cheapest tree instead of a shallow one, without relays.
+        rates: of messages; with prices the cheapest tree is that of lowest traffic times price.
         relays: whether brokers may pass on topics that they do not want, where a topic is in pieces otherwise.
     """
     if target not in TARGETS:
@@ -50,7 +53,10 @@ def make_plan(
     fleet.require_brokers(interest.node_names)
     if prices is not None and relays:
         raise InputError("trees by price take no relays; leave out the prices or the relays", "prices", "relays")
-    trees = route(interest, overlay, relays=relays) if prices is None else route_by_price(interest, overlay, prices)
+    if prices is None:
+        trees = route(interest, overlay, relays=relays)
+    else:
+        trees = route_by_price(interest, overlay, prices, rates)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
     brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
