@@ -126,8 +126,9 @@ def test_prices_by_region_and_what_they_come_to(cli: Cli) -> None:
         2,
         "topicloom: latency.csv: does not name 'a'; give prices of all nodes, or a --fleet with its region\n",
     )
-    ended = cli("design", "subs.csv", "-a", "low-oda", *priced, "-o", "o.parquet")
-    assert ended.err == "topicloom: low-oda knows no prices; those that do are gm, gpa, gm-fold\n"
+    ended = cli("design", "subs.csv", "-a", "cd-oda", "--prices", "latency.csv", "-o", "o.parquet")
+    able = "gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone"
+    assert ended.err == f"topicloom: cd-oda knows no prices; those that do are {able}\n"
 
 
 def test_plan_names_what_an_overlay_breaks(cli: Cli) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from topicloom.cli.designs.measure import cost_facts
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.design_work import COMPILING
 from topicloom.present import numbers
@@ -137,6 +136,8 @@ def _passing(route: Route, message: Message, source: str) -> set[str]:
 
 
 def _print(facts: dict[str, Any]) -> None:
+    from topicloom.metrics.facts import cost_facts
+
     output.print_facts(
         [
             ("brokers", numbers.count(facts["brokers"])),

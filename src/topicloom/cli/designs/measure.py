@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from topicloom.cli.shared import checked_paths, options, output
@@ -11,7 +10,7 @@ from topicloom.present import numbers
 if TYPE_CHECKING:
     from topicloom.cli.shared.progress import Working
     from topicloom.metrics import Measures
-    from topicloom.model import Interest
+    from topicloom.model import Interest, Overlay, Prices, Rates
 
 EXAMPLES = """\b
 Example:
@@ -40,7 +39,8 @@ def command(
     Components, support, degrees, topic diameters, and the relays that topics in pieces need; with prices and rates what
     links, ways and traffic cost.
     """
-    from topicloom.metrics import measure_prices, measure_traffic, summarise, topic_measures
+    from topicloom.metrics import summarise, topic_measures
+    from topicloom.metrics.facts import cost_facts
     from topicloom.model import Overlay
 
     if topics is not None:
@@ -51,10 +51,7 @@ def command(
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
         bounds = proved(working, interest) if bound else {}
-        prices = costs.read(fleet, interest)
-        cost: dict[str, float | None] = {} if prices is None else {**measure_prices(interest, links, prices).to_dict()}
-        if rates is not None:
-            cost |= measure_traffic(interest, links, rates, prices).to_dict()
+        cost = measured_costs(links, costs.read(fleet, interest), rates)
     if topics is not None:
         rows.write(topics)
     whole = summarise(rows, links.degrees)
@@ -99,20 +96,16 @@ def print_measures(measures: Measures) -> None:
     output.print_facts(facts)
 
 
-COSTS = {
-    "price": "price of all links",
-    "tree_price": "price of all topics' trees",
-    "longest_way": "longest way through one of them",
-    "carried": "messages carried over links",
-    "relayed": "messages relayed, unwanted there",
-    "money": "messages carried times price",
-}
+def measured_costs(overlay: Overlay, prices: Prices | None, rates: Rates | None) -> dict[str, float | None]:
+    """What links, ways and traffic cost, as far as prices and rates tell."""
+    from topicloom.metrics import measure_prices, measure_traffic
 
-
-def cost_facts(cost: Mapping[str, float | None]) -> list[tuple[str, output.Cell]]:
-    """What links, ways and traffic cost, in words and numbers."""
-    shown = ((label, cost.get(key)) for key, label in COSTS.items())
-    return [(label, numbers.mean(value)) for label, value in shown if value is not None]
+    cost: dict[str, float | None] = {}
+    if prices is not None:
+        cost |= measure_prices(overlay.interest, overlay, prices).to_dict()
+    if rates is not None:
+        cost |= measure_traffic(overlay.interest, overlay, rates, prices).to_dict()
+    return cost
 
 
 def proved(working: Working, interest: Interest) -> dict[str, int]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers.base import MATCHING, MAXIMAL, Links, Watch
+from topicloom.designers.memory import require
 from topicloom.errors import InputError
 from topicloom.kernels.greedy.candidates import (
     Candidates,
@@ -273,10 +274,18 @@ def _prepare_priced(
     return instance, new_priced(*paid), new_priced(*paid, confined=True)
 
 
-def completed_links(interest: Interest, links: Links, constraints: ConstraintArrays, watch: Watch) -> Links:
-    """Links, which keep to constraints, and after them those of highest contribution, row by row."""
+def completed_links(
+    interest: Interest, links: Links, constraints: ConstraintArrays, prices: PriceArrays | None, watch: Watch
+) -> Links:
+    """Links, which keep to constraints, and after them those of highest contribution, or for their price."""
     begun = replace(constraints, source=links.source, target=links.target)
-    return _links_by_rows(interest, _room_for_links(interest, None, begun), None, begun, watch)
+    room = _room_for_links(interest, None, begun)
+    if prices is None:
+        return _links_by_rows(interest, room, None, begun, watch)
+    if len(links.source) == 0 or int(links.contribution.sum()) < interest.subscription_count - interest.topic_count:
+        require("backbone, with prices and constraints,", memory(interest, {}))
+        return _links_by_price(interest, room, None, begun, prices, None, watch)
+    return links
 
 
 def even_links(
