@@ -8,13 +8,12 @@ from types import MappingProxyType
 from typing import Any
 
 from topicloom._version import __version__
-from topicloom.deploy.planning.broker_names import require_names
+from topicloom.deploy.planning.broker_names import require_filters, require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
 from topicloom.deploy.planning.routes import Routes, route, route_by_price
 from topicloom.errors import InputError
-from topicloom.model.filters import MQTT
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
@@ -71,9 +70,7 @@ def _require_carried(interest: Interest, target: str) -> None:
     if roles is None or roles.protocol is None:
         require_names(target, interest.topic_names)
         return
-    if (target, roles.protocol) != ("mosquitto", MQTT):
-        raise InputError(f"plans with filters are for mosquitto with mqtt, not for {target} with {roles.protocol.name}")
-    require_names(target, roles.patterns, wildcards=True)
+    require_filters(target, roles.protocol, interest.topic_names, roles.patterns)
 
 
 def _with_port(broker: Broker, target: str) -> Broker:
