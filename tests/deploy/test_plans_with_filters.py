@@ -210,6 +210,18 @@ def test_going_on_without_a_broker_keeps_roles_and_filters() -> None:
         assert any(set(route.sides[0]) <= set(old.sides[0]) for old in before)
 
 
+def test_what_only_the_gone_broker_published_is_silent_and_not_taken_to_be_published_by_others() -> None:
+    rows = [("a", "t", "sub"), ("b", "t", "sub"), ("sensor", "t", "pub"), ("a", "u", "sub"), ("b", "u", "sub")]
+    interest = Interest.from_roles(rows)
+    plan = plan_of(interest)
+    # Nobody is known to publish u: its subscribers do, and go on to.
+    assert plan.route["u"].publishers == ("a", "b")
+    after = plan_without(plan, "sensor")
+    assert [route.topic for route in after.routes] == ["u"]
+    assert after.route["u"].publishers == ("a", "b")
+    assert list(after.broker) == ["a", "b"]
+
+
 @pytest.mark.broker("mosquitto")
 def test_real_brokers_deliver_what_filters_match() -> None:
     proof = prove(plan_of(Interest.from_roles(random_rows(11), filters="mqtt")), messages=60)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from topicloom.model.interest import Ids
 from topicloom.model.prices import PARTS, PriceArrays
-from topicloom.model.rates import MessageClass, Traffic
+from topicloom.model.rates import MessageClass, TopicTraffic
 
 Amounts = npt.NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Tree:
     lower: Ids
 
 
-def follow(trees: Iterable[Tree], traffic: Traffic, prices: PriceArrays | None = None) -> TrafficMeasures:
+def follow(trees: Iterable[Tree], traffic: TopicTraffic, prices: PriceArrays | None = None) -> TrafficMeasures:
     """Follow all messages along the trees of their topics."""
     carried = relayed = money = 0.0
     for tree in trees:

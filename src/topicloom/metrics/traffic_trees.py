@@ -20,7 +20,7 @@ from topicloom.metrics.traffic import TrafficMeasures, Tree, follow, tree_traffi
 from topicloom.model.interest import Ids, Interest, Starts
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
-from topicloom.model.rates import MessageClass, Rates, Traffic
+from topicloom.model.rates import MessageClass, Rates, TopicTraffic
 
 Link = tuple[int, int]
 Paid = npt.NDArray[np.int64]
@@ -53,7 +53,9 @@ def measure_traffic(
     return follow(each, traffic, arrays)
 
 
-def trees_by_price(interest: Interest, overlay: Overlay, paid: Paid, traffic: Traffic | None = None) -> CheapestTrees:
+def trees_by_price(
+    interest: Interest, overlay: Overlay, paid: Paid, traffic: TopicTraffic | None = None
+) -> CheapestTrees:
     """The tree of lowest price for every topic that is connected, or with traffic that of lowest traffic times price.
 
     `paid` are the prices of the overlay's links.

@@ -82,15 +82,20 @@ class Interest:
         return cls.from_arrow(table)
 
     @classmethod
-    def from_roles(cls, rows: Iterable[tuple[str, str, str]], *, filters: str | None = None) -> Interest:
+    def from_roles(
+        cls, rows: Iterable[tuple[str, str, str]], *, filters: str | None = None, assume_publishers: bool = True
+    ) -> Interest:
         """From (node, topic, role) rows, a role being `sub`, `pub` or `both`.
 
-        With `filters`, one of `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards.
+        With `filters`, one of `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards. What nobody is
+        known to publish is taken to be published by its subscribers, or needs no links where `assume_publishers` is
+        false.
         """
         listed = list(rows)
         table = text_table([row[:2] for row in listed], ("node", "topic"), "subscriptions")
         roles = text_table([row[1:] for row in listed], ("topic", "role"), "subscriptions")
-        return cls.from_arrow(table.append_column("role", roles["role"]), filters=filters)
+        rowed = table.append_column("role", roles["role"])
+        return cls.from_arrow(rowed, filters=filters, assume_publishers=assume_publishers)
 
     @classmethod
     def from_arrow(
@@ -102,21 +107,25 @@ class Interest:
         role_column: str = "role",
         filters: str | None = None,
         where: str = "subscriptions",
+        assume_publishers: bool = True,
     ) -> Interest:
         """From an Arrow table with a column of nodes and a column of topics; `where` names it in errors.
 
         A column of roles may be there: `sub`, `pub` or `both`, which all are without it. With `filters`, one of
-        `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards.
+        `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards. `assume_publishers` is that of
+        `from_roles`.
         """
         if node_column == topic_column:
             raise InputError(f"{where}: nodes and topics cannot both be in column '{node_column}'")
         require_columns(table.column_names, [node_column, topic_column], where)
         node_names, nodes = intern_names(names_column(table, node_column, where))
         topic_names, topics = intern_names(names_column(table, topic_column, where))
+        if filters is not None:
+            _require_filters(filters, topic_names, topics, where)
         if role_column not in table.column_names:
             return cls._resolved(node_names, topic_names, nodes, topics, None, filters)
         bits = role_bits(text_column(table, role_column, where), where)
-        return cls._resolved(node_names, topic_names, nodes, topics, bits, filters)
+        return cls._resolved(node_names, topic_names, nodes, topics, bits, filters, assume_publishers=assume_publishers)
 
     @classmethod
     def _resolved(
@@ -127,13 +136,16 @@ class Interest:
         topics: npt.NDArray[np.integer],
         bits: npt.NDArray[np.uint8] | None,
         filters: str | None,
+        *,
+        assume_publishers: bool = True,
     ) -> Interest:
         """From what was read, where roles and filters are known or not."""
         if bits is None and filters is None:
             return cls.from_ids(node_names, topic_names, nodes, topics)
         protocol = None if filters is None else protocol_of(filters)
         bits = np.full(len(nodes), BOTH) if bits is None else bits
-        rows = resolve(topic_names, nodes.astype(np.int64), topics.astype(np.int64), bits, protocol)
+        ids = (nodes.astype(np.int64), topics.astype(np.int64))
+        rows = resolve(topic_names, *ids, bits, protocol, assume_publishers=assume_publishers)
         return cls.from_ids(node_names, *rows)
 
     @classmethod
@@ -300,6 +312,16 @@ class Interest:
             f"<Interest: {self.node_count:,} nodes, {self.topic_count:,} topics, "
             f"{self.subscription_count:,} subscriptions>"
         )
+
+
+def _require_filters(protocol: str, names: tuple[str, ...], topics: npt.NDArray[np.integer], where: str) -> None:
+    """An error that names the row of a filter which is none."""
+    for number, name in enumerate(names):
+        try:
+            protocol_of(protocol).require(name)
+        except InputError as error:
+            row = int(np.flatnonzero(topics == number)[0]) + 1
+            raise InputError(str(error), file=where, row=row) from None
 
 
 def _id_of(name: str, ids: Mapping[str, int], kind: str) -> int:

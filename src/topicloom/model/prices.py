@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import math
 import os
 from collections.abc import Mapping
@@ -77,6 +78,18 @@ class Prices:
             a, b, text = (row[place] for place in places)
             between[a, b] = _price(text, file, number)
         return cls(between, regions, str(file))
+
+    @property
+    def text(self) -> str:
+        """One text for all of it, the same for the same prices; `from_text` reads it."""
+        between = sorted([*pair, price] for pair, price in self.between.items())
+        return json.dumps([between, None if self.regions is None else sorted(self.regions.items())])
+
+    @classmethod
+    def from_text(cls, text: str) -> Prices:
+        """From what `text` gave."""
+        between, regions = json.loads(text)
+        return cls({(a, b): price for a, b, price in between}, None if regions is None else dict(regions))
 
     @property
     def names(self) -> frozenset[str]:

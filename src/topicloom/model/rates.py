@@ -27,7 +27,7 @@ class MessageClass(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Traffic:
+class TopicTraffic:
     """The classes of messages of each topic of an interest, by its id.
 
     - `unrated`: topics of which no name has a rate; they count as silent.
@@ -70,7 +70,7 @@ class Rates:
             by_name[name] = _rate(text, where, row)
         return cls(by_name, where)
 
-    def over(self, interest: Interest) -> Traffic:
+    def over(self, interest: Interest) -> TopicTraffic:
         """What these messages are in an interest; names that are filters are errors."""
         found: dict[tuple[int, bytes, bytes], MessageClass] = {}
         idle = 0
@@ -85,7 +85,7 @@ class Rates:
         for (topic, _, _), one in found.items():
             classes.setdefault(topic, []).append(one)
         by_topic = {topic: tuple(each) for topic, each in classes.items()}
-        return Traffic(by_topic, interest.topic_count - len(by_topic), idle)
+        return TopicTraffic(by_topic, interest.topic_count - len(by_topic), idle)
 
     def _matched(self, interest: Interest) -> Iterator[tuple[float, tuple[int, Ids, Ids]]]:
         """The rate of every name, its topic, or -1 where it is idle, who publishes it and who wants it."""

@@ -105,11 +105,18 @@ def role_bits(column: pa.ChunkedArray, where: str) -> Bits:
 
 
 def resolve(
-    patterns: tuple[str, ...], nodes: Ids, pattern: Ids, role: Bits, protocol: Protocol | None
+    patterns: tuple[str, ...],
+    nodes: Ids,
+    pattern: Ids,
+    role: Bits,
+    protocol: Protocol | None,
+    *,
+    assume_publishers: bool = True,
 ) -> tuple[tuple[str, ...], Ids, Ids, Roles]:
     """Names of the topics, node and topic of every row that needs links, and the roles.
 
-    Rows are given by node and pattern; the patterns are sorted.
+    Rows are given by node and pattern; the patterns are sorted. What is wanted and nobody publishes is taken to be
+    published by its subscribers, or needs no links.
     """
     patterns, pattern, staying = _own_filters(patterns, pattern, protocol)
     kept = pattern >= 0
@@ -119,6 +126,8 @@ def resolve(
     group, heard, spoken = _groups(patterns, wanted, published, protocol)
     # Who only publishes what nobody wants has nothing to do with it.
     role = np.where(heard[pattern], role, role & SUBSCRIBES)
+    if not assume_publishers:
+        role = np.where(spoken[pattern], role, role & PUBLISHES)
     needed = role > 0
     nodes, pattern, role = nodes[needed], pattern[needed], role[needed]
     labels = _labels(patterns, group, np.unique(group[pattern]), wanted, protocol)

@@ -11,7 +11,7 @@ from topicloom.metrics.link_prices import PriceMeasures
 from topicloom.metrics.traffic import TrafficMeasures, Tree, follow
 from topicloom.model.interest import Interest
 from topicloom.model.prices import PARTS, PriceArrays, Prices
-from topicloom.model.rates import Traffic
+from topicloom.model.rates import TopicTraffic
 
 
 def plan_prices(plan: Plan, interest: Interest, prices: Prices) -> PriceMeasures:
@@ -26,7 +26,7 @@ def plan_prices(plan: Plan, interest: Interest, prices: Prices) -> PriceMeasures
     )
 
 
-def plan_traffic(plan: Plan, interest: Interest, traffic: Traffic, prices: Prices | None) -> TrafficMeasures:
+def plan_traffic(plan: Plan, interest: Interest, traffic: TopicTraffic, prices: Prices | None) -> TrafficMeasures:
     """How many messages go over the links of a plan, and to brokers that do not want them."""
     return follow(_trees(plan, interest), traffic, None if prices is None else prices.over(interest))
 
