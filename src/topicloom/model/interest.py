@@ -316,9 +316,10 @@ class Interest:
 
 def _require_filters(protocol: str, names: tuple[str, ...], topics: npt.NDArray[np.integer], where: str) -> None:
     """An error that names the row of a filter which is none."""
+    known = protocol_of(protocol)
     for number, name in enumerate(names):
         try:
-            protocol_of(protocol).require(name)
+            known.require(name)
         except InputError as error:
             row = int(np.flatnonzero(topics == number)[0]) + 1
             raise InputError(str(error), file=where, row=row) from None
