@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import pandas
 import pytest
-from rabbitmq_nodes import RabbitNodes
 
+from rabbitmq_nodes import RabbitNodes
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.proof.processes import LOOPBACK

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -148,7 +147,7 @@ def command(
         printing.written(out)
     for row in [row for row in run.rows if row.error is not None][:1]:
         others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
-        print(output.one_line(f"topicloom: refused event {row.event}: {row.error}{others}"), file=sys.stderr)
+        output.complain(f"refused event {row.event}: {row.error}{others}")
     if constraints is not None and tell_of_blocked(living_state.maintainer.overlay(), constraints):
         raise typer.Exit(1)
 
