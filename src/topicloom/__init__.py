@@ -39,7 +39,7 @@ from topicloom._version import __version__
 if TYPE_CHECKING:
     from topicloom.designers import DESIGNERS, design
     from topicloom.metrics import Bounds, bound, compare, measure
-    from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices, Provenance
+    from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices, Provenance, Rates
     from topicloom.workloads import synthetic
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "Overlay",
     "Prices",
     "Provenance",
+    "Rates",
     "__version__",
     "bound",
     "compare",
@@ -71,6 +72,7 @@ _HOMES = {
     "Overlay": "model",
     "Prices": "model",
     "Provenance": "model",
+    "Rates": "model",
     "bound": "metrics",
     "compare": "metrics",
     "design": "designers",
