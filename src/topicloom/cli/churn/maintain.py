@@ -136,9 +136,7 @@ def command(
     if assumptions is not None:
         write_assumptions(run.assumptions, assumptions)
     if result["silent"] and not printing.json:
-        print(
-            f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more", file=sys.stderr
-        )
+        output.complain(f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more")
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
     if printing.json:
         output.print_json(facts)
@@ -235,6 +233,10 @@ def require_plain_topics(interest: Interest) -> None:
         raise InputError("maintainers know plain topics, no filters; design anew for those", "filters")
 
 
+def _unspoken(interest: Interest) -> int:
+    return 0 if interest.roles is None else interest.roles.unspoken
+
+
 def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | None) -> dict[str, Any]:
     import pyarrow.parquet
 
@@ -258,7 +260,8 @@ def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | N
         "average_degree": float(degrees.mean()),
         "max_degree": int(degrees.max(initial=0)),
         "last_event": state.last_event,
-        "silent": 0 if overlay.interest.roles is None else overlay.interest.roles.unspoken,
+        # Not those that nobody was known to publish from the beginning.
+        "silent": max(0, _unspoken(overlay.interest) - _unspoken(interest)),
     }
 
 
