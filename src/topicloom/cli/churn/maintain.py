@@ -261,7 +261,7 @@ def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | N
         "max_degree": int(degrees.max(initial=0)),
         "last_event": state.last_event,
         # Not those that nobody was known to publish from the beginning.
-        "silent": max(0, _unspoken(overlay.interest) - _unspoken(interest)),
+        "silent": max(0, _unspoken(overlay.interest) - _unspoken(before)),
     }
 
 
