@@ -7,11 +7,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from topicloom.deploy.planning.broker_names import identifier
+from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.errors import InputError
 
 LOOPBACK = "127.0.0.1"
@@ -52,6 +53,11 @@ def free_ports(names: Sequence[str]) -> dict[str, int]:
             one.close()
 
 
+def on_ports(ports: Mapping[str, int]) -> dict[str, Broker]:
+    """Brokers of these names on loopback."""
+    return {name: Broker(name, LOOPBACK, port) for name, port in ports.items()}
+
+
 class Processes:
     """Mosquitto processes by broker name; leaving the context ends them and removes their files."""
 
@@ -85,7 +91,7 @@ class Processes:
         main.write_text(text, encoding="utf-8")
         with (home / "log").open("wb") as log:
             self._running[name] = subprocess.Popen(
-                [*_ending_with_owner(), self._program, "-c", str(main)],
+                [*ending_with_owner(), self._program, "-c", str(main)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -120,7 +126,7 @@ class Processes:
         raise InputError(f"broker '{name}' did not start: {said}")
 
 
-def _ending_with_owner() -> list[str]:
+def ending_with_owner() -> list[str]:
     """The words before a command that end it when this process is killed; none where the system has no such tool."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "KILL"] if setpriv else []
