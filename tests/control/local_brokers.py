@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -65,8 +64,6 @@ class LocalBrokers:
         number = self.process(name)
         if number is not None:
             os.kill(number, signal.SIGKILL)
-            while self.process(name) is not None:
-                time.sleep(0.01)
 
     def write_fleet(self, path: Path) -> Path:
         """The fleet as a file."""

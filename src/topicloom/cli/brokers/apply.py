@@ -120,7 +120,7 @@ def command(
                 _print_step(step)
 
         try:
-            carry_out(opened_state, ways, proposal, tell, probing=probe)
+            refused = carry_out(opened_state, ways, proposal, tell, probing=probe)
         except ApplyStopped as stopped:
             if printing.json:
                 output.print_json({**_facts(proposal, done), "stopped": str(stopped)})
@@ -131,6 +131,10 @@ def command(
                 f"stopped after {len(done)} of {len(proposal.steps)} steps; the same command goes on, "
                 "--rollback goes back"
             ) from None
+        for problem in refused[:1]:
+            more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+            text = f"messages may have been lost on the way: {problem}{more}"
+            print(f"topicloom: {output.one_line(text)}", file=sys.stderr)
         seconds = numbers.seconds(sum(step.seconds for step in done))
         _end(printing, proposal, done, f"{numbers.count_of(len(done), 'step')} done in {seconds} s")
 

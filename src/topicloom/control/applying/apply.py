@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from topicloom.control.applying.broker_checks import probe, wait_until_taken
 from topicloom.control.applying.fleet_state import FleetState, plan_id
+from topicloom.control.applying.message_keeping import Keeping
 from topicloom.control.applying.moves import FleetMove, MoveStep, move_along
 from topicloom.control.drivers.base import DeliveryFailed
 from topicloom.control.drivers.registry import driver_of
@@ -149,8 +150,8 @@ def carry_out(
     tell: Callable[[StepDone], None],
     *,
     probing: bool = False,
-) -> None:
-    """Make a move, or what is left of it.
+) -> tuple[str, ...]:
+    """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
 
     Args:
         state: the fleet; each step is in it before it begins and when it is done.
@@ -167,6 +168,7 @@ def carry_out(
     else:
         state.turn(back=proposal.move.back)
     ready = _ready_topics(proposal) if probing else {}
+    keeping = Keeping(fleet, proposal.has, proposal.wants, [(step.broker, step.file) for step in proposal.steps])
     count = len(proposal.steps)
     for number, step in enumerate(proposal.steps):
         done = proposal.move.done + (-1 - number if proposal.move.back else number + 1)
@@ -174,6 +176,7 @@ def carry_out(
         state.step("begun")
         began = time.perf_counter()
         unreached, links, probes = None, 0, 0
+        keeping.before(number)
         try:
             links = _give(state, fleet, proposal, step)
             topics = ready.get(number, [])
@@ -188,6 +191,8 @@ def carry_out(
         seconds = time.perf_counter() - began
         tell(StepDone(place, len(proposal.move.steps), step, links, probes, seconds, unreached))
         assert state.move is None or state.move.done == done
+    keeping.end()
+    return keeping.refused
 
 
 def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -> int:

@@ -18,12 +18,16 @@ from topicloom.errors import InputError
 LOOPBACK = "127.0.0.1"
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
+# Mosquitto's default.
+_QUEUED = 1000
 
 # Started by root, Mosquitto would change its user, which would undo that it ends with its owner.
 _MAIN = """\
 listener {port} {host}
 allow_anonymous true
-persistence false
+persistence {lasting}
+persistence_location {home}/
+max_queued_messages {queued}
 user root
 set_tcp_nodelay true
 log_dest stderr
@@ -59,10 +63,14 @@ def on_ports(ports: Mapping[str, int]) -> dict[str, Broker]:
 
 
 class Processes:
-    """Mosquitto processes by broker name; leaving the context ends them and removes their files."""
+    """Mosquitto processes by broker name; leaving the context ends them and removes their files.
 
-    def __init__(self, ports: dict[str, int]) -> None:
+    With `lasting` what waits for clients and links survives a restart, and is never dropped.
+    """
+
+    def __init__(self, ports: dict[str, int], *, lasting: bool = False) -> None:
         self.ports = ports
+        self._lasting = lasting
         self._program = mosquitto_path()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = Path()
@@ -87,7 +95,14 @@ class Processes:
         (home / "conf.d").mkdir(parents=True, exist_ok=True)
         (home / "conf.d" / "bridges.conf").write_text(bridges, encoding="utf-8")
         main = home / "mosquitto.conf"
-        text = _MAIN.format(port=self.ports[name], host=LOOPBACK, folder=home / "conf.d")
+        text = _MAIN.format(
+            port=self.ports[name],
+            host=LOOPBACK,
+            folder=home / "conf.d",
+            home=home,
+            lasting=str(self._lasting).lower(),
+            queued=0 if self._lasting else _QUEUED,
+        )
         main.write_text(text, encoding="utf-8")
         with (home / "log").open("wb") as log:
             self._running[name] = subprocess.Popen(
