@@ -59,7 +59,7 @@ def test_what_the_example_designs(tmp_path: Path, registry: Install, monkeypatch
         *("ab", "ac", "bc", "bd", "cd", "ce", "de")
     ]
     assert overlay.provenance is not None
-    assert (overlay.provenance.designer, dict(overlay.provenance.parameters)) == ("chains", {"reach": 2})
+    assert (overlay.provenance.algorithm, dict(overlay.provenance.parameters)) == ("chains", {"reach": 2})
     assert measure(INTEREST, overlay).topic_connected
 
 

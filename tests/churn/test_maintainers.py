@@ -240,7 +240,7 @@ def test_what_one_was_made_with() -> None:
     assert small(Settings(rule="minmax-oda", coverage=0)).parameters["rule"] == "minmax-oda"
     provenance = shadow.overlay().provenance
     assert provenance is not None
-    assert (provenance.designer, provenance.seed, provenance.parameters["coverage"]) == ("shadow", 7, 2)
+    assert (provenance.algorithm, provenance.seed, provenance.parameters["coverage"]) == ("shadow", 7, 2)
 
 
 class TestRefusedEvents:

@@ -271,7 +271,7 @@ def test_provenance_is_written(cli: Cli, subscriptions: Path, tmp_path: Path) ->
     cli("design", subscriptions, "--algorithm", "gpm", "--max-degree", 4, "--out", out)
     overlay = Overlay.read(out, Interest.read(subscriptions))
     assert overlay.provenance is not None
-    assert (overlay.provenance.designer, dict(overlay.provenance.parameters)) == (
+    assert (overlay.provenance.algorithm, dict(overlay.provenance.parameters)) == (
         "gpm",
         {"max_degree": 4, "matching": "useful"},
     )

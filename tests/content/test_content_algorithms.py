@@ -264,6 +264,6 @@ def test_an_assignment_is_read_as_it_was_written(tmp_path) -> None:
     written.write(tmp_path / "a.parquet")
     read = Assignment.read(tmp_path / "a.parquet", network)
     assert read.brokers.tolist() == written.brokers.tolist()
-    assert read.origin == written.origin
+    assert read.provenance == written.provenance
     with pytest.raises(InputError, match="was made for another network"):
         Assignment.read(tmp_path / "a.parquet", random_network(6, 8, 3, 2))

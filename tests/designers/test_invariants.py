@@ -161,7 +161,7 @@ def test_provenance_says_how_it_was_made(name: str) -> None:
     defaults = {p.name: p.default for p in designer.parameters if p.default is not None}
     for parameters, overlay in runs(name, interest):
         made = overlay.provenance
-        assert made.designer == name
+        assert made.algorithm == name
         assert made.seed == (3 if name in RANDOM else None)
         assert made.version == __version__
         given = dict(made.parameters)

@@ -51,7 +51,7 @@ class TestImmutable:
         with pytest.raises(FrozenInstanceError):
             overlay.source = overlay.target  # type: ignore[misc]
         with pytest.raises(FrozenInstanceError):
-            overlay.provenance.designer = "me"  # type: ignore[misc,union-attr]
+            overlay.provenance.algorithm = "me"  # type: ignore[misc,union-attr]
 
 
 class TestRoundTrip:
@@ -104,7 +104,7 @@ class TestRoundTrip:
         design(Interest.from_pairs([("a", "t")]), "gm").write(tmp_path / "o.parquet")
         read = Overlay.read(tmp_path / "o.parquet", Interest.from_pairs([("a", "t")]))
         assert len(read) == 0
-        assert read.provenance.designer == "gm"
+        assert read.provenance.algorithm == "gm"
 
     def test_takes_an_equal_interest_made_otherwise(self, tmp_path: Path) -> None:
         pairs = [("a", "t"), ("b", "t")]

@@ -254,7 +254,7 @@ class TestLinks:
     )
     def test_metadata(self, metadata: dict[str, str]) -> None:
         table = pa.table({"source": ["a"], "target": ["b"]}, metadata={"designer": "gm"} | metadata)
-        expected = "links: its metadata does not hold a designer's parameters and seed"
+        expected = "links: its metadata does not hold the parameters and seed of its designer"
         assert refusal(lambda: Overlay.from_arrow(INTEREST, table)) == expected
 
     def test_overlay_of_other_subscriptions(self, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_reads_what_is_generated_and_assigned(tmp_path: Path) -> None:
     assert (read.outline.access == network.access).all()
     assert (read.outline.capacity == network.capacity).all()
     ((name, assigned),) = read.assignments.items()
-    assert (name, assigned.origin) == ("a.parquet", assignment.origin)
+    assert (name, assigned.provenance) == ("a.parquet", assignment.provenance)
     assert (assigned.brokers == assignment.brokers).all()
 
 
@@ -172,7 +172,7 @@ def test_assignments_that_are_none(net: Path, tmp_path: Path) -> None:
     write_assignment(path, [0, 7, 0, 0, 0, 0])
     assert refusal(net, path) == f"{path}: row 2: unknown broker 'b7'"
     write_assignment(path, [0] * 6, algorithm="x", parameters="{")
-    assert refusal(net, path) == f"{path}: its metadata does not hold an algorithm's parameters and seed"
+    assert refusal(net, path) == f"{path}: its metadata does not hold the parameters and seed of its algorithm"
     core = net / "core.parquet"
     assert refusal(core) == f"{core}: is only a part of what {net} holds; give that folder"
 

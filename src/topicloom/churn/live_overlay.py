@@ -17,7 +17,8 @@ from topicloom.kernels.living.growing_rows import GrowingRows, new_rows, reserve
 from topicloom.kernels.living.population import Population, Scratch
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.overlay import Overlay, Provenance
+from topicloom.model.overlay import Overlay
+from topicloom.model.provenance import Provenance
 
 AnyArray = npt.NDArray[Any]
 

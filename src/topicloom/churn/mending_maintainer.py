@@ -36,7 +36,8 @@ from topicloom.kernels.living import joining_pieces, shadow_sets
 from topicloom.kernels.living.growing_rows import GrowingRows
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.overlay import Overlay, Provenance
+from topicloom.model.overlay import Overlay
+from topicloom.model.provenance import Provenance
 
 _NOBODY = np.empty(0, np.int32)
 

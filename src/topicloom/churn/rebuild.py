@@ -17,7 +17,8 @@ from topicloom.designers import DESIGNERS, run_prepared
 from topicloom.designers.run import warm_up
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.overlay import Overlay, Provenance
+from topicloom.model.overlay import Overlay
+from topicloom.model.provenance import Provenance
 
 _NOTHING = np.empty(0, np.int32)
 

@@ -9,7 +9,7 @@
 - `registry`: all algorithms by name. `run`: running one. `base`: what one is.
 """
 
-from topicloom.content.assignment import Assignment, Origin
+from topicloom.content.assignment import Assignment
 from topicloom.content.core_routing import ROUTINGS
 from topicloom.content.core_trees import core_trees
 from topicloom.content.cost import Cost, cost, one_tree_core, relayed_core
@@ -28,7 +28,6 @@ __all__ = [
     "Cost",
     "CostSummary",
     "Network",
-    "Origin",
     "Traffic",
     "assign",
     "core_trees",

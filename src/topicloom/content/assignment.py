@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from topicloom._version import __version__
 from topicloom.content.network.channels_by_user import Floats, Ids, summed
 from topicloom.content.network.network import Network
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.columns import known_names, require_distinct
 from topicloom.files.name_tables import read_table
+from topicloom.model.provenance import Provenance
 
 ASSIGNMENT_COLUMNS = ("user", "broker")
 
-
-@dataclass(frozen=True)
-class Origin:
-    """Where an assignment comes from: the algorithm, its parameters, its seed and the version that ran it."""
-
-    algorithm: str
-    parameters: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
-    seed: int | None = None
-    version: str = __version__
+# What files of assignments call the algorithm that made them.
+_KIND = "algorithm"
 
 
 class Assigned(NamedTuple):
     """What the file of an assignment holds: the broker of each user, where it comes from, and its network if known."""
 
     brokers: Ids
-    origin: Origin | None
+    provenance: Provenance | None
     fingerprint: str | None
 
 
@@ -48,7 +38,7 @@ class Assignment:
 
     network: Network
     brokers: Ids
-    origin: Origin | None = None
+    provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
         self.brokers.setflags(write=False)
@@ -71,21 +61,14 @@ class Assignment:
                 f"{os.fspath(path)}: user '{network.user_names[user]}' is at broker '{network.broker_names[broker]}', "
                 "which it does not know"
             )
-        return cls(network, read.brokers, read.origin)
+        return cls(network, read.brokers, read.provenance)
 
     def to_arrow(self) -> pa.Table:
         """The users and their brokers by name; where it comes from in the metadata."""
         names = pa.array(self.network.broker_names, pa.string())
         columns = {"user": pa.array(self.network.user_names, pa.string()), "broker": names.take(pa.array(self.brokers))}
-        metadata = {"fingerprint": self.network.fingerprint}
-        if self.origin is not None:
-            metadata |= {
-                "algorithm": self.origin.algorithm,
-                "parameters": json.dumps(dict(self.origin.parameters), sort_keys=True),
-                "seed": json.dumps(self.origin.seed),
-                "version": self.origin.version,
-            }
-        return pa.table(columns, metadata=metadata)
+        made = {} if self.provenance is None else self.provenance.metadata(_KIND)
+        return pa.table(columns, metadata={"fingerprint": self.network.fingerprint} | made)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it as Parquet."""
@@ -93,7 +76,7 @@ class Assignment:
             pyarrow.parquet.write_table(self.to_arrow(), temporary)
 
     def __repr__(self) -> str:
-        made = f" by {self.origin.algorithm}" if self.origin else ""
+        made = f" by {self.provenance.algorithm}" if self.provenance else ""
         return f"<Assignment{made} of {self.network.user_count:,} users to {self.network.broker_count:,} brokers>"
 
 
@@ -110,15 +93,4 @@ def read_assigned(path: str | os.PathLike[str], user_names: tuple[str, ...], bro
         raise InputError(f"{where}: no broker for user '{user_names[missing]}'; every user needs one")
     assigned = np.empty(len(user_names), np.int32)
     assigned[users] = brokers
-    return Assigned(assigned, _origin(metadata, where), metadata.get("fingerprint"))
-
-
-def _origin(metadata: Mapping[str, Any], where: str) -> Origin | None:
-    if "algorithm" not in metadata:
-        return None
-    try:
-        parameters = dict(json.loads(metadata.get("parameters", "{}")))
-        seed = json.loads(metadata.get("seed", "null"))
-    except (ValueError, TypeError):
-        raise InputError(f"{where}: its metadata does not hold an algorithm's parameters and seed") from None
-    return Origin(metadata["algorithm"], MappingProxyType(parameters), seed, metadata.get("version", "unknown"))
+    return Assigned(assigned, Provenance.from_metadata(metadata, _KIND, where), metadata.get("fingerprint"))

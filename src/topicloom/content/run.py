@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topicloom.algorithms import Prepared, Run, Value, timed
-from topicloom.content.assignment import Assignment, Origin
+from topicloom.content.assignment import Assignment
 from topicloom.content.base import Assigner
 from topicloom.content.cost import cost
 from topicloom.content.migration import migration
@@ -19,6 +19,7 @@ from topicloom.content.network.channels_by_user import rows_of
 from topicloom.content.network.network import Network
 from topicloom.content.registry import ALGORITHMS
 from topicloom.errors import InputError
+from topicloom.model.provenance import Provenance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +60,8 @@ def run_prepared(prepared: Prepared[Assigner], network: Network, then: Sequence[
     placed, time = timed(
         lambda: migration.migrate([network, *then], parameters, rng) if then else found.assign(network, parameters, rng)
     )
-    origin = Origin(found.name, MappingProxyType(dict(parameters)), prepared.seed_used)
-    assignment = Assignment([network, *then][-1], placed.brokers, origin)
+    provenance = Provenance(found.name, MappingProxyType(dict(parameters)), prepared.seed_used)
+    assignment = Assignment([network, *then][-1], placed.brokers, provenance)
     return AssignmentRun(assignment=assignment, facts=placed.facts, **vars(time))
 
 

@@ -21,8 +21,9 @@ from topicloom.designers.registry import DESIGNERS
 from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
-from topicloom.model.overlay import Overlay, Provenance
+from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
+from topicloom.model.provenance import Provenance
 
 # One tiny interest for each representation that greedy designers choose from.
 _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]

@@ -115,7 +115,7 @@ def _named(overlays: Iterable[Overlay]) -> dict[str, Overlay]:
     """Overlays by their designers' names, numbered where one has several."""
     named: dict[str, Overlay] = {}
     for overlay in overlays:
-        name = overlay.provenance.designer if overlay.provenance else "overlay"
+        name = overlay.provenance.algorithm if overlay.provenance else "overlay"
         again = 1 + sum(known == name or known.startswith(f"{name} (") for known in named)
         named[name if again == 1 else f"{name} ({again})"] = overlay
     return named

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from topicloom._version import __version__
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.name_ids import ids_of
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay_picture import overlay_figure
+from topicloom.model.provenance import Provenance
 from topicloom.present.html import Cell, links_html
 from topicloom.present.numbers import count
 
@@ -30,6 +28,9 @@ if TYPE_CHECKING:
     import networkx
     import pandas
     from matplotlib.figure import Figure
+
+# What files of overlays call the algorithm that made them.
+_KIND = "designer"
 
 # How many links a notebook shows.
 _SHOWN_LINKS = 10
@@ -41,20 +42,6 @@ PART_LINKS = 1 << 20
 def part_name(part: int) -> str:
     """File of one part of an overlay that is a folder."""
     return f"links-{part:05}.parquet"
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where an overlay comes from: the designer, its parameters, its seed and the version that ran it.
-
-    `facts` are what the designer said about the overlay besides its links: what it proved, for example.
-    """
-
-    designer: str
-    parameters: Mapping[str, int | float | bool | str] = field(default_factory=lambda: MappingProxyType({}))
-    seed: int | None = None
-    version: str = __version__
-    facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +73,10 @@ class Overlay:
     def from_arrow(cls, interest: Interest, table: pa.Table, *, where: str = "links") -> Overlay:
         """From a table with the columns `source` and `target`, and `contribution` where it is known."""
         require_columns(table.column_names, ["source", "target"], where)
-        metadata = _metadata(table, where)
+        metadata = {
+            key.decode(errors="replace"): text.decode(errors="replace")
+            for key, text in (table.schema.metadata or {}).items()
+        }
         expected = metadata.get("fingerprint")
         if expected is not None and expected != interest.fingerprint:
             raise InputError(
@@ -109,7 +99,7 @@ class Overlay:
             np.minimum(ends[0], ends[1]).astype(np.int32),
             np.maximum(ends[0], ends[1]).astype(np.int32),
             contribution,
-            metadata.get("provenance"),
+            Provenance.from_metadata(metadata, _KIND, where),
         )
 
     @classmethod
@@ -188,23 +178,14 @@ class Overlay:
         return links_html(repr(self)[1:-1], headers, rows, left)
 
     def __repr__(self) -> str:
-        made = f" by {self.provenance.designer}" if self.provenance else ""
+        made = f" by {self.provenance.algorithm}" if self.provenance else ""
         return f"<Overlay{made}: {len(self):,} links over {self.interest.node_count:,} nodes>"
 
 
 def overlay_metadata(fingerprint: str, provenance: Provenance | None) -> dict[str, str]:
     """What a file of links says of them: the subscriptions that they are for, and where they come from."""
-    metadata = {"fingerprint": fingerprint}
-    if provenance is not None:
-        metadata |= {
-            "designer": provenance.designer,
-            "parameters": json.dumps(dict(provenance.parameters), sort_keys=True),
-            "seed": json.dumps(provenance.seed),
-            "version": provenance.version,
-        }
-        if provenance.facts:
-            metadata["facts"] = json.dumps(dict(provenance.facts), sort_keys=True)
-    return metadata
+    made = {} if provenance is None else provenance.metadata(_KIND)
+    return {"fingerprint": fingerprint} | made
 
 
 def _parts(path: Path) -> list[Path]:
@@ -227,21 +208,6 @@ def read_fingerprint(path: str | os.PathLike[str]) -> str | None:
         return None
     found = metadata.get(b"fingerprint")
     return None if found is None else found.decode(errors="replace")
-
-
-def _metadata(table: pa.Table, where: str) -> dict[str, Any]:
-    raw = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
-    found: dict[str, Any] = {"fingerprint": raw.get(b"fingerprint")}
-    if b"designer" in raw:
-        try:
-            parameters = dict(json.loads(raw.get(b"parameters", "{}")))
-            seed = json.loads(raw.get(b"seed", "null"))
-            facts = MappingProxyType(dict(json.loads(raw.get(b"facts", "{}"))))
-        except (ValueError, TypeError):
-            raise InputError(f"{where}: its metadata does not hold a designer's parameters and seed") from None
-        version = raw.get(b"version", "unknown")
-        found["provenance"] = Provenance(raw[b"designer"], MappingProxyType(parameters), seed, version, facts)
-    return found
 
 
 def _contribution(table: pa.Table, where: str) -> Ids:

@@ -63,12 +63,12 @@ def command(
         priced = working.do("adding up costs", lambda: cost(result.assignment))
         random = working.do("assigning at random", lambda: content_options.random_cost(network, seed))
     result.assignment.write(out)
-    origin = result.assignment.origin
-    assert origin is not None
+    provenance = result.assignment.provenance
+    assert provenance is not None
     facts = {
-        "algorithm": origin.algorithm,
-        "parameters": dict(origin.parameters),
-        "seed": origin.seed,
+        "algorithm": provenance.algorithm,
+        "parameters": dict(provenance.parameters),
+        "seed": provenance.seed,
         "users": network.user_count,
         "brokers": network.broker_count,
         "channels": network.channel_count,

@@ -72,13 +72,13 @@ def _measured(
     from topicloom.content import cost
 
     result = content_options.run_algorithm(working, prepared, network)
-    origin = result.assignment.origin
-    assert origin is not None
+    provenance = result.assignment.provenance
+    assert provenance is not None
     priced = working.do("adding up costs", lambda: cost(result.assignment, routing=routing, seed=seed))
     return {
         "algorithm": prepared.name,
-        "parameters": dict(origin.parameters),
-        "seed": origin.seed,
+        "parameters": dict(provenance.parameters),
+        "seed": provenance.seed,
         **content_options.cost_facts(priced, random),
         "highest_load": max(
             (load / room for load, room in zip(priced.load, network.capacity, strict=True) if room > 0), default=0.0

@@ -173,7 +173,7 @@ def _shown(
     provenance: Provenance, sizes: dict[str, int], links: int, max_degree: int, support: float
 ) -> dict[str, Any]:
     return {
-        "algorithm": provenance.designer,
+        "algorithm": provenance.algorithm,
         "parameters": dict(provenance.parameters),
         "seed": provenance.seed,
         **sizes,

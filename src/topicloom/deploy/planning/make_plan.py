@@ -107,6 +107,6 @@ def _opened(brokers: Mapping[str, Broker], link: Pair, where: str, target: str) 
 def _made(interest: Interest, overlay: Overlay, relays: bool) -> Mapping[str, Any]:
     made: dict[str, Any] = {"version": __version__, "subscriptions": interest.fingerprint, "relays": relays}
     if overlay.provenance is not None:
-        made |= {"designer": overlay.provenance.designer, "parameters": dict(overlay.provenance.parameters)}
+        made |= {"designer": overlay.provenance.algorithm, "parameters": dict(overlay.provenance.parameters)}
         made["seed"] = overlay.provenance.seed
     return MappingProxyType(made)

@@ -27,7 +27,7 @@ from topicloom.designers.backbone.repair import repaired
 from topicloom.designers.backbone.trunk import Trunk, by_size, grow_trunk
 from topicloom.designers.base import Links
 from topicloom.errors import InputError
-from topicloom.model.overlay import Provenance
+from topicloom.model.provenance import Provenance
 from topicloom.pipeline.analysis.topic_links import measured_on_spark
 from topicloom.pipeline.designing.spark_fleet import SparkFleet, rows_in_order
 from topicloom.pipeline.ingesting.ingested import Ingested

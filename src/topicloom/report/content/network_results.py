@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from topicloom.content.assignment import ASSIGNMENT_COLUMNS, Assigned, Origin, read_assigned
+from topicloom.content.assignment import ASSIGNMENT_COLUMNS, Assigned, read_assigned
 from topicloom.content.network.network_folder import NetworkOutline, read_outline
 from topicloom.content.network.network_tables import TABLES
 from topicloom.errors import InputError
+from topicloom.model.provenance import Provenance
 from topicloom.report.page.kind import Form, Reading
 
 NETWORK = Form("network", parts=TABLES[:3], own=TABLES)
@@ -34,16 +35,16 @@ def read_networks(reading: Reading) -> list[ShownNetwork]:
     return networks
 
 
-def made_by(origin: Origin | None) -> str:
+def made_by(provenance: Provenance | None) -> str:
     """Who made an assignment; nothing where that is not known."""
-    if origin is None:
+    if provenance is None:
         return ""
-    given = {**origin.parameters, **({} if origin.seed is None else {"seed": origin.seed})}
+    given = {**provenance.parameters, **({} if provenance.seed is None else {"seed": provenance.seed})}
     told = "".join(
         f", {name} = {value:g}" if isinstance(value, int | float) else f", {name} = {value}"
         for name, value in given.items()
     )
-    return f"{origin.algorithm}{told} (topicloom {origin.version})"
+    return f"{provenance.algorithm}{told} (topicloom {provenance.version})"
 
 
 def _assigned(path: Path, networks: list[ShownNetwork]) -> tuple[int, Assigned]:

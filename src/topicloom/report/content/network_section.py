@@ -62,8 +62,8 @@ def _paid(known: NetworkOutline, brokers: Ids) -> Floats:
 
 
 def _assigned(network: ShownNetwork, name: str) -> tuple[Markup, ...]:
-    brokers, origin, _ = network.assignments[name]
-    made = f"made by {made_by(origin)}." if origin else "which does not say who made it."
+    brokers, provenance, _ = network.assignments[name]
+    made = f"made by {made_by(provenance)}." if provenance else "which does not say who made it."
     figures = f"assignment {network.name} {name}"
     return (
         paragraph(f"Which broker each user connects to, from {name}, {made}"),

@@ -49,7 +49,7 @@ def _origin(design: Design) -> str:
     parameters = "".join(f", {name} = {value if isinstance(value, str) else f'{value:g}'}" for name, value in given)
     seed = "" if provenance.seed is None else f", seed {provenance.seed}"
     return (
-        f"Links from {design.file}, made by {provenance.designer}{parameters}{seed} (topicloom {provenance.version})."
+        f"Links from {design.file}, made by {provenance.algorithm}{parameters}{seed} (topicloom {provenance.version})."
     )
 
 
