@@ -136,9 +136,7 @@ def command(
     if assumptions is not None:
         write_assumptions(run.assumptions, assumptions)
     if result["silent"] and not printing.json:
-        print(
-            f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more", file=sys.stderr
-        )
+        output.complain(f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more")
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
     if printing.json:
         output.print_json(facts)
