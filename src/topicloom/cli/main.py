@@ -15,7 +15,7 @@ import typer
 from typer.completion import shell_complete
 
 from topicloom.cli import version as version_command
-from topicloom.cli.brokers import diff, explain, lint, live, plan, render
+from topicloom.cli.brokers import apply, diff, explain, lint, live, plan, render
 from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
@@ -89,7 +89,15 @@ add_commands(app, "Keep them while nodes come and go", {"churn": churn, "maintai
 add_commands(
     app,
     "Take them to brokers",
-    {"plan": plan, "render": render, "diff": diff, "explain": explain, "lint": lint, "live": live},
+    {
+        "plan": plan,
+        "render": render,
+        "diff": diff,
+        "explain": explain,
+        "lint": lint,
+        "live": live,
+        "apply": apply,
+    },
 )
 add_commands(
     app,

@@ -1,6 +1,7 @@
 """Plans: a tree for each topic, who connects to whom, what changes and why.
 
 - `broker_names`: What names a broker can carry, and how names become identifiers.
+- `delivery`: How a file gets to a broker, as a fleet file says it.
 - `diff`: What changes between two plans, and in which order to apply it.
 - `explain`: Why something is in a plan, what it carries, and what breaks without it.
 - `fleet_file`: The fleet file: where each broker is and how to log in there.

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from topicloom.deploy.planning.broker_names import quoted
+from topicloom.deploy.planning.delivery import Delivery, delivery_from
 from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
 from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
@@ -35,8 +36,9 @@ _BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", *_LINK_KEYS)
 _DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", *_LINK_KEYS, "qos")
 _PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
-# How brokers are asked who subscribes, which plans do not hold.
+# How brokers are asked who subscribes, and how files get to them, which plans do not hold.
 _SOURCE = "collect"
+_DELIVERY = "apply"
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Broker:
 class Fleet:
     """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise.
 
-    `constraints` say which links there may be, `sources` how a broker is asked who subscribes, where that is said.
+    `constraints` say which links there may be, `sources` how a broker is asked who subscribes and `deliveries` how a
+    file gets to it, where that is said.
     """
 
     brokers: Mapping[str, Broker]
@@ -76,6 +79,7 @@ class Fleet:
     where: str = "fleet"
     constraints: Constraints = field(default_factory=Constraints)
     sources: Mapping[str, SourceSettings] = field(default_factory=lambda: MappingProxyType({}))
+    deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def read(cls, path: Path) -> Fleet:
@@ -92,13 +96,14 @@ class Fleet:
         """From the tables of a fleet file; `where` names them in errors."""
         _known(tables, ("defaults", "brokers", "topics", *_PAIR_TABLES), where)
         defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
-        _known(defaults, (*_DEFAULT_KEYS, _SOURCE), f"{where}: defaults")
+        _known(defaults, (*_DEFAULT_KEYS, _SOURCE, _DELIVERY), f"{where}: defaults")
         brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
         if not brokers:
             raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
-        shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE)}
-        sources = _sources(defaults.get(_SOURCE), brokers, where)
-        brokers = {name: _without_source(table) for name, table in brokers.items()}
+        shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
+        sources = _sources(defaults, brokers, where)
+        deliveries = _deliveries(defaults, brokers, where)
+        brokers = {name: _for_plans(table) for name, table in brokers.items()}
         topics = _table(tables.get("topics", {}), f"{where}: topics")
         return cls(
             MappingProxyType(
@@ -114,6 +119,7 @@ class Fleet:
             where,
             _constraints(tables, brokers, shared, where),
             sources,
+            deliveries,
         )
 
     def require_brokers(self, names: Iterable[str]) -> None:
@@ -125,20 +131,38 @@ class Fleet:
                 )
 
 
-def _without_source(table: Any) -> Any:
-    return {key: value for key, value in table.items() if key != _SOURCE} if isinstance(table, Mapping) else table
+def _for_plans(table: Any) -> Any:
+    if not isinstance(table, Mapping):
+        return table
+    return {key: value for key, value in table.items() if key not in (_SOURCE, _DELIVERY)}
 
 
-def _sources(shared: Any, brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
-    """How brokers are asked who subscribes; what a broker says comes before what is said for all."""
-    common = {} if shared is None else _table(shared, f"{where}: defaults: {_SOURCE}")
-    found = {}
+def _ways(
+    key: str, defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any], str]]:
+    """For each broker what a table of ways to it says for all, what for it alone, and where that stands."""
+    common = _table(defaults.get(key, {}), f"{where}: defaults: {key}")
     for name, table in brokers.items():
-        own = table.get(_SOURCE) if isinstance(table, Mapping) else None
-        place = f"{where}: broker {quoted(name)}: {_SOURCE}"
-        source = source_from(common, {} if own is None else _table(own, place), name, table, place)
+        place = f"{where}: broker {quoted(name)}: {key}"
+        yield name, common, _table(table.get(key, {}) if isinstance(table, Mapping) else {}, place), place
+
+
+def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
+    """How brokers are asked who subscribes."""
+    found = {}
+    for name, common, own, place in _ways(_SOURCE, defaults, brokers, where):
+        source = source_from(common, own, name, brokers[name], place)
         if source is not None:
             found[name] = source
+    return MappingProxyType(found)
+
+
+def _deliveries(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, Delivery]:
+    """How files get to brokers."""
+    found = {}
+    for name, common, own, place in _ways(_DELIVERY, defaults, brokers, where):
+        if common or own:
+            found[name] = delivery_from({**common, **own}, place)
     return MappingProxyType(found)
 
 
