@@ -55,7 +55,7 @@ def main(name: str, designer: str, **parameters: int) -> dict[str, Any]:
     return {
         "subscriptions": interest.subscription_count,
         "seconds": done.seconds,
-        "edges": len(done.overlay),
+        "links": len(done.overlay),
         "max_degree": int(done.overlay.degrees.max()),
         "support": float(support_curve(interest, done.overlay)[-1]),
     }
@@ -87,7 +87,7 @@ def _compared(name: str) -> list[dict[str, Any]]:
     found[f"backbone, at most {limit}"] = in_own_process(__name__, name=name, designer="backbone", max_degree=limit)
     rows = [{"workload": name, "designer": designer, **row} for designer, row in found.items()]
     for row, other in zip(rows[2:], rows[:2], strict=True):
-        row["link_ratio"] = row["edges"] / other["edges"]
+        row["link_ratio"] = row["links"] / other["links"]
         row["degree_ratio"] = row["max_degree"] / other["max_degree"]
         row["time_ratio"] = row["seconds"] / rows[0]["seconds"]
     return rows
@@ -111,7 +111,7 @@ def _on_spark(nodes: int) -> dict[str, Any]:
         return {
             "subscriptions": done.subscriptions,
             "seconds": seconds,
-            "edges": len(done.links.source),
+            "links": len(done.links.source),
             "max_degree": done.max_degree,
             "support": done.merged / (done.subscriptions - done.topics),
             "peak_bytes": peak[0],
@@ -139,7 +139,7 @@ def _print(console: Console, title: str, rows: list[dict[str, Any]]) -> None:
             row["workload"],
             row["designer"],
             f"{row['subscriptions']:,}",
-            f"{row['edges']:,}",
+            f"{row['links']:,}",
             f"{row['max_degree']:,}",
             f"{row['support']:.4f}",
             f"{row['seconds']:.2f}",

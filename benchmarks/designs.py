@@ -43,7 +43,7 @@ def main(popularity: str, nodes: int, designer: str) -> dict[str, Any]:
     return {
         "seconds": min(one.seconds for one in runs),
         "floor": min(floor, floor_seconds(interest)),
-        "edges": len(runs[0].overlay),
+        "links": len(runs[0].overlay),
     }
 
 
@@ -88,7 +88,7 @@ def _print(
             f"{last['seconds'] / last['floor']:.1f}",
             _ratio(last, found.get(("gm", largest))),
             _ratio(found.get(("textbook", min(largest, TEXTBOOK_NODES))), cells.get(min(largest, TEXTBOOK_NODES))),
-            f"{last['edges']:,}" if "edges" in last else "",
+            f"{last['links']:,}" if "links" in last else "",
             f"{last['peak_bytes'] / 1e6:,.0f} MB",
         )
     console.print(table)

@@ -78,7 +78,7 @@ def report(console: Console) -> list[dict[str, Any]]:
     for name, arguments in RUNS.items():
         row = {"overlay": name, **in_own_process(__name__, **arguments)}
         rows.append(row)
-        counts = [row[key] for key in ("nodes", "subscriptions", "edges", "topics", "in_pieces", "largest_topic")]
+        counts = [row[key] for key in ("nodes", "subscriptions", "links", "topics", "in_pieces", "largest_topic")]
         table.add_row(
             name,
             *(f"{count:,}" for count in counts),

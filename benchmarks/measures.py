@@ -34,7 +34,7 @@ def main(popularity: str, nodes: int, designer: str) -> dict[str, Any]:
         began = time.perf_counter()
         measured = measure(interest, overlay, diameters=diameters)
         seconds["with_diameters" if diameters else "without"] = time.perf_counter() - began
-    return {"edges": len(overlay), "max_topic_diameter": measured.max_topic_diameter, **seconds}
+    return {"links": len(overlay), "max_topic_diameter": measured.max_topic_diameter, **seconds}
 
 
 def report(console: Console, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def report(console: Console, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
                     popularity,
                     designer,
                     f"{nodes:,}",
-                    f"{row['edges']:,}",
+                    f"{row['links']:,}",
                     f"{row['without']:.2f}",
                     f"{row['with_diameters']:.2f}",
                     f"{row['max_topic_diameter']:,}",

@@ -53,7 +53,7 @@ def main(name: str, designer: str) -> dict[str, Any]:
         "nodes": interest.node_count,
         "topics": interest.topic_count,
         "seconds": done.seconds,
-        "edges": len(done.overlay),
+        "links": len(done.overlay),
         "max_degree": int(done.overlay.degrees.max()),
     }
 
@@ -79,7 +79,7 @@ def report(console: Console) -> list[dict[str, Any]]:
                 f"{row['nodes']:,}",
                 f"{row['topics']:,}",
                 f"{row['seconds']:.1f}",
-                f"{row['edges']:,}",
+                f"{row['links']:,}",
                 f"{row['max_degree']:,}",
                 f"{row['peak_bytes'] / 1e6:,.0f} MB",
             )

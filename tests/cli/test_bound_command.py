@@ -35,7 +35,7 @@ def test_measure_and_compare_show_bounds_if_asked(cli: Cli, subs: Path, tmp_path
     overlay = tmp_path / "overlay.parquet"
     assert cli("design", subs, "--algorithm", "gm", "--out", overlay).status == 0
     measured = cli("measure", subs, overlay, "--bound", "--json").json
-    assert (measured["edges"], measured["links_bound"], measured["max_degree_bound"]) == (4, 4, 2)
+    assert (measured["links"], measured["links_bound"], measured["max_degree_bound"]) == (4, 4, 2)
     assert "links of any overlay, at least" in cli("measure", subs, overlay, "--bound").out
     assert "links_bound" not in cli("measure", subs, overlay, "--json").json
     compared = cli("compare", subs, "--bound", "--algorithms", "gm,gpm", "--max-degree", "1", "--no-diameters")

@@ -46,16 +46,16 @@ def test_maintain_keeps_every_topic_connected(cli: Cli, fleet: Path) -> None:
         interest = Interest.read(subs)
         measures = measure(interest, Overlay.read(out, interest))
         assert measures.topic_connected
-        assert (facts["edges"], facts["nodes"], facts["max_degree"]) == (
-            measures.edges,
+        assert (facts["links"], facts["nodes"], facts["max_degree"]) == (
+            measures.links,
             measures.nodes,
             measures.max_degree,
         )
         rows = pyarrow.parquet.read_table(trace).to_pylist()
         assert [row["event"] for row in rows] == list(range(1, 61))
-        links = facts["edges"] - sum(row["links_added"] - row["links_removed"] for row in rows)
+        links = facts["links"] - sum(row["links_added"] - row["links_removed"] for row in rows)
         assert links == len(Overlay.read(fleet / "overlay.parquet", Interest.read(fleet / "subs.parquet")))
-        assert rows[-1]["links"] == facts["edges"]
+        assert rows[-1]["links"] == facts["links"]
         assert sum(facts[kind]["events"] for kind in ("join", "leave", "change")) == facts["events"] == 60
 
 

@@ -16,11 +16,11 @@ from topicloom import DESIGNERS, Interest, Overlay, measure
 from topicloom.cli.designs.compare import DEFAULT_ALGORITHMS
 
 DESIGN_KEYS = [
-    *("algorithm", "parameters", "seed", "nodes", "topics", "subscriptions", "edges", "average_degree"),
+    *("designer", "parameters", "seed", "nodes", "topics", "subscriptions", "links", "average_degree"),
     *("max_degree", "support", "topic_connected", "seconds", "out"),
 ]
 MEASURE_KEYS = [
-    *("nodes", "topics", "subscriptions", "edges", "average_degree", "max_degree"),
+    *("nodes", "topics", "subscriptions", "links", "average_degree", "max_degree"),
     *("components", "components_unlinked", "components_connected", "support", "topic_connected"),
     *("mean_topic_diameter", "max_topic_diameter", "relays", "unreachable"),
 ]
@@ -84,7 +84,7 @@ def test_design_and_measure_agree(cli: Cli, subscriptions: Path, tmp_path: Path,
     facts = ended.json
     assert [key for key in facts if key not in ("lower_bound", "optimal", "ring_links")] == DESIGN_KEYS
     assert ("optimal" in facts) == (algorithm == "exact")
-    assert facts["algorithm"] == algorithm
+    assert facts["designer"] == algorithm
     taken = {parameter.name for parameter in DESIGNERS[algorithm].parameters if not parameter.optional}
     assert set(facts["parameters"]) == taken
     assert facts["seed"] == (0 if DESIGNERS[algorithm].random else None)
@@ -133,8 +133,8 @@ def test_design_passes_on_every_option(cli: Cli, subscriptions: Path, tmp_path: 
         assert facts["parameters"] == parameters
     whole = cli("design", subscriptions, "--algorithm", "minmax-oda", "--out", out, "--json").json
     half = cli("design", subscriptions, "--algorithm", "gpa", "--budget-ratio", 0.5, "--out", out, "--json").json
-    assert half["parameters"] == {"max_edges": whole["edges"] // 2, "budget_ratio": 0.5}
-    assert half["edges"] == whole["edges"] // 2
+    assert half["parameters"] == {"max_edges": whole["links"] // 2, "budget_ratio": 0.5}
+    assert half["links"] == whole["links"] // 2
 
 
 def test_seed_matters_to_random_designers(cli: Cli, subscriptions: Path, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_measure_without_diameters(cli: Cli, subscriptions: Path, tmp_path: Path
 def test_measure_takes_links_from_elsewhere(cli: Cli, subscriptions: Path, tmp_path: Path) -> None:
     links = tmp_path / "links.csv"
     links.write_text("target,source\nn01,n00\nn02,n01\n")
-    assert cli("measure", subscriptions, links, "--json").json["edges"] == 2
+    assert cli("measure", subscriptions, links, "--json").json["links"] == 2
 
 
 def test_compare_is_one_table(cli: Cli, subscriptions: Path) -> None:
@@ -194,9 +194,9 @@ def test_compare_is_one_table(cli: Cli, subscriptions: Path) -> None:
 
 def test_compare_as_json(cli: Cli, subscriptions: Path) -> None:
     rows = cli("compare", subscriptions, "--algorithms", "gm, gpa,random-m", "--budget-ratio", 0.5, "--json").json
-    assert [row["algorithm"] for row in rows] == ["gm", "gpa", "random-m"]
+    assert [row["designer"] for row in rows] == ["gm", "gpa", "random-m"]
     for row in rows:
-        assert list(row) == ["algorithm", "parameters", "seed", *MEASURE_KEYS, "seconds"]
+        assert list(row) == ["designer", "parameters", "seed", *MEASURE_KEYS, "seconds"]
     assert [set(row["parameters"]) for row in rows] == [
         set(),
         {"max_edges", "budget_ratio"},
@@ -227,7 +227,7 @@ def test_text_files_and_other_columns(cli: Cli, tmp_path: Path, ending: str) -> 
         rows = csv.writer(file, delimiter="\t" if ending.startswith("tsv") else ",")
         rows.writerows([("broker", "n", "channel"), ("a", 1, "x"), ("b", 2, "x"), ("c", 3, "y")])
     columns = ["--node-column", "broker", "--topic-column", "channel"]
-    assert cli("design", path, *columns, "--algorithm", "gm", "--out", out, "--json").json["edges"] == 1
+    assert cli("design", path, *columns, "--algorithm", "gm", "--out", out, "--json").json["links"] == 1
     assert cli("measure", path, out, *columns, "--json").json["support"] == 1.0
     assert cli("compare", path, *columns, "--algorithms", "gm", "--json").json[0]["nodes"] == 3
 
@@ -260,9 +260,9 @@ def test_nothing_to_link_is_no_error(cli: Cli, tmp_path: Path, algorithm: str) -
     out = tmp_path / "overlay.parquet"
     ended = cli("design", path, "--algorithm", algorithm, "--out", out, "--json")
     assert (ended.status, ended.err) == (0, "")
-    assert (ended.json["edges"], ended.json["support"], ended.json["topic_connected"]) == (0, 1.0, True)
+    assert (ended.json["links"], ended.json["support"], ended.json["topic_connected"]) == (0, 1.0, True)
     measures = cli("measure", path, out, "--json").json
-    assert (measures["edges"], measures["support"], measures["max_topic_diameter"]) == (0, 1.0, 0)
+    assert (measures["links"], measures["support"], measures["max_topic_diameter"]) == (0, 1.0, 0)
     assert cli("compare", path, "--algorithms", algorithm).status == 0
 
 

@@ -98,7 +98,7 @@ def test_refusals(cli: Cli) -> None:
 
 def test_compare_takes_those_of_the_usual_that_keep_to_a_fleet(cli: Cli) -> None:
     ended = cli("compare", "subs.csv", "-f", "fleet.toml", "--json")
-    assert [row["algorithm"] for row in json.loads(ended.out)] == ["gm", "minmax-oda", "low-oda"]
+    assert [row["designer"] for row in json.loads(ended.out)] == ["gm", "minmax-oda", "low-oda"]
 
 
 def test_maintain_keeps_to_the_fleet(cli: Cli) -> None:

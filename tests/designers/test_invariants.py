@@ -113,7 +113,7 @@ def test_links_are_sound_and_contributions_right(name: str, shape: str) -> None:
                 assert all(expected), said
             first_fold = int(overlay.contribution[: sizes[0]].sum())
             found = measure(interest, overlay, diameters=False)
-            assert found.edges == len(links)
+            assert found.links == len(links)
             assert first_fold == found.components_unlinked - found.components, said
             if name in COMPLETE:
                 assert found.topic_connected, said
@@ -216,7 +216,7 @@ def test_no_nodes_or_one_give_no_links(name: str, pairs: list[tuple[str, str]]) 
         assert len(overlay) == 0
         assert overlay.degrees.tolist() == [0] * interest.node_count
         found = measure(interest, overlay)
-        assert (found.nodes, found.edges, found.support, found.topic_connected) == (interest.node_count, 0, 1.0, True)
+        assert (found.nodes, found.links, found.support, found.topic_connected) == (interest.node_count, 0, 1.0, True)
         if "budget_ratio" in parameters:
             assert overlay.provenance.parameters[DESIGNERS[name].budget] == 1
 

@@ -27,7 +27,7 @@ def test_rings_are_counted_apart_where_that_is_asked_for() -> None:
 
 def test_the_exponential_popularity_may_be_read_as_another() -> None:
     def edges(**more: Any) -> int:
-        return int(run_cell(Cell("design", {**SHAPE, "designer": "gm", **more}), None)["edges"][0].as_py())
+        return int(run_cell(Cell("design", {**SHAPE, "designer": "gm", **more}), None)["links"][0].as_py())
 
     steep = edges(popularity="steep-exponential")
     assert edges(popularity="exponential", exponential_as="steep-exponential") == steep
@@ -39,7 +39,7 @@ def test_a_budget_ratio_is_a_share_of_the_same_matchings() -> None:
     interest = synthetic(**SHAPE)
     given = {"designer": "gpa", "budget_ratio": 0.5, "seed": 3}
     whole = {
-        matching: run_design({"designer": "minmax-oda", "matching": matching, "seed": 3}, interest)["edges"][0].as_py()
+        matching: run_design({"designer": "minmax-oda", "matching": matching, "seed": 3}, interest)["links"][0].as_py()
         for matching in ("useful", "maximal")
     }
     assert whole["useful"] < whole["maximal"]

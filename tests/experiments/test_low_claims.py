@@ -52,7 +52,7 @@ def stars(
         return 100 * times[p["designer"]] * p["min_topics"] ** power * 2 ** p["seed"]
 
     return one_row(
-        edges=lambda p: round(50 * degree(p)),
+        links=lambda p: round(50 * degree(p)),
         average_degree=degree,
         max_topic_diameter=lambda p: path if p["designer"] == "gm" else star,
         topic_connected=lambda p: connected,

@@ -101,7 +101,7 @@ def social(gap: float, **changed: float) -> Results:
     def support(p: Parameters) -> float:
         return usual[p["designer"].replace("-", "_")] * reached(p)
 
-    return one_row(support=support, edges=links, max_degree=highest, average_degree=average)
+    return one_row(support=support, links=links, max_degree=highest, average_degree=average)
 
 
 def of_both(gap: float, graph: str, wide: int, same: int) -> list[tuple[Results, set[int]]]:

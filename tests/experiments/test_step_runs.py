@@ -22,7 +22,7 @@ def test_steps_are_those_that_the_listing_takes(seed: int, shape: str) -> None:
     assert row == {
         "steps": contribution_updates(interest),
         "steps_ratio": pytest.approx(row["steps"] / (interest.node_count**2 * interest.topic_count)),
-        "edges": links,
+        "links": links,
         "average_degree": pytest.approx(2 * links / interest.node_count),
     }
 

@@ -47,7 +47,7 @@ def test_compares_by_name(interest: Interest) -> None:
     assert comparison.measures == {name: measure(interest, overlay) for name, overlay in plans.items()}
     frame = comparison.to_pandas()
     assert list(frame.index) == ["plan", "none"]
-    assert frame.loc["none", "edges"] == 0
+    assert frame.loc["none", "links"] == 0
     assert frame.loc["plan", "support"] == 1.0
 
 
@@ -94,4 +94,4 @@ def test_shows_itself_in_notebooks(interest: Interest) -> None:
     measures = measure(interest, design(interest, "gpm", max_degree=1))
     html = measures._repr_html_()
     assert '<th scope="row">topic-connected</th><td>no</td>' in html
-    assert f'<th scope="row">links</th><td data-value="{measures.edges}"' in html
+    assert f'<th scope="row">links</th><td data-value="{measures.links}"' in html

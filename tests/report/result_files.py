@@ -183,7 +183,7 @@ def sweep_rows(
             "support": 0.5 + seed / 10,
             "average_degree": size / 100 + seed,
             "max_degree": seed,
-            "edges": size,
+            "links": size,
             "seconds": 0.25 * seed,
         }
         | more

@@ -113,7 +113,7 @@ def test_says_what_is_measured(results: Path) -> None:
     measures = measure(interest, overlay)
     assert not measures.topic_connected
     for name, text in (
-        ("links", f"{measures.edges:,}"),
+        ("links", f"{measures.links:,}"),
         ("max degree", "1"),
         ("relays", f"{measures.relays:,}"),
         ("unreachable", f"{measures.unreachable:,}"),

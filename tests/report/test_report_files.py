@@ -89,7 +89,7 @@ def test_overlays_find_their_fleets(tmp_path: Path) -> None:
 def test_links_without_a_fingerprint_belong_to_the_only_fleet(fleet: Path) -> None:
     (fleet / "built.csv").write_text("source,target\nb,a\n")
     (design,) = (each for each in read_results(find_files([fleet])).fleets[0].designs if each.name == "built")
-    assert design.measures.edges == 1
+    assert design.measures.links == 1
     Interest.from_pairs([("a", "t"), ("b", "t")]).write(fleet / "more.parquet")
     (aside,) = read_results(find_files([fleet])).aside
     assert aside.reason == "does not say which subscriptions it is for; give it with only one such file"

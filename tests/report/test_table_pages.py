@@ -232,7 +232,7 @@ def test_panels_and_lines_are_limited(tmp_path: Path) -> None:
 
 
 def test_failed_runs_are_listed(tmp_path: Path) -> None:
-    rows = [*sweep_rows(), *sweep_rows(designers=["cd-oda"], error="out of <memory>", support=None, edges=None)]
+    rows = [*sweep_rows(), *sweep_rows(designers=["cd-oda"], error="out of <memory>", support=None, links=None)]
     page = page_of(write_sweep(tmp_path / "s.parquet", rows))
     assert tiles_of(page)["failed"] == "4"
     assert cells_of(page[page.index("Runs that failed") :]) == [["cd-oda", "out of &lt;memory&gt;", "4"]]
@@ -241,12 +241,20 @@ def test_failed_runs_are_listed(tmp_path: Path) -> None:
     assert Reader(failed).count("figure") == 0
 
 
+def test_sweeps_of_version_0_1(tmp_path: Path) -> None:
+    new = write_sweep(tmp_path / "new.parquet")
+    table = pyarrow.parquet.read_table(new)
+    names = ["edges" if name == "links" else name for name in table.column_names]
+    pyarrow.parquet.write_table(table.rename_columns(names), tmp_path / "old.parquet")
+    assert cells_of(page_of(tmp_path / "old.parquet")) == cells_of(page_of(new))
+
+
 def test_sweeps_that_are_none(tmp_path: Path) -> None:
     path = write_sweep(tmp_path / "s.parquet")
     whole, rows = path.read_bytes(), len(sweep_rows())
     for column, values, message in (
         ("support", ["x"] * rows, "column 'support' holds string, not numbers"),
-        ("edges", [1, None, *[2] * (rows - 2)], "row 2: edges is null; give a number of at least 0"),
+        ("links", [1, None, *[2] * (rows - 2)], "row 2: links is null; give a number of at least 0"),
         ("designer", [None] * rows, "column 'designer' holds null, not names (strings)"),
         ("workload_nodes", [[1]] * rows, "column 'workload_nodes' holds list<element: int64>, not numbers or text"),
     ):

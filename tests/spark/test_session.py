@@ -58,7 +58,7 @@ try:
         sweep(spark, folder / "grid.toml", folder / "results")
         table = pyarrow.parquet.read_table(folder / "results" / "results.parquet")
         links = [len(topicloom.design(interest, name)) for name in table["designer"].to_pylist()]
-        assert table["edges"].to_pylist() == links and len(links) == 2
+        assert table["links"].to_pylist() == links and len(links) == 2
         spark.range(3).mapInArrow(broken, "id long").collect()
 except InputError as error:
     print(error)

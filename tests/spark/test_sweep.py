@@ -278,7 +278,7 @@ def test_a_fleet_and_prices_hold_in_every_cell(spark: SparkSession, tmp_path: Pa
     assert table["error"].null_count == 3
     for row in table.to_pylist():
         overlay = run(interest, row["designer"], constraints=fleet.constraints, prices=prices).overlay
-        assert row["edges"] == len(overlay)
+        assert row["links"] == len(overlay)
         assert row["max_degree"] == int(overlay.degrees.max()) <= 4
         assert row["price"] == measure_prices(interest, overlay, prices).price
     again = plan_sweep(read_spec(path), tmp_path / "out", fleet)

@@ -108,7 +108,7 @@ def _ratios(measures: Measures, bounds: Bounds) -> tuple[float | None, float | N
     """Links and max degree over their bounds; None where topics are in pieces, or nothing is to be linked."""
     if not measures.topic_connected or not bounds.links:
         return None, None
-    return measures.edges / bounds.links, measures.max_degree / bounds.max_degree
+    return measures.links / bounds.links, measures.max_degree / bounds.max_degree
 
 
 def _named(overlays: Iterable[Overlay]) -> dict[str, Overlay]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # What differs between overlays of the same fleet: what it is called, where it is, and how it is shown.
 COMPARED: tuple[tuple[str, str, Callable[[Any], Number]], ...] = (
-    ("links", "edges", count),
+    ("links", "links", count),
     ("average degree", "average_degree", mean),
     ("max degree", "max_degree", count),
     ("support", "support", percent),

@@ -30,7 +30,7 @@ class Measures:
     nodes: int
     topics: int
     subscriptions: int
-    edges: int
+    links: int
     average_degree: float
     max_degree: int
     components: int
@@ -67,7 +67,7 @@ def summarise(topics: TopicMeasures, degrees: npt.NDArray[np.integer]) -> Measur
 
     All sums are of whole numbers, so topics measured apart give the same result to the last digit.
     """
-    edges = int(degrees.sum()) // 2
+    links = int(degrees.sum()) // 2
     unlinked = int(topics.subscribers.sum())
     connected = int(np.count_nonzero(topics.subscribers))
     components = int(topics.components.sum())
@@ -76,8 +76,8 @@ def summarise(topics: TopicMeasures, degrees: npt.NDArray[np.integer]) -> Measur
         nodes=len(degrees),
         topics=len(topics.subscribers),
         subscriptions=unlinked,
-        edges=edges,
-        average_degree=_ratio(2 * edges, len(degrees), 0.0),
+        links=links,
+        average_degree=_ratio(2 * links, len(degrees), 0.0),
         max_degree=int(degrees.max(initial=0)),
         components=components,
         components_unlinked=unlinked,

@@ -1,4 +1,4 @@
-"""A plan: undirected links over the nodes of an interest."""
+"""An overlay: undirected links over the nodes of an interest."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | N
     return {
         "nodes": overlay.interest.node_count,
         "topics": overlay.interest.topic_count,
-        "edges": len(overlay),
+        "links": len(overlay),
         "average_degree": float(degrees.mean()),
         "max_degree": int(degrees.max(initial=0)),
         "last_event": state.last_event,
@@ -292,7 +292,7 @@ def _print(facts: dict[str, Any]) -> None:
             ("refused", numbers.count(facts["refused"])),
             ("done before", numbers.count(facts["done_before"])),
             ("nodes", numbers.count(facts["nodes"])),
-            ("links", numbers.count(facts["edges"])),
+            ("links", numbers.count(facts["links"])),
             ("average degree", numbers.mean(facts["average_degree"])),
             ("max degree", numbers.count(facts["max_degree"])),
         ]

@@ -92,7 +92,7 @@ def _measured(working: Working, result: DesignRun, prices: Prices | None, *, dia
     name = provenance.algorithm
     measures = working.do(f"measuring {name}", lambda: measure(interest, overlay, diameters=diameters))
     return {
-        "algorithm": name,
+        "designer": name,
         "parameters": dict(provenance.parameters),
         "seed": provenance.seed,
         **measures.to_dict(),
@@ -103,8 +103,8 @@ def _measured(working: Working, result: DesignRun, prices: Prices | None, *, dia
 
 def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
     columns: list[tuple[str, str, Callable[[Any], output.Cell]]] = [
-        ("designer", "algorithm", str),
-        ("links", "edges", numbers.count),
+        ("designer", "designer", str),
+        ("links", "links", numbers.count),
         ("avg\ndegree", "average_degree", numbers.mean),
         ("max\ndegree", "max_degree", numbers.count),
         ("support", "support", numbers.share),
@@ -117,7 +117,7 @@ def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
     if "price" in rows[0]:
         columns[-1:-1] = [("price", "price", numbers.mean), ("longest\nway", "longest_way", numbers.mean)]
     columns = [column for column in columns if diameters or "diameter" not in column[1]]
-    for title, measure, least in (("links", "edges", "links_bound"), ("max deg.", "max_degree", "max_degree_bound")):
+    for title, measure, least in (("links", "links", "links_bound"), ("max deg.", "max_degree", "max_degree_bound")):
         if least in rows[0]:
             columns.append((f"{title}\n/ bound", f"{measure} / bound", numbers.mean))
             rows = [row | {f"{measure} / bound": _ratio(row, measure, least)} for row in rows]

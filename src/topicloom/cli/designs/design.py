@@ -174,11 +174,11 @@ def _shown(
     provenance: Provenance, sizes: dict[str, int], links: int, max_degree: int, support: float
 ) -> dict[str, Any]:
     return {
-        "algorithm": provenance.algorithm,
+        "designer": provenance.algorithm,
         "parameters": dict(provenance.parameters),
         "seed": provenance.seed,
         **sizes,
-        "edges": links,
+        "links": links,
         "average_degree": 2 * links / sizes["nodes"],
         "max_degree": max_degree,
         "support": support,
@@ -204,7 +204,7 @@ def _print(facts: dict[str, Any]) -> None:
         ]
     output.print_facts(
         [
-            ("links", numbers.count(facts["edges"])),
+            ("links", numbers.count(facts["links"])),
             ("average degree", numbers.mean(facts["average_degree"])),
             ("max degree", numbers.count(facts["max_degree"])),
             ("support", numbers.share(facts["support"])),

@@ -78,7 +78,7 @@ def print_measures(measures: Measures) -> None:
         ("nodes", numbers.count(measures.nodes)),
         ("topics", numbers.count(measures.topics)),
         ("subscriptions", numbers.count(measures.subscriptions)),
-        ("links", numbers.count(measures.edges)),
+        ("links", numbers.count(measures.links)),
         ("average degree", numbers.mean(measures.average_degree)),
         ("max degree", numbers.count(measures.max_degree)),
         ("components", numbers.count(measures.components)),

@@ -27,7 +27,7 @@ def run_steps(parameters: Mapping[str, Any], interest: Interest | None) -> pa.Ta
         {
             "steps": [taken],
             "steps_ratio": [taken / (interest.node_count**2 * interest.topic_count)],
-            "edges": [len(overlay)],
+            "links": [len(overlay)],
             "average_degree": [float(overlay.degrees.mean())],
         }
     )

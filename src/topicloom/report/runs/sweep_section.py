@@ -81,7 +81,7 @@ def _table(sweep: ShownSweep) -> Markup:
             percent(cell.means["support"]),
             mean(cell.means["average_degree"]),
             mean(cell.means["max_degree"]),
-            mean(cell.means["edges"]),
+            mean(cell.means["links"]),
             amount(cell.means["seconds"]),
         ]
         for cell in sweep.cells[:_CELLS]
