@@ -8,12 +8,28 @@ from typing import Any
 
 import pytest
 from fake_http import FakeServer, answering, slow
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from topicloom import InputError
 from topicloom.deploy import Fleet
 from topicloom.sources import Collected, collect, http_json
 
 NOW = 1_790_000_000_000_000
+# Those that answers are looked at by.
+KEYS = [
+    "connections",
+    "subscriptions_list",
+    "total",
+    "cid",
+    "subject",
+    "leafs",
+    "data",
+    "meta",
+    "count",
+    "topic",
+    "name",
+]
 
 
 def fleet(**sources: dict[str, Any]) -> Fleet:
@@ -52,7 +68,9 @@ def test_pages_of_emqx_from_a_recorded_answer(monkeypatch: pytest.MonkeyPatch) -
     login = {"username": "key", "password_env": "EMQX_SECRET"}
     with FakeServer(answer) as server:
         found = collect(fleet(b={"emqx": server.url, "credentials": login}), now_us=NOW)
+        fewer = collect(fleet(b={"emqx": server.url, "ignore_clients": ["*2"]}), now_us=NOW)
     assert rows(found.collected) == [("b", "c2", "sub", "$share/g/t/+"), ("b", "c1", "sub", "t/a")]
+    assert rows(fewer.collected) == [("b", "c1", "sub", "t/a")]
     assert server.asked[0][1] == "Basic a2V5OnMzY3JldA=="
 
 
@@ -165,6 +183,22 @@ def test_a_broker_that_answers_wrongly_is_named_and_the_others_go_on(
     assert "never-shown" not in str(found.problems)
     assert found.problems["c"].endswith("does not answer (Connection refused)")
     assert rows(found.collected) == [("b", "c", "sub", "t")]
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=40)
+@given(st.dictionaries(st.sampled_from(KEYS), ANYTHING, max_size=6), st.sampled_from(["nats", "emqx", "rabbitmq"]))
+def test_whatever_a_broker_answers_it_is_rows_or_one_line(answer: Any, kind: str) -> None:
+    with FakeServer(lambda _: (200, json.dumps(answer).encode())) as server:
+        found = collect(fleet(b={kind: server.url}), now_us=NOW)
+    assert all("\n" not in problem for problem in found.problems.values())
+    assert found.problems or set(found.collected.to_arrow()["node"].to_pylist()) <= {"b"}
 
 
 def test_logs_are_read_on_also_when_they_are_rotated(tmp_path: Path) -> None:

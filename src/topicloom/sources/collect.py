@@ -82,7 +82,13 @@ def _looks(source: SourceSettings, name: str, before: BrokerRows, now_us: int) -
     if source.kind == "log":
         return read_log(source, before)
     clock = int(before.position.get("clock", 0))
-    found = _LOOKS[source.kind](source, name, before, max(now_us, clock))
+    try:
+        found = _LOOKS[source.kind](source, name, before, max(now_us, clock))
+    except (TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        # Brokers and what stands before them may answer anything; what is where in an answer is not checked key by key.
+        raise SourceError(f"{source.places[0]} answers with JSON of another form than expected") from None
     notes = found.notes
     if now_us < clock:
         notes = (*notes, f"the clock of this machine went back by {(clock - now_us) / 1_000_000:,.0f} s")

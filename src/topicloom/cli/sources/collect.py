@@ -98,15 +98,15 @@ def command(
 
 def _tell(collection: Collection, fleet: Fleet, printing: options.Printing, out: Path) -> None:
     rows = collection.collected.to_arrow()
-    per_role = Counter(rows["role"].to_pylist())
+    per_role = {row["values"]: row["counts"] for row in rows["role"].value_counts().to_pylist()}
     facts = {
         "brokers": len(fleet.sources),
         "brokers_not_asked": len(fleet.brokers) - len(fleet.sources),
         "brokers_without_answer": len(collection.problems),
-        "subscriptions": per_role["sub"],
-        "publications": per_role["pub"],
+        "subscriptions": per_role.get("sub", 0),
+        "publications": per_role.get("pub", 0),
         "topics": len(rows["topic"].unique()),
-        "clients": len(set(zip(rows["node"].to_pylist(), rows["client"].to_pylist(), strict=True))),
+        "clients": rows.group_by(["node", "client"]).aggregate([]).num_rows,
     }
     _complain(collection)
     if printing.json:
