@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from topicloom.deploy.proof.clients import Clients
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
+from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, on_ports
 
 # A loop shows after a few rounds; more would only heat the machine.
 ENOUGH = 60
@@ -29,7 +29,7 @@ class NaiveFleets:
         self._found: Counter[Place] = Counter()
         self._stack = ExitStack()
         self._processes = Processes(ports)
-        self._clients = Clients(ports, self._note)
+        self._clients = Clients(on_ports(ports), self._note)
 
     def __enter__(self) -> NaiveFleets:
         self._stack.enter_context(self._processes)

@@ -14,7 +14,7 @@ from plans import plan_over
 from topicloom.deploy import Plan
 from topicloom.deploy.proof.clients import Clients
 from topicloom.deploy.proof.live import on_loopback
-from topicloom.deploy.proof.processes import Processes, free_ports
+from topicloom.deploy.proof.processes import Processes, free_ports, on_ports
 from topicloom.deploy.targets.render import configurations
 
 pytestmark = pytest.mark.broker("mosquitto")
@@ -63,7 +63,7 @@ def running(names: str) -> Iterator[Running]:
     def note(broker: str, topic: str, payload: bytes, _now: float) -> None:
         found[broker, topic, payload.decode()] += 1
 
-    with Processes(ports) as processes, Clients(ports, note) as clients:
+    with Processes(ports) as processes, Clients(on_ports(ports), note) as clients:
         yield Running(processes, clients, found)
 
 

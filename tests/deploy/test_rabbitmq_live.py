@@ -1,4 +1,4 @@
-"""RabbitMQ: three real nodes take the definitions, and every message arrives once."""
+"""RabbitMQ: three real nodes take the definitions live, every message arrives once, and all is cleared again."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import base64
 import json
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pandas
 import pytest
-from rabbitmq_nodes import RabbitNodes
 
+from rabbitmq_nodes import RabbitNodes
 from topicloom import Interest, Overlay
-from topicloom.deploy import Fleet, make_plan
+from topicloom.control.drivers.management_driver import ManagementDriver
+from topicloom.deploy import Fleet, Plan, make_plan
+from topicloom.deploy.planning.delivery import Delivery
+from topicloom.deploy.planning.logins import Credentials
 from topicloom.deploy.proof.processes import LOOPBACK
 from topicloom.deploy.targets.render import configurations
 
@@ -44,7 +48,8 @@ FILTERS = [
 NAMES = {"s.1.t": "ab", "s.2": "a"}
 
 
-def test_every_message_arrives_once(tmp_path: Path) -> None:
+def test_every_message_arrives_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RABBITMQ_PASSWORD", "guest")
     interest = Interest.from_pairs([(name, topic) for topic, names in SUBSCRIPTIONS.items() for name in names])
     overlay = Overlay.from_links(interest, [("a", "b"), ("b", "c")])
     with RabbitNodes(["a", "b", "c"], tmp_path) as nodes:
@@ -52,7 +57,7 @@ def test_every_message_arrives_once(tmp_path: Path) -> None:
         plan = make_plan(interest, overlay, fleet, target="rabbitmq", relays=True)
         assert plan.route["relayed"].relays == ("b",)
         for name, text in configurations(plan).items():
-            nodes.ask(name, "definitions", json.loads(text))
+            management(nodes, name).put(text)
         for topic, names in SUBSCRIPTIONS.items():
             for name in names:
                 listen(nodes, name, topic)
@@ -70,7 +75,22 @@ def test_every_message_arrives_once(tmp_path: Path) -> None:
             for name in names:
                 found = Counter(drain(nodes, name, topic))
                 assert {text: count for text, count in found.items() if not text.startswith("probe")} == expected
+        clear(nodes, plan)
         deliver_by_filters(nodes, overlay.to_pandas(), fleet)
+
+
+def management(nodes: RabbitNodes, name: str) -> ManagementDriver:
+    login = Credentials("guest", password_env="RABBITMQ_PASSWORD")
+    return ManagementDriver(Delivery("rabbitmq", url=nodes.url(name), credentials=login), name)
+
+
+def clear(nodes: RabbitNodes, plan: Plan) -> None:
+    """A plan without topics leaves nothing of ours but exchanges, and what others have stays."""
+    nodes.ask("a", "policies/%2F/theirs", {"pattern": "^x$", "definition": {"max-length": 7}}, "PUT")
+    for name, text in configurations(replace(plan, links=(), routes=())).items():
+        management(nodes, name).put(text)
+        assert nodes.ask(name, "parameters") == []
+        assert [row["name"] for row in nodes.ask(name, "policies")] == (["theirs"] if name == "a" else [])
 
 
 def deliver_by_filters(nodes: RabbitNodes, links: pandas.DataFrame, fleet: Fleet) -> None:

@@ -34,7 +34,8 @@ class Reader:
         self.names: dict[str, Any] = {}
         self.left_out: list[str] = []
         # Pages for a checkout begin there.
-        Path("tools").symlink_to(ROOT / "tools")
+        for folder in ("examples", "tools"):
+            Path(folder).symlink_to(ROOT / folder)
 
     def follow(self, page: Path) -> None:
         """Do all that the page shows."""

@@ -8,7 +8,7 @@
 - `provenance`: where a result comes from.
 - `constraints`: which links may be built, and which stay.
 - `prices`: what links cost. `rates`: how many messages topics have.
-- `events`: what happens to a fleet, as JSON Lines.
+- `events`: what happens to a fleet, as JSON Lines. `interest_changes`: the events from one interest to another.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 """
 

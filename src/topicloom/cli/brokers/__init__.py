@@ -1,5 +1,6 @@
 """Commands that take an overlay to real brokers.
 
+- `apply`
 - `diff`
 - `explain`
 - `lint`

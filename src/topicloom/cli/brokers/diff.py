@@ -43,12 +43,13 @@ def command(
     if json:
         output.print_json(asdict(difference))
     else:
-        _print(difference)
+        print_difference(difference)
     if exit_code and difference.steps:
         raise typer.Exit(1)
 
 
-def _print(difference: Difference) -> None:
+def print_difference(difference: Difference) -> None:
+    """Print what changes, and the order."""
     for sign, names in (("+", difference.brokers_added), ("-", difference.brokers_removed)):
         for name in names:
             output.say(output.one_line(f"{sign} broker {name}"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,7 @@ from topicloom.cli.shared import checked_paths, options, output
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
+    from topicloom.deploy import Plan
     from topicloom.deploy.proof.delivery_tally import DeliveryCounts
     from topicloom.deploy.proof.live import Proof
 
@@ -22,10 +25,12 @@ Example:
   topicloom live plan.json
   topicloom live plan.json --messages 100000 --json
   topicloom live plan.json --kill berlin
+  topicloom live plan.json --change new.json
 """
 
 IMPERFECT = 1
 _SHOWN_LINKS = 5
+_CHANGE_COUNTS = ("published", "expected", "delivered", "lost", "doubled", "unwanted")
 
 
 def command(
@@ -46,6 +51,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    change: Annotated[
+        Path | None,
+        typer.Option(
+            "--change",
+            metavar="PLAN",
+            help="Change the running fleet to this plan while messages flow, and count what becomes of them.",
+            show_default=False,
+        ),
+    ] = None,
     printing: options.Printing,
 ) -> None:
     """Prove a plan with real brokers on this machine.
@@ -61,6 +75,11 @@ def command(
         raise InputError(f"--messages must be 0 or more, not {messages}")
     checked_paths.require_readable(plan)
     content = read_plan(plan)
+    if change is not None:
+        if kill is not None:
+            raise InputError("kill and change are two proofs; give one of them", "kill", "change")
+        _change(content, change, printing)
+        return
     watch = LiveWatch()
     with _ending_as_interrupted(), printing.working() as working:
         proof = working.do(
@@ -73,6 +92,36 @@ def command(
     else:
         _print(proof)
     if not proof.perfect:
+        raise typer.Exit(IMPERFECT)
+
+
+def _change(old: Plan, path: Path, printing: options.Printing) -> None:
+    from topicloom.deploy import read_plan
+    from topicloom.deploy.proof.live import LiveWatch
+    from topicloom.deploy.proof.live_change import prove_change
+
+    checked_paths.require_readable(path)
+    new, watch = read_plan(path), LiveWatch()
+    with _ending_as_interrupted(), printing.working() as working:
+        proof = working.do(lambda: watch.doing, lambda: prove_change(old, new, watch=watch), watch=watch)
+    counts = proof.counts
+    silent = sorted(counts.silence.items(), key=lambda row: (-row[1], row[0]))
+    if printing.json:
+        output.print_json(asdict(proof))
+    else:
+        output.print_facts(
+            [
+                ("brokers", numbers.count(proof.brokers)),
+                ("steps", numbers.count(proof.steps)),
+                ("seconds", numbers.seconds(proof.seconds)),
+                *((name, numbers.count(getattr(counts, name))) for name in _CHANGE_COUNTS),
+                ("longest silence in ms", numbers.mean(1000 * silent[0][1] if silent else 0.0)),
+            ]
+        )
+        output.say("longest silences:")
+        for topic, seconds in silent[:_SHOWN_LINKS]:
+            output.say(f"  {output.one_line(topic)}: {1000 * seconds:,.0f} ms")
+    if counts.lost or counts.unwanted:
         raise typer.Exit(IMPERFECT)
 
 

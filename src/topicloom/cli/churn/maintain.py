@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -139,9 +138,7 @@ def command(
     if assumptions is not None:
         write_assumptions(run.assumptions, assumptions)
     if result["silent"] and not printing.json:
-        print(
-            f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more", file=sys.stderr
-        )
+        output.complain(f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more")
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
     if printing.json:
         output.print_json(facts)
@@ -150,7 +147,7 @@ def command(
         printing.written(out)
     for row in [row for row in run.rows if row.error is not None][:1]:
         others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
-        print(output.one_line(f"topicloom: refused event {row.event}: {row.error}{others}"), file=sys.stderr)
+        output.complain(f"refused event {row.event}: {row.error}{others}")
     if constraints is not None and tell_of_blocked(living_state.maintainer.overlay(), constraints):
         raise typer.Exit(1)
 

@@ -207,8 +207,11 @@ class Printing(SharedOptions):
     json: Json = False
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.", rich_help_panel=PRINTING),
+        typer.Option("--quiet", "-q", help="Print errors and nothing else, or JSON.", rich_help_panel=PRINTING),
     ] = False
+
+    def __post_init__(self) -> None:
+        output.be_quiet(self.quiet)
 
     def working(self, spark: Spark | None = None) -> Working:
         """Shows work going on, unless that is not wanted, or Spark itself shows what it does."""
@@ -216,8 +219,7 @@ class Printing(SharedOptions):
 
     def written(self, path: object, what: str = "") -> None:
         """Say where something was written."""
-        if not self.quiet:
-            output.say(f"{what} written to {output.one_line(str(path))}".lstrip())
+        output.say(f"{what} written to {output.one_line(str(path))}".lstrip())
 
 
 @dataclass(frozen=True, kw_only=True)

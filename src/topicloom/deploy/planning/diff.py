@@ -135,7 +135,7 @@ def _owners(plan: Plan, link: Pair) -> frozenset[str]:
 
 
 def _settings(plan: Plan, broker: str) -> object:
-    """All that a broker's file says, but for passwords; None where the plan has no such broker."""
+    """All that a broker's file says, but for passwords; None where it says nothing and the broker needs no file."""
     if broker not in plan.broker:
         return None
     routes = [route for route in plan.routes if broker in route.neighbours]
@@ -143,8 +143,9 @@ def _settings(plan: Plan, broker: str) -> object:
     others = [plan.broker[name] for link in own for name in link if name != broker]
     carried = [plan.lines_of_link[link] for link in own]
     if plan.target == "rabbitmq":
-        return others, carried, [(route.topic, route.diameter) for route in routes]
-    return others, carried, any(route.qos == 2 for route in routes)
+        return (others, carried, [(route.topic, route.diameter) for route in routes]) if routes else None
+    settings = others, carried, any(route.qos == 2 for route in routes)
+    return settings if any(settings) else None
 
 
 def _order(old: Plan, topics: Iterable[TopicChange], ways: Ways, changed: list[str]) -> tuple[Step, ...]:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from topicloom.deploy.planning.broker_names import quoted
+from topicloom.deploy.planning.delivery import Delivery, delivery_from
+from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
+from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints, NodeRule
 
@@ -24,7 +27,6 @@ else:
     import tomli as tomllib
 
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # How much of a wrong value is shown.
 _SHOWN = 80
@@ -34,7 +36,9 @@ _BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", *_LINK_KEYS)
 _DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", *_LINK_KEYS, "qos")
 _PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
-_CREDENTIAL_KEYS = ("username", "password_env", "password_file")
+# How brokers are asked who subscribes, and how files get to them, which plans do not hold.
+_SOURCE = "collect"
+_DELIVERY = "apply"
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,6 @@ class Tls:
     ca_file: str | None = None
     cert_file: str | None = None
     key_file: str | None = None
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """How others log in at a broker; the password is named, never held: a variable or a file that holds it."""
-
-    username: str
-    password_env: str | None = None
-    password_file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,8 @@ class Broker:
 class Fleet:
     """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise.
 
-    `constraints` say which links there may be.
+    `constraints` say which links there may be, `sources` how a broker is asked who subscribes and `deliveries` how a
+    file gets to it, where that is said.
     """
 
     brokers: Mapping[str, Broker]
@@ -82,6 +78,8 @@ class Fleet:
     topic_qos: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     where: str = "fleet"
     constraints: Constraints = field(default_factory=Constraints)
+    sources: Mapping[str, SourceSettings] = field(default_factory=lambda: MappingProxyType({}))
+    deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def read(cls, path: Path) -> Fleet:
@@ -98,11 +96,14 @@ class Fleet:
         """From the tables of a fleet file; `where` names them in errors."""
         _known(tables, ("defaults", "brokers", "topics", *_PAIR_TABLES), where)
         defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
-        _known(defaults, _DEFAULT_KEYS, f"{where}: defaults")
+        _known(defaults, (*_DEFAULT_KEYS, _SOURCE, _DELIVERY), f"{where}: defaults")
         brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
         if not brokers:
             raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
-        shared = {key: value for key, value in defaults.items() if key != "qos"}
+        shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
+        sources = _sources(defaults, brokers, where)
+        deliveries = _deliveries(defaults, brokers, where)
+        brokers = {name: _for_plans(table) for name, table in brokers.items()}
         topics = _table(tables.get("topics", {}), f"{where}: topics")
         return cls(
             MappingProxyType(
@@ -117,6 +118,8 @@ class Fleet:
             ),
             where,
             _constraints(tables, brokers, shared, where),
+            sources,
+            deliveries,
         )
 
     def require_brokers(self, names: Iterable[str]) -> None:
@@ -126,6 +129,41 @@ class Fleet:
                 raise InputError(
                     f"{self.where}: has no broker {quoted(name)}; every node of the subscriptions needs one"
                 )
+
+
+def _for_plans(table: Any) -> Any:
+    if not isinstance(table, Mapping):
+        return table
+    return {key: value for key, value in table.items() if key not in (_SOURCE, _DELIVERY)}
+
+
+def _ways(
+    key: str, defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any], str]]:
+    """For each broker what a table of ways to it says for all, what for it alone, and where that stands."""
+    common = _table(defaults.get(key, {}), f"{where}: defaults: {key}")
+    for name, table in brokers.items():
+        place = f"{where}: broker {quoted(name)}: {key}"
+        yield name, common, _table(table.get(key, {}) if isinstance(table, Mapping) else {}, place), place
+
+
+def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
+    """How brokers are asked who subscribes."""
+    found = {}
+    for name, common, own, place in _ways(_SOURCE, defaults, brokers, where):
+        source = source_from(common, own, name, brokers[name], place)
+        if source is not None:
+            found[name] = source
+    return MappingProxyType(found)
+
+
+def _deliveries(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, Delivery]:
+    """How files get to brokers."""
+    found = {}
+    for name, common, own, place in _ways(_DELIVERY, defaults, brokers, where):
+        if common or own:
+            found[name] = delivery_from({**common, **own}, place)
+    return MappingProxyType(found)
 
 
 def _constraints(
@@ -161,8 +199,8 @@ def _rule(given: Mapping[str, Any], where: str) -> NodeRule:
     limit, region = given.get("max_links"), given.get("region")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise InputError(f"{where}: max_links must be a whole number, 1 or more, not {_shown(limit)}")
-    if region is not None and not _is_line(region):
-        raise InputError(f"{where}: region must be {_LINE}, not {_shown(region)}")
+    if region is not None and not is_line(region):
+        raise InputError(f"{where}: region must be {LINE}, not {_shown(region)}")
     return NodeRule(limit, _accepts(given, where), region)
 
 
@@ -197,7 +235,7 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
     port = given.get("port")
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535):
         raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {_shown(port)}")
-    credentials = _credentials(given.get("credentials"), where)
+    credentials = read_credentials(given.get("credentials"), f"{where}: credentials")
     return Broker(name, host, port, tls, credentials, _accepts(given, where))
 
 
@@ -214,34 +252,12 @@ def _tls(given: Any, where: str) -> Tls | None:
     where = f"{where}: tls"
     _known(_table(given, where), _TLS_KEYS, where)
     for key, value in given.items():
-        if not _is_line(value):
-            raise InputError(f"{where}: {key} must be {_LINE}, not {_shown(value)}")
+        if not is_line(value):
+            raise InputError(f"{where}: {key} must be {LINE}, not {_shown(value)}")
     tls = Tls(**given)
     if (tls.cert_file is None) != (tls.key_file is None):
         raise InputError(f"{where}: cert_file and key_file go together; one is missing")
     return tls
-
-
-def _credentials(given: Any, where: str) -> Credentials | None:
-    if given is None:
-        return None
-    where = f"{where}: credentials"
-    if isinstance(given, dict) and "password" in given:
-        raise InputError(f"{where}: a password does not belong here; name what holds it: password_env or password_file")
-    if not isinstance(given, Mapping):
-        raise InputError(f"{where} must be a table with username, and password_env or password_file")
-    _known(given, _CREDENTIAL_KEYS, where)
-    if "username" not in given:
-        raise InputError(f"{where}: has no username")
-    for key, value in given.items():
-        if not _is_line(value):
-            raise InputError(f"{where}: {key} must be {_LINE}")
-    named = Credentials(**given)
-    if (named.password_env is None) == (named.password_file is None):
-        raise InputError(f"{where}: needs password_env or password_file, one of them")
-    if named.password_env is not None and not _VARIABLE.fullmatch(named.password_env):
-        raise InputError(f"{where}: password_env is no name of a variable; name what holds the password")
-    return named
 
 
 def _topic_qos(table: Any, where: str) -> int:
@@ -255,14 +271,6 @@ def _qos(value: Any, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value not in (0, 1, 2):
         raise InputError(f"{where}: qos must be 0, 1 or 2, not {_shown(value)}")
     return value
-
-
-_LINE = "text of printable characters without spaces around it"
-
-
-def _is_line(value: Any) -> bool:
-    """Whether it is text that can stand at the end of a line of a configuration."""
-    return isinstance(value, str) and value != "" and value.isprintable() and value == value.strip()
 
 
 def _shown(value: Any) -> str:

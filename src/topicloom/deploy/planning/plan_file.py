@@ -26,6 +26,12 @@ FORMAT = "topicloom plan 1"
 
 def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     """Write a plan; the same plan gives the same bytes."""
+    with replacing(path) as temporary:
+        temporary.write_text(plan_text(plan), encoding="utf-8", newline="\n")
+
+
+def plan_text(plan: Plan) -> str:
+    """A plan as its file holds it."""
     parts = {
         "format": json.dumps(FORMAT),
         "target": json.dumps(plan.target),
@@ -35,8 +41,7 @@ def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
         "topics": _lines(map(_route_table, plan.routes)),
     }
     text = ",\n ".join(f'"{key}": {value}' for key, value in parts.items())
-    with replacing(path) as temporary:
-        temporary.write_text(f"{{{text}}}\n", encoding="utf-8", newline="\n")
+    return f"{{{text}}}\n"
 
 
 @dataclass(frozen=True)

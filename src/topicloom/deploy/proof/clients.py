@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import selectors
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
 from topicloom.deploy.planning.broker_names import identifier
-from topicloom.deploy.proof.processes import LOOPBACK
+from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.deploy.targets.secrets import password_of
 from topicloom.errors import InputError
 
 # Called with the broker's name, the topic, the payload, and when it came.
@@ -35,12 +36,29 @@ def mqtt_library() -> Any:
     return paho.mqtt.client
 
 
-class Clients:
-    """Connected clients by broker name; leaving the context disconnects them."""
+def connect(client: Any, broker: Broker) -> None:
+    """Connect a client to a broker as the fleet file says; the password is looked up now."""
+    if broker.credentials is not None:
+        client.username_pw_set(broker.credentials.username, password_of(broker))
+    if broker.tls is not None:
+        try:
+            client.tls_set(broker.tls.ca_file, broker.tls.cert_file, broker.tls.key_file)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"broker '{broker.name}': its certificates cannot be read here ({reason})") from None
+    client.connect(broker.host, broker.port, keepalive=_KEEPALIVE_SECONDS)
 
-    def __init__(self, ports: dict[str, int], on_message: OnMessage) -> None:
+
+class Clients:
+    """Connected clients by broker name; leaving the context disconnects them. `purpose` is part of their ids."""
+
+    # Whether brokers keep what comes for a client while it is away.
+    lasting = False
+
+    def __init__(self, brokers: Mapping[str, Broker], on_message: OnMessage, purpose: str = "proof") -> None:
         self._mqtt = mqtt_library()
-        self._ports = ports
+        self._brokers = brokers
+        self._purpose = purpose
         self._on_message = on_message
         self._clients: dict[str, Any] = {}
         self._selector = selectors.DefaultSelector()
@@ -60,8 +78,12 @@ class Clients:
     def open(self, name: str, topics: Iterable[tuple[str, int]]) -> None:
         """Connect to a broker, and subscribe to topics, each with its quality of service."""
         mqtt = self._mqtt
-        client_id = f"topicloom-proof-{identifier(name)}"
-        client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id, protocol=mqtt.MQTTv311)
+        client = mqtt.Client(
+            mqtt.CallbackAPIVersion.VERSION2,
+            f"topicloom-{self._purpose}-{identifier(name)}",
+            clean_session=not self.lasting,
+            protocol=mqtt.MQTTv311,
+        )
         client.max_inflight_messages_set(_INFLIGHT)
         wanted = [(_LINK_STATES, 0), *topics]
         acknowledged = 0
@@ -85,7 +107,7 @@ class Clients:
                 client.subscribe(wanted[begin : begin + 100])
 
         client.on_message, client.on_subscribe, client.on_connect = on_message, on_subscribe, on_connect
-        client.connect(LOOPBACK, self._ports[name], keepalive=_KEEPALIVE_SECONDS)
+        connect(client, self._brokers[name])
         self._clients[name] = client
         self._subscribed[name] = len(wanted)
         self.links_up[name] = set()
@@ -111,7 +133,12 @@ class Clients:
         for key, _ in self._selector.select(seconds):
             key.data.loop_read()
             if key.data.socket() is None:
-                raise InputError("a broker closed the connection of its client; see its log")
+                self._selector.unregister(key.fileobj)
+                self._lose(key.data)
+
+    def _lose(self, client: Any) -> None:
+        """A broker has closed the connection of a client."""
+        raise InputError("a broker closed the connection of its client; see its log")
 
     def wait_until_subscribed(self) -> None:
         """Serve until every broker has acknowledged every subscription."""

@@ -137,7 +137,7 @@ class _LiveFleet:
         self.plan = plan
         self.processes = processes
         self.watch = watch
-        self.clients = Clients(processes.ports, self._arrive)
+        self.clients = Clients(plan.broker, self._arrive)
         self.tally: DeliveryTally | None = None
         self.runs = 0
 

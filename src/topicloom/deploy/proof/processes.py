@@ -7,22 +7,27 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from topicloom.deploy.planning.broker_names import identifier
+from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.errors import InputError
 
 LOOPBACK = "127.0.0.1"
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
+# Mosquitto's default.
+_QUEUED = 1000
 
 # Started by root, Mosquitto would change its user, which would undo that it ends with its owner.
 _MAIN = """\
 listener {port} {host}
 allow_anonymous true
-persistence false
+persistence {lasting}
+persistence_location {home}/
+max_queued_messages {queued}
 user root
 set_tcp_nodelay true
 log_dest stderr
@@ -52,11 +57,20 @@ def free_ports(names: Sequence[str]) -> dict[str, int]:
             one.close()
 
 
-class Processes:
-    """Mosquitto processes by broker name; leaving the context ends them and removes their files."""
+def on_ports(ports: Mapping[str, int]) -> dict[str, Broker]:
+    """Brokers of these names on loopback."""
+    return {name: Broker(name, LOOPBACK, port) for name, port in ports.items()}
 
-    def __init__(self, ports: dict[str, int]) -> None:
+
+class Processes:
+    """Mosquitto processes by broker name; leaving the context ends them and removes their files.
+
+    With `lasting` what waits for clients and links survives a restart, and is never dropped.
+    """
+
+    def __init__(self, ports: dict[str, int], *, lasting: bool = False) -> None:
         self.ports = ports
+        self._lasting = lasting
         self._program = mosquitto_path()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = Path()
@@ -81,11 +95,18 @@ class Processes:
         (home / "conf.d").mkdir(parents=True, exist_ok=True)
         (home / "conf.d" / "bridges.conf").write_text(bridges, encoding="utf-8")
         main = home / "mosquitto.conf"
-        text = _MAIN.format(port=self.ports[name], host=LOOPBACK, folder=home / "conf.d")
+        text = _MAIN.format(
+            port=self.ports[name],
+            host=LOOPBACK,
+            folder=home / "conf.d",
+            home=home,
+            lasting=str(self._lasting).lower(),
+            queued=0 if self._lasting else _QUEUED,
+        )
         main.write_text(text, encoding="utf-8")
         with (home / "log").open("wb") as log:
             self._running[name] = subprocess.Popen(
-                [*_ending_with_owner(), self._program, "-c", str(main)],
+                [*ending_with_owner(), self._program, "-c", str(main)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -120,7 +141,7 @@ class Processes:
         raise InputError(f"broker '{name}' did not start: {said}")
 
 
-def _ending_with_owner() -> list[str]:
+def ending_with_owner() -> list[str]:
     """The words before a command that end it when this process is killed; none where the system has no such tool."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "KILL"] if setpriv else []

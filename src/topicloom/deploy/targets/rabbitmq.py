@@ -23,7 +23,7 @@ from topicloom.deploy.planning.plan import Plan, Route
 from topicloom.deploy.targets.secrets import password_of
 
 VHOST = "/"
-_PREFIX = "topicloom"
+PREFIX = "topicloom"
 _SYSTEM_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
@@ -63,12 +63,12 @@ def _exchange(route: Route) -> dict[str, Any]:
 
 def _upstream(other: Broker) -> dict[str, Any]:
     value = {"uri": _uri(other), "ack-mode": "on-confirm", "reconnect-delay": 5, "trust-user-id": False}
-    return _parameter("federation-upstream", f"{_PREFIX}-{identifier(other.name)}", value)
+    return _parameter("federation-upstream", f"{PREFIX}-{identifier(other.name)}", value)
 
 
 def _upstream_set(route: Route, broker: str) -> dict[str, Any]:
     value = [
-        {"upstream": f"{_PREFIX}-{identifier(other)}", "exchange": route.topic, "max-hops": route.diameter}
+        {"upstream": f"{PREFIX}-{identifier(other)}", "exchange": route.topic, "max-hops": route.diameter}
         for other in _upstreams(route, broker)
     ]
     return _parameter("federation-upstream-set", _set_name(route), value)
@@ -92,7 +92,7 @@ def _policy(route: Route) -> dict[str, Any]:
 
 
 def _set_name(route: Route) -> str:
-    return f"{_PREFIX}-{identifier(route.topic)}"
+    return f"{PREFIX}-{identifier(route.topic)}"
 
 
 def _uri(other: Broker) -> str:

@@ -20,10 +20,14 @@ def file_name(plan: Plan, broker: str) -> str:
     return identifier(broker) + _TARGETS[plan.target][0]
 
 
+def configuration_of(plan: Plan, broker: str) -> str:
+    """The configuration of one broker; passwords are looked up now."""
+    return _TARGETS[plan.target][1](plan, broker)
+
+
 def configurations(plan: Plan) -> dict[str, str]:
-    """The configuration of each broker; passwords are looked up now."""
-    make = _TARGETS[plan.target][1]
-    return {broker.name: make(plan, broker.name) for broker in plan.brokers}
+    """The configuration of each broker."""
+    return {broker.name: configuration_of(plan, broker.name) for broker in plan.brokers}
 
 
 def render(plan: Plan, folder: Path, *, mode: int | None = None) -> list[Path]:

@@ -7,14 +7,18 @@ from pathlib import Path
 
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.deploy.planning.logins import Credentials
 from topicloom.errors import InputError
 
 
 def password_of(broker: Broker) -> str:
     """The password by which others log in at a broker that has credentials."""
-    credentials = broker.credentials
-    assert credentials is not None
-    where = f"broker {quoted(broker.name)}: the password"
+    assert broker.credentials is not None
+    return secret_of(broker.credentials, f"broker {quoted(broker.name)}: the password")
+
+
+def secret_of(credentials: Credentials, where: str) -> str:
+    """The password that credentials name; `where` says in errors what it is for."""
     if credentials.password_env is not None:
         source = f"the variable {credentials.password_env}"
         password = os.environ.get(credentials.password_env)

@@ -49,10 +49,14 @@ class RabbitNodes:
     ) -> None:
         self._stop()
 
+    def url(self, name: str) -> str:
+        """Where a node's management interface is."""
+        return f"http://{LOOPBACK}:{self._web[name]}"
+
     def ask(self, name: str, path: str, body: Any = None, method: str | None = None) -> Any:
         """Ask a node's management interface; with a body it is a POST unless said otherwise."""
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"http://{LOOPBACK}:{self._web[name]}/api/{path}", data, method=method)
+        request = urllib.request.Request(f"{self.url(name)}/api/{path}", data, method=method)
         request.add_header("Authorization", "Basic " + base64.b64encode(b"guest:guest").decode())
         request.add_header("Content-Type", "application/json")
         try:

@@ -1,0 +1,242 @@
+"""The steps of a move, done one after the other on real brokers.
+
+Each step: the file is put, the broker takes it, it answers and its links are up, and where that is asked for, messages
+come through. A step that fails stops the move; it goes on from there, or back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from topicloom.control.applying.broker_checks import probe, wait_until_taken
+from topicloom.control.applying.fleet_state import FleetState, plan_id
+from topicloom.control.applying.message_keeping import Keeping
+from topicloom.control.applying.moves import FleetMove, MoveStep, move_along
+from topicloom.control.drivers.base import DeliveryFailed
+from topicloom.control.drivers.registry import driver_of
+from topicloom.deploy.planning.broker_names import quoted
+from topicloom.deploy.planning.diff import Difference, compare_plans
+from topicloom.deploy.planning.fleet_file import Broker, Fleet
+from topicloom.deploy.planning.plan import Plan
+from topicloom.deploy.targets.render import configuration_of
+from topicloom.errors import InputError
+
+
+class ApplyStopped(Exception):  # noqa: N818  it says what happened
+    """A step failed; the message says which, why, and where the fleet stands."""
+
+
+@dataclass(frozen=True)
+class StepDone:
+    """A step that was done: the number it has among those of its move, links that are up, probes that arrived.
+
+    `unreached` says why a broker that leaves could not be told.
+    """
+
+    number: int
+    total: int
+    step: MoveStep
+    links: int
+    probes: int
+    seconds: float
+    unreached: str | None = None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A move that can be made: from one plan to another, all of it or what is left of it.
+
+    `has` is the plan that the move leaves, `wants` the one that it leads to.
+    """
+
+    move: FleetMove
+    has: Plan
+    wants: Plan
+    difference: Difference
+
+    @property
+    def steps(self) -> tuple[MoveStep, ...]:
+        """What is to be done, in order."""
+        move, steps = self.move, []
+        while not move.finished:
+            steps.append(move.next_step())
+            move = move.after("done")
+        return tuple(steps)
+
+
+def propose(state: FleetState, plan: Plan, *, older: bool = False) -> Proposal:
+    """The move that brings a fleet to a plan.
+
+    Args:
+        state: the fleet.
+        plan: what it shall have. Where a move is under way, one of its two plans.
+        older: whether it may be a plan that others have replaced.
+    """
+    wanted = plan_id(plan)
+    if state.move is not None:
+        if wanted not in (state.move.old, state.move.new):
+            raise InputError(
+                f"the fleet is on its way to another plan, {state.move.done} of {len(state.move.steps)} steps are "
+                "done; apply that one, or roll back, before this one",
+                "rollback",
+            )
+        return _under_way(state, plan, back=wanted != state.move.new)
+    has = state.plan(state.has, plan.target)
+    _require_same_fleet(state, has, plan)
+    if state.had(wanted) and not older:
+        raise InputError(
+            "the plan is behind the state: it was applied before, and others since; give older to apply it again",
+            "older",
+        )
+    return _proposed(state, has, plan)
+
+
+def propose_back(state: FleetState) -> Proposal:
+    """The move that brings a fleet back: to where the move under way began, or to the plan before the present one."""
+    if state.move is not None:
+        known = state.plan(state.move.new or state.move.old, "")
+        return _under_way(state, known, back=True)
+    if state.new:
+        raise InputError(f"{state.folder}: nothing was applied, so there is nothing to go back to")
+    before = state.earlier[-2] if len(state.earlier) > 1 else None
+    if before == state.has:
+        raise InputError(f"{state.folder}: there is no other plan to go back to")
+    has = state.plan(state.has, "")
+    wants = state.plan(before, has.target)
+    return _proposed(state, replace(has, target=wants.target), wants)
+
+
+def _under_way(state: FleetState, known: Plan, *, back: bool) -> Proposal:
+    assert state.move is not None
+    old, new = (state.plan(name, known.target) for name in (state.move.old, state.move.new))
+    has, wants = (new, old) if back else (old, new)
+    return Proposal(state.move.turned(back), has, wants, compare_plans(has, wants))
+
+
+def _proposed(state: FleetState, has: Plan, wants: Plan) -> Proposal:
+    difference = compare_plans(has, wants)
+    new = plan_id(wants) if wants.brokers else None
+    owed = [name for name in state.owed if name not in has.broker]
+    return Proposal(move_along(difference, state.has, new, owed), has, wants, difference)
+
+
+def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
+    there = {(broker.name, broker.host) for broker in has.brokers}
+    if there and there.isdisjoint((broker.name, broker.host) for broker in plan.brokers):
+        raise InputError(
+            f"{state.folder}: is the state of another fleet; it has no broker of this plan, but {quoted(min(there)[0])}"
+        )
+
+
+def require_deliveries(fleet: Fleet, proposal: Proposal) -> None:
+    """An error where the fleet file does not say how to get to a broker of the plan, or a password is missing."""
+    for step in proposal.steps:
+        if step.broker in proposal.wants.broker:
+            if step.broker not in fleet.brokers:
+                raise InputError(f"{fleet.where}: has no broker {quoted(step.broker)}, which the plan has")
+            if step.broker not in fleet.deliveries:
+                raise InputError(
+                    f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
+                )
+            configuration_of(proposal.wants, step.broker)
+
+
+def carry_out(
+    state: FleetState,
+    fleet: Fleet,
+    proposal: Proposal,
+    tell: Callable[[StepDone], None],
+    *,
+    probing: bool = False,
+) -> tuple[str, ...]:
+    """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
+
+    Args:
+        state: the fleet; each step is in it before it begins and when it is done.
+        fleet: says how files get to brokers.
+        proposal: the move.
+        tell: hears of every step.
+        probing: whether a message is sent on every topic that changes, once its links are there.
+    """
+    require_deliveries(fleet, proposal)
+    if state.move is None:
+        if proposal.wants.brokers:
+            state.keep(proposal.wants)
+        state.begin(proposal.move)
+    else:
+        state.turn(back=proposal.move.back)
+    ready = _ready_topics(proposal) if probing else {}
+    keeping = Keeping(fleet, proposal.has, proposal.wants, [(step.broker, step.file) for step in proposal.steps])
+    count = len(proposal.steps)
+    for number, step in enumerate(proposal.steps):
+        done = proposal.move.done + (-1 - number if proposal.move.back else number + 1)
+        place = len(proposal.move.steps) - count + number + 1
+        state.step("begun")
+        began = time.perf_counter()
+        unreached, links, probes = None, 0, 0
+        keeping.before(number)
+        try:
+            links = _give(state, fleet, proposal, step)
+            topics = ready.get(number, [])
+            if topics:
+                probes = probe(proposal.wants, topics, fleet.deliveries[step.broker].seconds)
+        except DeliveryFailed as failure:
+            if not step.may_fail:
+                state.stopped(f"{step.broker}: {failure}")
+                raise ApplyStopped(_stopped(proposal, place, step, failure)) from None
+            unreached = str(failure)
+        state.step("done", **({"unreached": True} if unreached else {}))
+        seconds = time.perf_counter() - began
+        tell(StepDone(place, len(proposal.move.steps), step, links, probes, seconds, unreached))
+        assert state.move is None or state.move.done == done
+    keeping.end()
+    return keeping.refused
+
+
+def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -> int:
+    """Give a broker its file; how many of its links are up then."""
+    broker, known = _known(state, proposal, step.broker)
+    delivery = fleet.deliveries.get(step.broker)
+    if delivery is None:
+        raise DeliveryFailed(f"{fleet.where} does not say how to get there")
+    # Without links it still has a file, so that nothing of an earlier one is left.
+    plan = replace(known, links=(), routes=())
+    if step.file is not None:
+        plan = proposal.wants if step.file == plan_id(proposal.wants) else proposal.has
+    driver = driver_of(broker, delivery, state.folder)
+    driver.put(configuration_of(plan, step.broker))
+    driver.reload()
+    return wait_until_taken(plan, broker, delivery, driver)
+
+
+def _known(state: FleetState, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
+    """A broker, and a plan that has it."""
+    for plan in (proposal.wants, proposal.has):
+        if name in plan.broker:
+            return plan.broker[name], plan
+    plan = state.plan(state.owed.get(name), proposal.wants.target)
+    return plan.broker[name], plan
+
+
+def _ready_topics(proposal: Proposal) -> dict[int, list[str]]:
+    """For each step the topics that change and have all their new links when it is done."""
+    ready: dict[int, list[str]] = {}
+    for change in proposal.difference.topics:
+        route = proposal.wants.route.get(change.topic)
+        before = proposal.has.route.get(change.topic)
+        if route is not None:
+            members = {*route.members, *(before.members if before else ())}
+            last = [number for number, step in enumerate(proposal.steps) if step.broker in members]
+            if last:
+                ready.setdefault(last[-1], []).append(change.topic)
+    return ready
+
+
+def _stopped(proposal: Proposal, place: int, step: MoveStep, failure: DeliveryFailed) -> str:
+    total = len(proposal.move.steps)
+    return (
+        f"step {place} of {total}, broker {quoted(step.broker)}: {failure}; {place - 1} of {total} steps are done. "
+        "Apply again to go on, or roll back"
+    )

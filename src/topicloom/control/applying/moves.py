@@ -1,0 +1,99 @@
+"""A move of a fleet from one plan to another, step by step, and back by the same steps.
+
+After every step some brokers have the file of the one plan and some that of the other. The order of `diff` keeps all
+these states free of circles, and going back visits the same states in the other direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topicloom.deploy.planning.diff import Difference
+
+
+@dataclass(frozen=True)
+class MoveStep:
+    """A broker that gets another file: that of the plan `file`, or none of our links; `before` is what it had.
+
+    Where it `may_fail` the broker may be gone, and the move goes on without it.
+    """
+
+    broker: str
+    file: str | None
+    before: str | None
+    may_fail: bool = False
+
+
+@dataclass(frozen=True)
+class FleetMove:
+    """From the plan `old`, None where there was none, to the plan `new`; `done` steps are done.
+
+    `begun` tells that the next step may have been done or not. With `back` the steps that are done are undone, from
+    the last to the first.
+    """
+
+    old: str | None
+    new: str | None
+    steps: tuple[MoveStep, ...]
+    done: int = 0
+    begun: bool = False
+    back: bool = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether the fleet has got where it was to go."""
+        return not self.begun and self.done == (0 if self.back else len(self.steps))
+
+    @property
+    def reached(self) -> str | None:
+        """The plan that the fleet has once it is finished."""
+        return self.old if self.back else self.new
+
+    def turned(self, back: bool) -> FleetMove:
+        """The same move in a direction; a step that may have been done or not is the next one in either."""
+        if back == self.back:
+            return self
+        return replace(self, back=back, done=self.done + (self.begun if back else -self.begun))
+
+    def next_step(self) -> MoveStep:
+        """What to do next; undoing a step gives the broker what it had before."""
+        if not self.back:
+            return self.steps[self.done]
+        step = self.steps[self.done - 1]
+        return replace(step, file=step.before, before=step.file)
+
+    def after(self, state: str) -> FleetMove:
+        """The move once its next step is `begun` or `done`."""
+        if state == "begun":
+            return replace(self, begun=True)
+        return replace(self, begun=False, done=self.done + (-1 if self.back else 1))
+
+    def to_json(self) -> dict[str, Any]:
+        """The move as it begins, for a log."""
+        steps = [[step.broker, step.file, step.before, step.may_fail] for step in self.steps]
+        return {"old": self.old, "new": self.new, "steps": steps}
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> FleetMove:
+        """As `to_json` wrote it."""
+        return cls(fields["old"], fields["new"], tuple(MoveStep(*step) for step in fields["steps"]))
+
+
+def move_along(difference: Difference, old: str | None, new: str | None, owed: Iterable[str]) -> FleetMove:
+    """The move that a difference of two plans asks for.
+
+    Args:
+        difference: of the plans.
+        old: how the log calls the one plan, new: and the other; None where a plan has no brokers.
+        owed: brokers that still have a file of an earlier plan; they let go of it first.
+    """
+    gone = set(difference.brokers_removed)
+    steps = [MoveStep(name, None, None, may_fail=name not in difference.brokers_added) for name in sorted(set(owed))]
+    has = dict.fromkeys((step.broker for step in steps), None) | dict.fromkeys(difference.brokers_added, None)
+    for step in difference.steps:
+        file = None if step.clear or step.broker in gone else new
+        steps.append(MoveStep(step.broker, file, has.get(step.broker, old), may_fail=step.broker in gone))
+        has[step.broker] = file
+    return FleetMove(old, new, tuple(steps))

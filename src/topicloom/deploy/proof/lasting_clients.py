@@ -1,0 +1,39 @@
+"""MQTT clients that come back when their broker does, and find what came meanwhile, as careful applications do."""
+
+from __future__ import annotations
+
+import selectors
+from contextlib import suppress
+from typing import Any
+
+from topicloom.deploy.proof.clients import Clients
+
+
+class LastingClients(Clients):
+    """Clients whose sessions last; a broker that restarts is connected to again at once."""
+
+    lasting = True
+
+    def serve(self, seconds: float) -> None:
+        """Handle what comes, and wait at most so long for it."""
+        for name, client in self._clients.items():
+            if client.socket() is None:
+                self.links_up[name].clear()
+                self._forget(client)
+                with suppress(OSError):
+                    client.reconnect()
+                    self._selector.register(client.socket(), selectors.EVENT_READ, client)
+        super().serve(seconds)
+
+    def is_connected(self, name: str) -> bool:
+        """Whether a client has its broker."""
+        return bool(self._clients[name].is_connected())
+
+    def _forget(self, client: Any) -> None:
+        """Let go of the socket that a client had, which it may have closed by itself."""
+        for key in list(self._selector.get_map().values()):
+            if key.data is client:
+                self._selector.unregister(key.fileobj)
+
+    def _lose(self, client: Any) -> None:
+        """It is connected to again when it is next served."""

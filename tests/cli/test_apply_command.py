@@ -1,0 +1,86 @@
+"""`topicloom apply` at the command line: what it shows, asks, refuses and leaves alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Cli
+
+SUBSCRIPTIONS = "node,topic\na,t\nb,t\nc,t\n"
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two plans for three brokers that are files in a folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("files").mkdir()
+    Path("subs.csv").write_text(SUBSCRIPTIONS)
+    Path("fleet.toml").write_text(
+        '[defaults.apply]\nvia = "folder"\npath = "files/{broker}.conf"\ncheck = "nothing"\n'
+        '[brokers]\na = { host = "a" }\nb = { host = "b" }\nc = { host = "c" }\n'
+    )
+    for name, links in (("old", "a,b\nb,c\n"), ("new", "a,b\na,c\n")):
+        Path(f"{name}.csv").write_text(f"source,target\n{links}")
+        ended = cli("plan", "subs.csv", f"{name}.csv", "--fleet", "fleet.toml", "--out", f"{name}.json")
+        assert ended.status == 0, ended.err
+    return tmp_path
+
+
+def test_from_one_plan_to_the_next_and_back(fleet: Path, cli: Cli) -> None:
+    shown = cli("apply", "old.json", "-f", "fleet.toml", "--dry-run")
+    assert (shown.status, shown.out.splitlines()[-1]) == (0, "nothing was done")
+    assert not (fleet / "fleet-state").exists()
+    assert list((fleet / "files").iterdir()) == []
+    ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
+    assert ended.status == 0, ended.err
+    assert "1 of 2  a: file put (0.0" in ended.out
+    assert ended.out.splitlines()[-1].startswith("2 steps done in 0.0")
+    again = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
+    assert again.out.splitlines()[-1] == "the fleet has this plan already"
+    changed = cli("apply", "new.json", "-f", "fleet.toml", "--yes", "--json")
+    assert [step["broker"] for step in changed.json["done"]] == ["b", "a"]
+    assert changed.json["interrupted"] == ["t"]
+    assert "connection a-c" in Path("files/a.conf").read_text()
+    back = cli("apply", "--rollback", "-f", "fleet.toml", "--yes")
+    assert back.status == 0, back.err
+    assert "connection a-c" not in Path("files/a.conf").read_text()
+
+
+def test_a_fleet_that_has_a_plan_already(fleet: Path, cli: Cli) -> None:
+    ended = cli("apply", "new.json", "-f", "fleet.toml", "--from", "old.json", "--yes", "--json")
+    assert [step["broker"] for step in ended.json["done"]] == ["b", "a"]
+    refused = cli("apply", "new.json", "-f", "fleet.toml", "--from", "old.json", "--yes")
+    assert refused.err == "topicloom: fleet-state: knows what the fleet has; leave out --from\n"
+
+
+def test_what_fails_says_where_the_fleet_stands(fleet: Path, cli: Cli) -> None:
+    Path("files").rename("elsewhere")
+    ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
+    assert ended.status == 1
+    assert ended.err == (
+        "topicloom: step 1 of 2, broker 'a': files/a.conf: cannot be written (No such file or directory); "
+        "0 of 2 steps are done. Apply again to go on, or roll back (--rollback)\n"
+    )
+    Path("elsewhere").rename("files")
+    ended = cli("apply", "--rollback", "-f", "fleet.toml", "--yes")
+    assert (ended.status, ended.err) == (0, "")
+    assert "take the links from a" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "give either PLAN or --rollback"),
+        (("old.json", "--rollback"), "give either PLAN or --rollback"),
+        (("--rollback",), "fleet-state: nothing was applied, so there is nothing to go back to"),
+        (("missing.json",), "missing.json: no such file"),
+        (("old.json",), "nobody can be asked here; give --yes to go on without"),
+        (("old.json", "--state", "no/where", "--yes"), "no/where: the folder no does not exist"),
+        (("subs.csv",), "subs.csv: is not a plan; give a file that 'topicloom plan' wrote"),
+    ],
+)
+def test_refusals(fleet: Path, cli: Cli, arguments: tuple[str, ...], problem: str) -> None:
+    ended = cli("apply", *arguments, "-f", "fleet.toml")
+    assert (ended.status, ended.err) == (2, f"topicloom: {problem}\n")
+    assert list((fleet / "files").iterdir()) == []
