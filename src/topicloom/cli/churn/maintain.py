@@ -235,6 +235,10 @@ def require_plain_topics(interest: Interest) -> None:
         raise InputError("maintainers know plain topics, no filters; design anew for those", "filters")
 
 
+def _unspoken(interest: Interest) -> int:
+    return 0 if interest.roles is None else interest.roles.unspoken
+
+
 def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | None) -> dict[str, Any]:
     import pyarrow.parquet
 
@@ -258,7 +262,8 @@ def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | N
         "average_degree": float(degrees.mean()),
         "max_degree": int(degrees.max(initial=0)),
         "last_event": state.last_event,
-        "silent": 0 if overlay.interest.roles is None else overlay.interest.roles.unspoken,
+        # Not those that nobody was known to publish from the beginning.
+        "silent": max(0, _unspoken(overlay.interest) - _unspoken(before)),
     }
 
 
