@@ -35,7 +35,7 @@ Example:
       --state fleet-state --trace trace.parquet --out mended.parquet \\
       --out-subs subs-now.parquet
   topicloom maintain subs.parquet overlay.parquet events.jsonl \\
-      --fleet fleet.toml --out mended.parquet
+      --fleet fleet.toml --prices latency.csv --out mended.parquet
 """
 
 
@@ -97,6 +97,7 @@ def command(
     ] = False,
     seed: options.Seed = 0,
     limits: options.FleetLimits,
+    costs: options.PriceFile,
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
@@ -127,7 +128,8 @@ def command(
         due = working.do(f"reading {events.name}", lambda: read_events(events))
         run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
         constraints = constraints_of(fleet, interest)
-        begin = partial(living, given, settings, state, recover=recover, constraints=constraints)
+        prices = costs.read(fleet, interest)
+        begin = partial(living, given, settings, state, recover=recover, constraints=constraints, prices=prices)
         living_state = working.do("making ready", lambda: stack.enter_context(begin()))
         working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
         result = working.do("writing", lambda: _written(living_state, interest, out, out_subs))
