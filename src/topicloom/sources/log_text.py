@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -125,7 +126,8 @@ def _time(text: str) -> int:
     if text.isdecimal():
         return int(text) * 1_000_000
     try:
-        # Without a zone it is that of this machine.
-        return int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1_000_000)
+        # Without a zone it is that of this machine. Python 3.10 wants zones with a colon.
+        zoned = re.sub(r"([+-]\d\d)(\d\d)$", r"\1:\2", text.replace("Z", "+00:00"))
+        return int(datetime.fromisoformat(zoned).timestamp() * 1_000_000)
     except ValueError:
         return -1
