@@ -14,6 +14,7 @@ from plans import plan_of
 from topicloom import InputError, Interest, Overlay, synthetic
 from topicloom.deploy.existing.existing_links import existing_links
 from topicloom.deploy.existing.nats_syntax import parse_nats
+from topicloom.deploy.planning.plan import TARGETS
 from topicloom.deploy.targets.render import render
 from topicloom.model.overlay import write_links
 
@@ -33,7 +34,7 @@ def test_fleets_of_people(name: str, tmp_path: Path) -> None:
     assert (found.brokers, found.outside) == (tuple(sorted(bridges)), ())
 
 
-@pytest.mark.parametrize("target", ["mosquitto", "rabbitmq"])
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("seed", range(5))
 def test_rendered_plans(target: str, seed: int, tmp_path: Path) -> None:
     plan = plan_of(synthetic(12, 8, sizes="uniform", min_topics=1, max_topics=4, seed=seed), target=target)

@@ -72,7 +72,7 @@ def improve(
         changes: how many links may be added or taken away.
         aim: what shall become less: links, the highest degree, or the price of all links.
         designer: what the fresh design is made by; `gm` unless given, and `minmax-oda` for the highest degree.
-        constraints: which links there may be in the end.
+        constraints: what the fresh design keeps to, and which links stay; with few changes others may still break them.
         prices: what links cost; needed for the aim `price`.
     """
     if changes < 0:
