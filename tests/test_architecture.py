@@ -40,7 +40,7 @@ ONLY_IN = {"pyspark": {"pipeline"}, "numba": {"kernels"}, "typer": {"cli"}, "ric
 
 NAMES = (
     *("gm", "minmax-oda", "low-oda", "gpa", "gpm", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
-    *("spidercast", "spidercast-m", "random-a", "random-m", "gm-fold", "exact", "backbone"),
+    *("spidercast", "spidercast-m", "random-a", "random-m", "gm-fold", "exact", "backbone", "tree"),
 )
 
 MODULES = sorted(ROOT.rglob("*.py"))

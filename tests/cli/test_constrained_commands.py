@@ -127,7 +127,7 @@ def test_prices_by_region_and_what_they_come_to(cli: Cli) -> None:
         "topicloom: latency.csv: does not name 'a'; give prices of all nodes, or a --fleet with its region\n",
     )
     ended = cli("design", "subs.csv", "-a", "low-oda", *priced, "-o", "o.parquet")
-    assert ended.err == "topicloom: low-oda knows no prices; those that do are gm, gpa, gm-fold\n"
+    assert ended.err == "topicloom: low-oda knows no prices; those that do are gm, gpa, gm-fold, tree\n"
 
 
 def test_plan_names_what_an_overlay_breaks(cli: Cli) -> None:

@@ -81,7 +81,7 @@ def test_ties_by_name_without_prices_are_the_usual() -> None:
 def test_others_refuse(name: str) -> None:
     budget = DESIGNERS[name].budget
     interest = random_interest(1, "dense")
-    with pytest.raises(InputError, match=f"^{name} knows no prices; those that do are gm, gpa, gm-fold$"):
+    with pytest.raises(InputError, match=f"^{name} knows no prices; those that do are gm, gpa, gm-fold, tree$"):
         design(interest, name, prices=Prices({}), **({budget: 3} if budget else {}))
 
 

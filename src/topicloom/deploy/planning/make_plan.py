@@ -11,7 +11,7 @@ from topicloom._version import __version__
 from topicloom.deploy.planning.broker_names import require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
-from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
+from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
 from topicloom.deploy.planning.routes import Routes, route, route_by_price
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT
@@ -20,7 +20,7 @@ from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
 
 # By target, without and with TLS.
-_PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671)}
+_PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671), "nats": (7422, 7422)}
 
 
 def make_plan(
@@ -40,7 +40,8 @@ def make_plan(
         interest: who wants what.
         overlay: the links to choose from.
         fleet: where the brokers are; it has one for every node.
-        target: the kind of the brokers, `mosquitto` or `rabbitmq`; names that it cannot carry are errors.
+        target: the kind of the brokers, `mosquitto`, `rabbitmq` or `nats`; names that it cannot carry are errors. NATS
+            takes a tree of links alone, over which topics are relayed where they must.
         prices: of links; each topic then goes along its cheapest tree instead of a shallow one, without relays.
         relays: whether brokers may pass on topics that they do not want, where a topic is in pieces otherwise.
     """
@@ -48,11 +49,16 @@ def make_plan(
         raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
     _require_carried(interest, target)
     fleet.require_brokers(interest.node_names)
-    if prices is not None and relays:
+    if prices is not None and (relays or target == "nats"):
         raise InputError("trees by price take no relays; leave out the prices or the relays", "prices", "relays")
+    # In a tree there is one way, whoever is on it.
+    relays = relays or target == "nats"
     trees = route(interest, overlay, relays=relays) if prices is None else route_by_price(interest, overlay, prices)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
+    circle = circle_problem(target, used)
+    if circle is not None:
+        raise InputError(f"the overlay: {circle}")
     brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
