@@ -20,6 +20,7 @@ CHROMIUM = next(
 )
 # Debian's own command wants to run as the user rabbitmq; this is what it calls.
 RABBITMQ = max(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server"), default=None)
+NATS = shutil.which("nats-server", path=f"{os.environ['PATH']}:/usr/sbin")
 
 
 def _mosquitto() -> str | None:
@@ -35,7 +36,7 @@ _PARTS = {
     "browser": ("pages in a browser", "chromium", CHROMIUM),
     "mosquitto": ("Mosquitto", "mosquitto", _mosquitto()),
     "rabbitmq": ("RabbitMQ", "rabbitmq-server", RABBITMQ),
-    "nats": ("NATS", "nats-server", shutil.which("nats-server", path=f"{os.environ['PATH']}:/usr/sbin")),
+    "nats": ("NATS", "nats-server", NATS),
 }
 NOT_HERE = "not tested here: "
 # Fixtures that start Spark.

@@ -28,7 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "content": {"files", "model", "kernels", "algorithms"},
     "workloads": {"files", "model", "content"},
     "deploy": {"files", "model", "kernels", "metrics", "churn"},
-    "control": {"files", "present", "model", "designers", "churn", "deploy"},
+    "sources": {"files", "model", "deploy"},
+    "control": {"files", "present", "model", "designers", "churn", "deploy", "sources"},
 }
 # The upper floors may import everything below them.
 for upper in ("pipeline", "experiments", "report", "cli"):

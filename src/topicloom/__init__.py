@@ -22,6 +22,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `content`: content-based networks: which broker each user connects to, at the least cost.
 - `workloads`: synthetic interests and networks, and churn.
 - `deploy`: plans for real brokers, their configurations, and a live proof.
+- `sources`: running brokers asked who subscribes and publishes what.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `experiments`: the papers' figures and tables, made again.
 - `report`: pages of results.
@@ -38,7 +39,7 @@ from topicloom._version import __version__
 if TYPE_CHECKING:
     from topicloom.designers import DESIGNERS, design
     from topicloom.metrics import Bounds, bound, compare, measure
-    from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices, Provenance
+    from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices, Provenance, Rates
     from topicloom.workloads import synthetic
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Overlay",
     "Prices",
     "Provenance",
+    "Rates",
     "__version__",
     "bound",
     "compare",
@@ -70,13 +72,14 @@ _HOMES = {
     "Overlay": "model",
     "Prices": "model",
     "Provenance": "model",
+    "Rates": "model",
     "bound": "metrics",
     "compare": "metrics",
     "design": "designers",
     "measure": "metrics",
     "synthetic": "workloads",
 }
-_PACKAGES = {*_HOMES.values(), "churn", "content", "deploy", "experiments", "kernels", "pipeline", "report"}
+_PACKAGES = {*_HOMES.values(), "churn", "content", "deploy", "experiments", "kernels", "pipeline", "report", "sources"}
 
 
 def __getattr__(name: str) -> Any:

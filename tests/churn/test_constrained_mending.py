@@ -146,3 +146,23 @@ def test_an_overlay_that_breaks_constraints_is_refused() -> None:
         maintainer(overlay, constraints=Constraints({"b": NodeRule(1)}))
     with pytest.raises(InputError, match="the overlay lacks the link 'a' - 'c', which is to be kept"):
         maintainer(overlay, constraints=Constraints(keep=(("a", "c"),)))
+
+
+@pytest.mark.parametrize("method", ["shadow", "naive", "rebuild"])
+def test_what_constraints_left_in_pieces_is_joined_once_there_is_room(method: str) -> None:
+    interest = Interest.from_pairs([("hub", "t"), ("a", "t"), ("b", "t"), ("c", "t"), ("c", "u"), ("d", "u")])
+    constraints = Constraints(
+        {"hub": NodeRule(max_links=2)}, forbid=(("a", "b"), ("a", "c"), ("b", "c")), keep=(("a", "hub"),)
+    )
+    overlay = design(interest, "gm", constraints=constraints)
+    assert broken_topics(topics_of(interest), links_of(overlay)) == ["t"]
+    with pytest.raises(InputError, match="does not connect all nodes of topic 't'"):
+        maintainer(overlay, Settings(method))
+    found = maintainer(overlay, Settings(method), constraints)
+    found.join("e", ["u"])
+    assert broken_topics(topics_of(found.interest()), links_of(found.overlay())) == ["t"]
+    outside = next(
+        name for name in "bc" if ("hub" not in {end for link in links_of(overlay) if name in link for end in link})
+    )
+    found.leave("b" if outside == "c" else "c")
+    assert ("hub", outside) in {tuple(sorted(link, reverse=True)) for link in links_of(found.overlay())}

@@ -71,7 +71,7 @@ def test_designers_as_json(cli: Cli) -> None:
     assert list(listed[0]) == ["name", "paper", "rule", "parameters", "guarantee", "random"]
     assert [
         (p["name"], p["default"]) for entry in listed if entry["name"] == "low-oda" for p in entry["parameters"]
-    ] == [("k", 3), ("strict", False)]
+    ] == [("k", 3), ("strict", False), ("ties", None)]
 
 
 @pytest.mark.parametrize("algorithm", DESIGNERS)

@@ -126,8 +126,9 @@ def test_prices_by_region_and_what_they_come_to(cli: Cli) -> None:
         2,
         "topicloom: latency.csv: does not name 'a'; give prices of all nodes, or a --fleet with its region\n",
     )
-    ended = cli("design", "subs.csv", "-a", "low-oda", *priced, "-o", "o.parquet")
-    assert ended.err == "topicloom: low-oda knows no prices; those that do are gm, gpa, gm-fold, tree\n"
+    ended = cli("design", "subs.csv", "-a", "cd-oda", "--prices", "latency.csv", "-o", "o.parquet")
+    able = "gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree"
+    assert ended.err == f"topicloom: cd-oda knows no prices; those that do are {able}\n"
 
 
 def test_plan_names_what_an_overlay_breaks(cli: Cli) -> None:
@@ -149,3 +150,33 @@ def test_a_killed_broker_is_mended_with_links_that_can_be_opened() -> None:
     )
     without = plan_without(plan, "c")
     assert {tuple(sorted(link)) for link in without.links} == {("a", "b"), ("a", "d")}
+
+
+def test_maintain_keeps_roles(cli: Cli) -> None:
+    Path("roles.csv").write_text("node,topic,role\na,t,sub\nb,t,sub\nc,t,pub\nc,u,pub\nd,u,sub\nc,w,both\na,w,both\n")
+    assert cli("design", "roles.csv", "-a", "gm", "-o", "overlay.parquet").status == 0
+    Path("events.jsonl").write_text(
+        '{"id": 1, "event": "leave", "node": "c"}\n{"id": 2, "event": "change", "node": "b", "add": ["w"]}\n'
+    )
+    ended = cli(
+        "maintain", "roles.csv", "overlay.parquet", "events.jsonl", "-o", "m.parquet", "--out-subs", "now.parquet"
+    )
+    assert (ended.status, ended.err) == (0, "2 topics wanted, and published by nobody any more\n")
+    now = Interest.read("now.parquet")
+    roles = {(row["node"], row["topic"]): row["role"] for row in now.to_arrow().to_pylist()}
+    assert roles == {("a", "t"): "sub", ("b", "t"): "sub", ("d", "u"): "sub", ("a", "w"): "both", ("b", "w"): "both"}
+    assert set(Overlay.read("m.parquet", now)) == {("a", "b")}
+    Path("events.jsonl").write_text('{"id": 1, "event": "leave", "node": "d"}\n')
+    assert (
+        cli(
+            "maintain", "roles.csv", "overlay.parquet", "events.jsonl", "-o", "m.parquet", "--out-subs", "n.parquet"
+        ).status
+        == 0
+    )
+    assert "c" in Interest.read("n.parquet").node_names
+    Overlay.read("m.parquet", Interest.read("n.parquet"))
+    ended = cli("maintain", "roles.csv", "overlay.parquet", "events.jsonl", "--filters", "mqtt", "-o", "m.parquet")
+    assert (ended.status, ended.err) == (
+        2,
+        "topicloom: maintainers know plain topics, no --filters; design anew for those\n",
+    )

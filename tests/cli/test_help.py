@@ -39,7 +39,7 @@ def test_version(cli: Cli) -> None:
 
 def test_commands_are_grouped(cli: Cli) -> None:
     headings = re.findall(r"^(\S.*):$", cli("--help").out, re.MULTILINE)
-    assert headings[:3] == ["Options", "Design overlays", "Keep them while nodes come and go"]
+    assert headings[:3] == ["Options", "Design overlays", "Find out what is there"]
     assert headings[-1] == "About the program"
 
 

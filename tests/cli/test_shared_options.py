@@ -48,13 +48,14 @@ def test_a_setting_of_spark_has_a_key_and_a_value() -> None:
         Spark(spark_conf=["oops"])
 
 
-def test_quiet_prints_results_and_nothing_else(cli: Cli, subscriptions: Path, tmp_path: Path) -> None:
+def test_quiet_prints_nothing_but_errors_and_json(cli: Cli, subscriptions: Path, tmp_path: Path) -> None:
     design = ("design", subscriptions, "--algorithm", "gm", "--out", tmp_path / "overlay.parquet")
     told, quiet = cli(*design), cli(*design, "-q")
     assert told.out.splitlines()[-1] == f"written to {tmp_path / 'overlay.parquet'}"
-    assert quiet.out.splitlines()[:4] == told.out.splitlines()[:4], "links, degrees and support"
-    assert "written" not in quiet.out
-    assert (quiet.status, quiet.err) == (0, "")
+    assert (quiet.status, quiet.out, quiet.err) == (0, "", "")
+    assert cli(*design, "-q", "--json").json["support"] == 1
+    assert cli("measure", tmp_path / "none.csv", tmp_path / "overlay.parquet", "-q").err != ""
+    assert cli(*design).out != "", "the next command prints again"
 
 
 def test_an_option_may_have_another_name_than_the_parameter(cli: Cli, tmp_path: Path) -> None:

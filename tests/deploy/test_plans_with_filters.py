@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -152,7 +153,7 @@ def test_plans_with_filters_are_read_back(tmp_path: Path) -> None:
     assert not compare_plans(plan, again).links
     text = (tmp_path / "plan.json").read_text()
     (tmp_path / "bad.json").write_text(text.replace('"filters": "mqtt"', '"filters": "nats"'))
-    with pytest.raises(InputError, match="plans with filters are for mosquitto with mqtt"):
+    with pytest.raises(InputError, match="plans with filters are for mosquitto with mqtt and rabbitmq with amqp"):
         read_plan(tmp_path / "bad.json")
 
 
@@ -167,12 +168,25 @@ def test_a_broker_that_only_publishes_makes_another_plan() -> None:
     assert [step.broker for step in difference.steps] == ["a"]
 
 
-def test_only_mosquitto_has_filters() -> None:
-    interest = Interest.from_roles([("a", "x.*", "sub"), ("b", "x.y", "pub")], filters="amqp")
-    with pytest.raises(
-        InputError, match=r"^plans with filters are for mosquitto with mqtt, not for rabbitmq with amqp$"
-    ):
-        make_plan(interest, design(interest, "gm"), fleet_of("ab"), target="rabbitmq")
+def test_every_target_has_filters_of_its_own() -> None:
+    interest = Interest.from_roles([("a", "x.*", "sub"), ("b", "x.y", "pub")], filters="nats")
+    known = "mosquitto with mqtt and rabbitmq with amqp"
+    for target in ("mosquitto", "rabbitmq"):
+        with pytest.raises(InputError, match=f"^plans with filters are for {known}, not for {target} with nats$"):
+            make_plan(interest, design(interest, "gm"), fleet_of("ab"), target=target)
+
+
+def test_filters_of_amqp_are_bound_to_topic_exchanges(tmp_path: Path) -> None:
+    rows = [("a", "x.#", "sub"), ("b", "x.*.t", "sub"), ("c", "x.1.t", "pub"), ("c", "y", "both"), ("a", "y", "both")]
+    interest = Interest.from_roles(rows, filters="amqp")
+    plan = make_plan(interest, design(interest, "gm"), fleet_of("abc"), target="rabbitmq")
+    write_plan(plan, tmp_path / "plan.json")
+    definitions = json.loads(configurations(read_plan(tmp_path / "plan.json"))["c"])
+    assert {row["name"]: row["type"] for row in definitions["exchanges"]} == {"x.#": "topic", "y": "topic"}
+    assert [row["name"] for row in definitions["policies"]] == ["topicloom-y"]
+    long = Interest.from_roles([("a", "x." + "y" * 300, "both"), ("b", "x.#", "both")], filters="amqp")
+    with pytest.raises(InputError, match="has 302 bytes; the name of a routing key may have 255"):
+        make_plan(long, design(long, "gm"), fleet_of("ab"), target="rabbitmq")
 
 
 def test_lint_follows_publishers_and_filters(tmp_path: Path) -> None:
@@ -194,6 +208,18 @@ def test_going_on_without_a_broker_keeps_roles_and_filters() -> None:
     for route in after.routes:
         before = [old for old in plan.routes if set(old.members) & set(route.members) and old.filters]
         assert any(set(route.sides[0]) <= set(old.sides[0]) for old in before)
+
+
+def test_what_only_the_gone_broker_published_is_silent_and_not_taken_to_be_published_by_others() -> None:
+    rows = [("a", "t", "sub"), ("b", "t", "sub"), ("sensor", "t", "pub"), ("a", "u", "sub"), ("b", "u", "sub")]
+    interest = Interest.from_roles(rows)
+    plan = plan_of(interest)
+    # Nobody is known to publish u: its subscribers do, and go on to.
+    assert plan.route["u"].publishers == ("a", "b")
+    after = plan_without(plan, "sensor")
+    assert [route.topic for route in after.routes] == ["u"]
+    assert after.route["u"].publishers == ("a", "b")
+    assert list(after.broker) == ["a", "b"]
 
 
 @pytest.mark.broker("mosquitto")

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
+import pandas
 import pytest
-from rabbitmq_nodes import RabbitNodes
 
+from rabbitmq_nodes import RabbitNodes
 from topicloom import Interest, Overlay
 from topicloom.control.drivers.management_driver import ManagementDriver
 from topicloom.deploy import Fleet, Plan, make_plan
@@ -33,6 +34,17 @@ SUBSCRIPTIONS = {
     LONG: "abc",
 }
 MESSAGES = 20
+
+# Filters that overlap, on one tree: a broker in the middle that wants less than the one behind it, and one that only
+# publishes. Who binds what, and who publishes what.
+FILTERS = [
+    ("a", "s.#", "sub"),
+    ("a", "s.*.t", "sub"),
+    ("b", "s.*.t", "sub"),
+    ("c", "s.1.t", "pub"),
+    ("c", "s.2", "pub"),
+]
+NAMES = {"s.1.t": "ab", "s.2": "a"}
 
 
 def test_every_message_arrives_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,6 +74,7 @@ def test_every_message_arrives_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             for name in names:
                 found = Counter(drain(nodes, name, topic))
                 assert {text: count for text, count in found.items() if not text.startswith("probe")} == expected
+        deliver_by_filters(nodes, overlay.to_pandas(), fleet)
         clear(nodes, plan)
 
 
@@ -79,15 +92,44 @@ def clear(nodes: RabbitNodes, plan: Plan) -> None:
         assert [row["name"] for row in nodes.ask(name, "policies")] == (["theirs"] if name == "a" else [])
 
 
-def listen(nodes: RabbitNodes, name: str, topic: str) -> None:
+def deliver_by_filters(nodes: RabbitNodes, links: pandas.DataFrame, fleet: Fleet) -> None:
+    """A message reaches a queue once, however many of its filters match, and no queue that none of them matches."""
+    interest = Interest.from_roles(FILTERS, filters="amqp")
+    overlay = Overlay.from_links(interest, zip(links.source, links.target, strict=True))
+    plan = make_plan(interest, overlay, fleet, target="rabbitmq")
+    for name, text in configurations(plan).items():
+        management(nodes, name).put(text)
+    (exchange,) = interest.topic_names
+    for name, filter_, role in FILTERS:
+        if role == "sub":
+            listen(nodes, name, exchange, filter_)
+    deadline = time.monotonic() + 30
+    for name, wanting in NAMES.items():
+        for broker in wanting:
+            while not drain(nodes, broker, exchange):
+                assert time.monotonic() < deadline, f"{name} does not reach {broker}"
+                publish(nodes, "c", exchange, "probe", name)
+                time.sleep(0.2)
+    for name in NAMES:
+        for number in range(MESSAGES):
+            publish(nodes, "c", exchange, f"{name} {number}", name)
+    time.sleep(2)
+    for broker in "ab":
+        found = Counter(text for text in drain(nodes, broker, exchange) if text != "probe")
+        assert found == Counter(
+            f"{name} {n}" for name, all_ in NAMES.items() if broker in all_ for n in range(MESSAGES)
+        )
+
+
+def listen(nodes: RabbitNodes, name: str, topic: str, filter_: str = "") -> None:
     queue = quote(f"q-{topic}", safe="")
     nodes.ask(name, f"queues/%2F/{queue}", {"durable": False, "auto_delete": False}, "PUT")
-    nodes.ask(name, f"bindings/%2F/e/{quote(topic, safe='')}/q/{queue}", {"routing_key": ""})
+    nodes.ask(name, f"bindings/%2F/e/{quote(topic, safe='')}/q/{queue}", {"routing_key": filter_})
 
 
-def publish(nodes: RabbitNodes, name: str, topic: str, text: str) -> None:
+def publish(nodes: RabbitNodes, name: str, topic: str, text: str, key: str = "") -> None:
     payload = base64.b64encode(text.encode()).decode()
-    message = {"properties": {}, "routing_key": "", "payload": payload, "payload_encoding": "base64"}
+    message = {"properties": {}, "routing_key": key, "payload": payload, "payload_encoding": "base64"}
     nodes.ask(name, f"exchanges/%2F/{quote(topic, safe='')}/publish", message)
 
 

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 from topicloom.errors import InputError
+from topicloom.model.filter_classes import name_classes
 from topicloom.model.filter_index import FilterIndex
 from topicloom.model.filters import AMQP, MQTT, NATS, PROTOCOLS, Protocol
 
@@ -50,6 +51,23 @@ def filters(protocol: Protocol, count: int) -> list[str]:
             continue
         found.add(filter_)
     return sorted(found)
+
+
+@every
+def test_classes_are_all_ways_to_match(protocol: Protocol) -> None:
+    known = filters(protocol, 25)
+    for count in (1, 2, 4, 7):
+        some = random.Random(count).sample(known, count)
+        found = name_classes(protocol, some, 999)
+        for name, matches_ in found:
+            assert {place for place, each in enumerate(some) if protocol.covers(each, name)} == matches_, name
+        names = frozenset[str]().union(*(matched(protocol, each) for each in some))
+        ways = {
+            frozenset(place for place, each in enumerate(some) if name in matched(protocol, each)) for name in names
+        }
+        assert ways <= {one.matches for one in found}
+        assert len(found) == len({one.matches for one in found})
+        assert len(name_classes(protocol, some, 2)) == min(2, len(found))
 
 
 @every

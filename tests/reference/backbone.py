@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
 
 from reference.greedy import Components, Link, Step
 from reference.interests import nodes_by_topic, topics_by_node
@@ -12,14 +14,24 @@ from topicloom.model import Interest
 HOST_SHARE, MOST_HOSTS, TRIES, SPARE = 5, 10_000, 8, 1.25
 ROUNDS, LOOSENED = 16, 4
 
-Core = Callable[[Interest], list[Step]]
+# Of an interest, and of prices where they are given.
+Core = Callable[..., list[Step]]
 Cover = list[tuple[int, int]]
 
 
 class Backbone:
     """Hosts in the order they were placed, their links and their room."""
 
-    def __init__(self, interest: Interest, core: Core, core_size: int, max_degree: int | None, block_size: int) -> None:
+    def __init__(
+        self,
+        interest: Interest,
+        core: Core,
+        core_size: int,
+        max_degree: int | None,
+        block_size: int,
+        price: dict[Link, Fraction] | None = None,
+    ) -> None:
+        self.price = price
         self.wanted = topics_by_node(interest)
         self.nodes = interest.node_count
         self.limited = max_degree is not None
@@ -46,7 +58,8 @@ class Backbone:
         waiting = sorted(first, key=rank.__getitem__)
         inner = waiting[:core_size]
         names = [f"{k:03}" for k in range(len(inner))]
-        steps = core(Interest.from_pairs((names[k], f"{t:03}") for k, u in enumerate(inner) for t in self.wanted[u]))
+        mine = Interest.from_pairs((names[k], f"{t:03}") for k, u in enumerate(inner) for t in self.wanted[u])
+        steps = core(mine) if self.price is None else core(mine, _price_of(inner, self.price))
         degree = [sum(k in step[:2] for step in steps) for k in range(len(inner))]
         if max(degree, default=0) <= self.limit:
             for a, b, contribution in steps:
@@ -68,7 +81,7 @@ class Backbone:
         topics = {t for t in self.wanted[u] if any(t in self.wanted[h] for h in self.hosts)}
         busy = {h: self.degree[h] for h in self.hosts}
         allowed = [h for h in self.hosts if self.degree[h] < self.limit]
-        for h, gain in self._cover(topics, allowed, busy, self.limit - self.degree[u]):
+        for h, gain in self._cover(u, topics, allowed, busy, self.limit - self.degree[u]):
             self._link(u, h, gain)
             topics = topics - self.wanted[h]
         self.unmet |= topics
@@ -99,7 +112,7 @@ class Backbone:
         for u, wanted in leaves.items():
             topics = {t for t in wanted if any(t in self.wanted[h] for h in self.hosts)}
             allowed = [h for h in self.hosts if room[h] > 0]
-            for h, gain in self._cover(topics, allowed, busy, self.limit - self.degree[u]):
+            for h, gain in self._cover(u, topics, allowed, busy, self.limit - self.degree[u]):
                 self._link(u, h, gain)
                 room[h] -= 1
                 busy[h] += step
@@ -108,11 +121,14 @@ class Backbone:
                 left[u] = topics
         return left
 
-    def _cover(self, topics: set[int], allowed: list[int], busy: dict[int, int], most: int) -> Cover:
+    def _cover(self, u: int, topics: set[int], allowed: list[int], busy: dict[int, int], most: int) -> Cover:
         """The best of the covers that are begun with each of the best hosts."""
 
-        def key(topics: set[int], h: int) -> tuple[int, int, int]:
-            return -len(topics & self.wanted[h]), busy[h], self.hosts.index(h)
+        def paid(h: int) -> Fraction:
+            return Fraction(0) if self.price is None else self.price[min(u, h), max(u, h)]
+
+        def key(topics: set[int], h: int) -> tuple[int, Fraction, int, int]:
+            return -len(topics & self.wanted[h]), paid(h), busy[h], self.hosts.index(h)
 
         if most <= 0:
             return []
@@ -129,8 +145,10 @@ class Backbone:
                 if not useful:
                     break
                 host = min(useful, key=lambda h: key(left, h))
-            covers.append((len(left), len(cover), max(busy[h] for h, _ in cover), cover))
-        return min(covers, key=lambda found: found[:3], default=(0, 0, 0, []))[3]
+            covers.append(
+                (len(left), len(cover), sum(paid(h) for h, _ in cover), max(busy[h] for h, _ in cover), cover)
+            )
+        return min(covers, key=lambda found: found[:4], default=(0, 0, 0, 0, []))[4]
 
     def _repair(self, interest: Interest) -> None:
         self.members = nodes_by_topic(interest)
@@ -202,6 +220,13 @@ class Backbone:
         self.links.append((min(u, v), max(u, v), gain))
         self.degree[u] += 1
         self.degree[v] += 1
+
+
+def _price_of(nodes: list[int], price: dict[Link, Fraction]) -> dict[Link, Fraction]:
+    """The prices by places among some of the nodes."""
+    return {
+        (i, j): price[min(nodes[i], nodes[j]), max(nodes[i], nodes[j])] for i, j in combinations(range(len(nodes)), 2)
+    }
 
 
 def _merged(components: Components, link: Link) -> int:

@@ -106,10 +106,16 @@ def test_what_is_given_wins_over_ours_and_spark_defaults_too(bare: Path) -> None
     (bare / "spark-defaults.conf").write_text("spark.ui.enabled=true\nspark.driver.memory 3g\n")
     settings = configuration(SparkOptions(conf={"spark.sql.adaptive.enabled": "false"}), "name", "/nowhere")
     assert settings["spark.sql.adaptive.enabled"] == "false"
-    assert "spark.ui.enabled" not in settings, "left to spark-defaults"
-    assert "spark.driver.memory" not in settings
+    assert settings["spark.ui.enabled"] == "true"
+    assert settings["spark.driver.memory"] == "3g"
     settings = configuration(SparkOptions(driver_memory="5g"), "name", "/nowhere")
     assert settings["spark.driver.memory"] == "5g"
+
+
+def test_a_session_has_the_settings_of_spark_defaults(spark: SparkSession) -> None:
+    """As those of all tests do: tests/spark/conf."""
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    assert spark.conf.get("spark.sql.codegen.wholeStage") == "false"
 
 
 def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,10 @@ import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from topicloom import Interest, measure, synthetic
+from topicloom import Interest, Prices, measure, synthetic
+from topicloom.deploy import Fleet
 from topicloom.designers import run
+from topicloom.metrics import measure_prices
 from topicloom.pipeline.grids.cell import Cell, kept
 from topicloom.pipeline.grids.grid_watch import GridStopped, GridWatch
 from topicloom.pipeline.sweeps import designer_sweep as sweeping
@@ -255,3 +257,31 @@ def test_time_left_follows_cost() -> None:
     watch.cell_done(490)
     time.sleep(0.02)
     assert watch.seconds_left == pytest.approx(0.02, abs=0.02)
+
+
+def test_a_fleet_and_prices_hold_in_every_cell(spark: SparkSession, tmp_path: Path) -> None:
+    interest = synthetic(25, 8, min_topics=3, seed=9)
+    interest.write(tmp_path / "subs.parquet")
+    brokers = {
+        name: {"host": name, "region": "eu" if number % 2 else "us", "max_links": 4, "accepts": number % 5 > 0}
+        for number, name in enumerate(interest.node_names)
+    }
+    fleet = Fleet.from_tables({"brokers": brokers})
+    regions = {name: rule["region"] for name, rule in brokers.items()}
+    prices = Prices(
+        {("eu", "eu"): 1, ("us", "us"): 2, ("eu", "us"): 30}, {name: str(one) for name, one in regions.items()}
+    )
+    path = tmp_path / "spec.toml"
+    path.write_text('[[workload]]\nfile = "subs.parquet"\n[[designer]]\nname = ["gm", "minmax-oda", "backbone"]\n')
+    plan = plan_sweep(read_spec(path), tmp_path / "out", fleet, lambda _: prices)
+    table = write_sweep(plan, run_sweep(spark, plan, GridWatch())).table
+    assert table["error"].null_count == 3
+    for row in table.to_pylist():
+        overlay = run(interest, row["designer"], constraints=fleet.constraints, prices=prices).overlay
+        assert row["edges"] == len(overlay)
+        assert row["max_degree"] == int(overlay.degrees.max()) <= 4
+        assert row["price"] == measure_prices(interest, overlay, prices).price
+    again = plan_sweep(read_spec(path), tmp_path / "out", fleet)
+    assert len(again.grid.pending) == 3  # without prices they are other cells
+    free = plan_sweep(read_spec(path), tmp_path / "out", fleet, lambda _: Prices.from_text(prices.text))
+    assert len(free.grid.pending) == 0

@@ -6,10 +6,12 @@
 - `connectedness`: whether every topic is in one piece.
 - `state`: a maintainer that survives its process. `snapshot` and `journal`: what it keeps on disk.
 - `trace`: what events did, one a row. `assumptions`: how far those of the paper's bounds hold.
+- `improving`: an overlay brought nearer to a fresh design by few changes.
 - `coverage_factor`: how often a set of nodes covers topics.
 """
 
 from topicloom.churn.coverage_factor import coverage_factor
+from topicloom.churn.improving import Improvement, improve
 from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, EventRefused, Maintainer
 from topicloom.churn.methods import BACKUPS, METHODS, Settings, maintainer
@@ -19,9 +21,11 @@ __all__ = [
     "METHODS",
     "Change",
     "EventRefused",
+    "Improvement",
     "Link",
     "Maintainer",
     "Settings",
     "coverage_factor",
+    "improve",
     "maintainer",
 ]

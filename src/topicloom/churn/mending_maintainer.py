@@ -68,6 +68,9 @@ class MendingMaintainer(Maintainer):
         self._stale: Ids = _NOBODY
         # Topics that constraints have left in pieces.
         self._broken: Ids = _NOBODY
+        if self._constrained:
+            topics = np.arange(len(live.topic_names), dtype=np.int32)
+            self._broken = joining_pieces.pieces_of(live.population, live.scratch, topics)[2]
 
     def build_backups(self, nodes: Ids | None = None) -> None:
         """Build the backups of nodes, one after the other; of all in the order of their names unless given."""

@@ -87,14 +87,15 @@ def maintainer(
     """A maintainer of an overlay; backups are built at once.
 
     Args:
-        overlay: must be topic-connected over its interest, and break no constraints.
+        overlay: must be topic-connected over its interest, unless there are constraints, which it must not break.
         settings: how to maintain it; by shadow sets unless given.
         constraints: which links may be added, and which are there while both ends are. They are never broken, so
             events may leave topics in pieces.
     """
     settings = settings or Settings()
-    require_connected(overlay)
-    if constraints is not None:
+    if constraints is None:
+        require_connected(overlay)
+    else:
         constraints.require_kept(links_by_name(overlay), "the overlay")
         require_staying(overlay, constraints)
     if settings.method == "rebuild":

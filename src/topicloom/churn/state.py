@@ -6,7 +6,6 @@ whenever the process ends, the next one reads the snapshot, lets the events of t
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections import deque
@@ -20,14 +19,14 @@ from topicloom.churn.maintainer import Change, EventRefused, Maintainer
 from topicloom.churn.methods import Settings, maintainer
 from topicloom.churn.snapshot import Snapshot, origin_of, read_snapshot, write_snapshot
 from topicloom.errors import InputError
+from topicloom.files.locked_folder import LOCK, alone
 from topicloom.model.constraints import Constraints
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
 
 _SNAPSHOT = "snapshot.json"
 _JOURNAL = "journal.jsonl"
-_LOCK = "lock"
-_OURS = (_JOURNAL, "journal.count", _LOCK)
+_OURS = (_JOURNAL, "journal.count", LOCK)
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def living(
     if folder is None:
         yield LivingState(_begun(overlay, settings, constraints))
         return
-    with _alone(folder):
+    with alone(folder):
         if not (folder / _SNAPSHOT).exists():
             _require_unused(folder)
             begin_journal(folder / _JOURNAL, None)
@@ -228,23 +227,3 @@ def _require_same(
         raise InputError(f"{folder}: was begun with other subscriptions or links; give those, or another folder")
     if snapshot.constraints != constraints:
         raise InputError(f"{folder}: was begun with another fleet; give the same, or another folder", "fleet")
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Make sure that no other process works on a folder, which is made where it is missing."""
-    try:
-        folder.mkdir(exist_ok=True)
-        lock = os.open(folder / _LOCK, os.O_WRONLY | os.O_CREAT, 0o666)
-    except FileNotFoundError:
-        raise InputError(f"{folder}: the folder {folder.parent} does not exist") from None
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{folder}: another process is at work on it") from None
-        yield
-    finally:
-        os.close(lock)

@@ -19,10 +19,11 @@ from topicloom.cli.brokers import apply, diff, explain, lint, live, plan, render
 from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
-from topicloom.cli.designs import bound, compare, design, designers, generate, measure
+from topicloom.cli.designs import bound, compare, design, designers, generate, improve, measure
 from topicloom.cli.results import report, reproduce
 from topicloom.cli.shared import output, progress
 from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
+from topicloom.cli.sources import collect, events, import_links
 from topicloom.errors import InputError
 
 PROGRAM = "topicloom"
@@ -80,8 +81,10 @@ add_commands(
         "measure": measure,
         "compare": compare,
         "bound": bound,
+        "improve": improve,
     },
 )
+add_commands(app, "Find out what is there", {"collect": collect, "import": import_links, "events": events})
 add_commands(app, "Keep them while nodes come and go", {"churn": churn, "maintain": maintain, "stream": stream})
 add_commands(
     app,
@@ -108,6 +111,7 @@ add_commands(app, ABOUT, {"version": version_command})
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit status; `arguments` are those of the process unless given."""
+    output.be_quiet(False)
     try:
         _invoke(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
@@ -144,7 +148,7 @@ def _invoke(arguments: list[str]) -> None:
 
 
 def _refuse(message: str, status: int) -> int:
-    print(f"{PROGRAM}: {output.one_line(message)}", file=sys.stderr)
+    output.complain(message)
     return status
 
 

@@ -4,6 +4,7 @@
   something is in one.
 - `targets`: configurations for Mosquitto and RabbitMQ.
 - `linting`: what is wrong with bridges as people wrote them.
+- `existing`: the links that configurations already make.
 - `proof`: a plan run with real brokers, and its messages counted.
 """
 

@@ -1,17 +1,18 @@
 """The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
 
 `nodes/` and `topics/` hold names with dense ids in the order of the names, and how many topics a node and how many
-nodes a topic has; `subscriptions/` holds a row for each, by name and by id. Each is one or more Parquet files.
+nodes a topic has; `subscriptions/` holds a row for each, by name and by id, and its role where roles are known. Each is
+one or more Parquet files.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +21,13 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.json_files import Count, read_json
-from topicloom.files.name_tables import require_columns
+from topicloom.files.name_tables import require_columns, text_column
 from topicloom.files.whole_folder import MANIFEST
 
 Column = npt.NDArray[np.int64]
 
 NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
+ROLE = "role"
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,24 @@ class TableCounts:
 
 
 @dataclass(frozen=True)
-class GraphOption:
-    """`directed` or `undirected` where the topics are users too; None where topics are just topics."""
+class IngestedOptions:
+    """What readers need of the options.
+
+    - `graph`: `directed` or `undirected` where the topics are users too; None where topics are just topics.
+    - `filters`: the protocol whose wildcards the topics have; None where topics are plain names.
+    """
 
     graph: str | None = None
+    filters: str | None = None
 
 
 @dataclass(frozen=True)
 class IngestedManifest:
-    """What readers need of the manifest: the fingerprint of the interest, its counts, and whether it is a graph."""
+    """What readers need of the manifest: the fingerprint of the interest, its counts, and what its topics are."""
 
     fingerprint: str
     counts: TableCounts | None = None
-    options: GraphOption | None = None
+    options: IngestedOptions = IngestedOptions()
 
 
 def nodes_table(ids: Any, names: Any, topics: Any) -> pa.Table:
@@ -63,9 +70,10 @@ def topics_table(ids: Any, names: Any, nodes: Any) -> pa.Table:
     return pa.table({"id": ids, "name": names, "nodes": nodes})
 
 
-def subscriptions_table(node: Any, topic: Any, node_ids: Any, topic_ids: Any) -> pa.Table:
+def subscriptions_table(node: Any, topic: Any, node_ids: Any, topic_ids: Any, roles: Any = None) -> pa.Table:
     """Some rows of `subscriptions/`."""
-    return pa.table({"node": node, "topic": topic, "node_id": node_ids, "topic_id": topic_ids})
+    table = pa.table({"node": node, "topic": topic, "node_id": node_ids, "topic_id": topic_ids})
+    return table if roles is None else table.append_column(ROLE, roles)
 
 
 def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
@@ -87,21 +95,35 @@ def read_manifest(folder: Path) -> IngestedManifest:
         raise InputError(f"{folder / MANIFEST}: is not the manifest of an ingest") from None
 
 
-def read_folder(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], Column, Column]:
-    """Names of the nodes and of the topics, and the two ids of each subscription."""
+class FolderRows(NamedTuple):
+    """Names of the nodes and of the topics; ids of each subscription, its role where roles are known; the filters."""
+
+    node_names: tuple[str, ...]
+    topic_names: tuple[str, ...]
+    nodes: Column
+    topics: Column
+    roles: pa.ChunkedArray | None
+    filters: str | None
+
+
+def read_folder(folder: Path) -> FolderRows:
+    """What a folder holds, checked."""
     node_names = _names(folder, NODES)
     topic_names = _names(folder, TOPICS)
-    table = _table(folder, SUBSCRIPTIONS, ["node_id", "topic_id"])
+    table = _table(folder, SUBSCRIPTIONS, ["node_id", "topic_id"], [ROLE])
     nodes = _ids(folder, table, "node_id", len(node_names))
     topics = _ids(folder, table, "topic_id", len(topic_names))
+    roles = text_column(table, ROLE, str(folder / SUBSCRIPTIONS)) if ROLE in table.column_names else None
+    filters = None
     if (folder / MANIFEST).exists():
-        _require_whole(folder, (len(node_names), len(topic_names), len(nodes)))
-    return node_names, topic_names, nodes, topics
+        manifest = read_manifest(folder)
+        _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
+        filters = manifest.options.filters
+    return FolderRows(node_names, topic_names, nodes, topics, roles, filters)
 
 
-def _require_whole(folder: Path, rows: tuple[int, ...]) -> None:
+def _require_whole(folder: Path, counts: TableCounts | None, rows: tuple[int, ...]) -> None:
     """Refuse a folder that has lost rows since it was written."""
-    counts = read_manifest(folder).counts
     if counts is None:
         return
     for part, has, wrote in zip(TABLES, rows, (counts.nodes, counts.topics, counts.subscriptions), strict=True):
@@ -111,7 +133,7 @@ def _require_whole(folder: Path, rows: tuple[int, ...]) -> None:
             )
 
 
-def _table(folder: Path, part: str, columns: list[str]) -> pa.Table:
+def _table(folder: Path, part: str, columns: list[str], optional: Sequence[str] = ()) -> pa.Table:
     if not (folder / part).is_dir():
         raise InputError(f"{folder}: is not a folder that 'topicloom ingest' wrote; it has no {part}/")
     try:
@@ -119,7 +141,7 @@ def _table(folder: Path, part: str, columns: list[str]) -> pa.Table:
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{folder / part}: cannot be read ({' '.join(str(error).split())})") from None
     require_columns(table.column_names, columns, str(folder / part))
-    return table.select(columns)
+    return table.select([*columns, *(name for name in optional if name in table.column_names)])
 
 
 def _names(folder: Path, part: str) -> tuple[str, ...]:

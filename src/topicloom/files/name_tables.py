@@ -98,18 +98,23 @@ def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -
 
     `where` names the source in errors; `before` rows of it precede those of the table.
     """
-    values = table[column]
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    if not (_is_text(values.type) or pa.types.is_integer(values.type)):
-        raise InputError(f"{where}: column '{column}' holds {values.type}, not names (strings)")
-    values = values.cast(pa.large_string())
+    values = text_column(table, column, where)
     bad = pc.fill_null(pc.equal(pc.binary_length(values), 0), True)
     first = pc.index(bad, True).as_py()
     if first >= 0:
         kind = "null" if values[first].as_py() is None else "empty"
         raise InputError(f"{where}: row {before + first + 1}: {kind} name in column '{column}'; every row needs a name")
     return values
+
+
+def text_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
+    """One column as strings, whole numbers as their digits; `where` names the source in errors."""
+    values = table[column]
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if not (_is_text(values.type) or pa.types.is_integer(values.type)):
+        raise InputError(f"{where}: column '{column}' holds {values.type}, not names (strings)")
+    return values.cast(pa.large_string())
 
 
 def _delimiter(file: Path) -> str | None:

@@ -1,6 +1,7 @@
 """How good an overlay is: support, degrees, topic diameters, relays.
 
 - `link_prices`: what an overlay costs by the prices of its links.
+- `traffic`: messages over the links of trees. `traffic_trees`: trees by traffic times price.
 - `neighbour_rows`: the overlay's links as rows of neighbours, the form that the kernels search.
 - `by_topic`: the measures of every topic, one row each; topics are independent, so groups of them can be
   measured apart.
@@ -25,6 +26,8 @@ from topicloom.metrics.neighbour_rows import LinkGraph
 from topicloom.metrics.soc_diameters import soc_diameters
 from topicloom.metrics.summary import Measures, measure, summarise
 from topicloom.metrics.support_curve import support_curve
+from topicloom.metrics.traffic import TrafficMeasures
+from topicloom.metrics.traffic_trees import measure_traffic
 
 __all__ = [
     "Argument",
@@ -34,11 +37,13 @@ __all__ = [
     "Measures",
     "PriceMeasures",
     "TopicMeasures",
+    "TrafficMeasures",
     "bound",
     "compare",
     "measure",
     "measure_prices",
     "measure_topics",
+    "measure_traffic",
     "soc_diameters",
     "summarise",
     "support_curve",

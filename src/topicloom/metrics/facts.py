@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from topicloom.present.html import Cell
@@ -22,6 +22,22 @@ COMPARED: tuple[tuple[str, str, Callable[[Any], Number]], ...] = (
     ("relays", "relays", count),
     ("unreachable", "unreachable", count),
 )
+
+# What links, ways and traffic cost, by the fields of `PriceMeasures` and `TrafficMeasures`.
+COSTS = {
+    "price": "price of all links",
+    "tree_price": "price of all topics' trees",
+    "longest_way": "longest way through one of them",
+    "carried": "messages carried over links",
+    "relayed": "messages relayed, unwanted there",
+    "money": "messages carried times price",
+}
+
+
+def cost_facts(costs: Mapping[str, float | None]) -> list[tuple[str, Cell]]:
+    """Those of COSTS that are known."""
+    values = ((title, costs.get(name)) for name, title in COSTS.items())
+    return [(title, mean(value)) for title, value in values if value is not None]
 
 
 def measure_facts(measures: Measures) -> list[tuple[str, Cell]]:

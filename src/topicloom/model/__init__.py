@@ -3,10 +3,12 @@
 - `interest`: who wants what, immutable, in both directions.
 - `roles`: who wants and who publishes what within a topic; filters that overlap are one topic.
 - `filters`: wildcards of MQTT, NATS and AMQP. `filter_index`: which of many filters overlap.
-- `overlay`: links in the order they were added. `provenance`: where a result comes from. `overlay_picture`: how it is drawn.
+- `filter_classes`: names that stand for all ways to match some filters.
+- `overlay`: links in the order they were added. `overlay_picture`: how it is drawn.
+- `provenance`: where a result comes from.
 - `constraints`: which links may be built, and which stay.
-- `prices`: what links cost.
-- `events`: what happens to a fleet, as JSON Lines.
+- `prices`: what links cost. `rates`: how many messages topics have.
+- `events`: what happens to a fleet, as JSON Lines. `interest_changes`: the events from one interest to another.
 - `fingerprint`: one number for a set of subscriptions, whatever the order of its rows.
 """
 
@@ -16,5 +18,6 @@ from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
+from topicloom.model.rates import Rates
 
-__all__ = ["Constraints", "InputError", "Interest", "NodeRule", "Overlay", "Prices", "Provenance"]
+__all__ = ["Constraints", "InputError", "Interest", "NodeRule", "Overlay", "Prices", "Provenance", "Rates"]

@@ -35,12 +35,14 @@ class Protocol:
 
     def require(self, filter_: str) -> None:
         """An error where it is no filter of this protocol."""
-        problem = self._problem(self.own(filter_))
+        problem = self.problem(filter_)
         if problem is not None:
             shown = filter_ if len(filter_) <= _SHOWN else f"{filter_[:_SHOWN]}…"
             raise InputError(f"filter '{shown}': {problem}")
 
-    def _problem(self, filter_: str) -> str | None:
+    def problem(self, filter_: str) -> str | None:
+        """Why it is no filter of this protocol, if so."""
+        filter_ = self.own(filter_)
         levels = filter_.split(self.separator)
         if not filter_:
             return "is empty; every filter needs at least one level"

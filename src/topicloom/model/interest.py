@@ -16,9 +16,9 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
-from topicloom.files.ingest_folder import read_folder
+from topicloom.files.ingest_folder import FolderRows, read_folder
 from topicloom.files.name_ids import intern_names
-from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
+from topicloom.files.name_tables import names_column, read_table, require_columns, text_column, text_table
 from topicloom.model import fingerprint
 from topicloom.model.filters import protocol_of
 from topicloom.model.roles import BOTH, Patterns, Roles, resolve, role_bits
@@ -82,15 +82,20 @@ class Interest:
         return cls.from_arrow(table)
 
     @classmethod
-    def from_roles(cls, rows: Iterable[tuple[str, str, str]], *, filters: str | None = None) -> Interest:
+    def from_roles(
+        cls, rows: Iterable[tuple[str, str, str]], *, filters: str | None = None, assume_publishers: bool = True
+    ) -> Interest:
         """From (node, topic, role) rows, a role being `sub`, `pub` or `both`.
 
-        With `filters`, one of `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards.
+        With `filters`, one of `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards. What nobody is
+        known to publish is taken to be published by its subscribers, or needs no links where `assume_publishers` is
+        false.
         """
         listed = list(rows)
         table = text_table([row[:2] for row in listed], ("node", "topic"), "subscriptions")
         roles = text_table([row[1:] for row in listed], ("topic", "role"), "subscriptions")
-        return cls.from_arrow(table.append_column("role", roles["role"]), filters=filters)
+        rowed = table.append_column("role", roles["role"])
+        return cls.from_arrow(rowed, filters=filters, assume_publishers=assume_publishers)
 
     @classmethod
     def from_arrow(
@@ -102,21 +107,25 @@ class Interest:
         role_column: str = "role",
         filters: str | None = None,
         where: str = "subscriptions",
+        assume_publishers: bool = True,
     ) -> Interest:
         """From an Arrow table with a column of nodes and a column of topics; `where` names it in errors.
 
         A column of roles may be there: `sub`, `pub` or `both`, which all are without it. With `filters`, one of
-        `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards.
+        `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards. `assume_publishers` is that of
+        `from_roles`.
         """
         if node_column == topic_column:
             raise InputError(f"{where}: nodes and topics cannot both be in column '{node_column}'")
         require_columns(table.column_names, [node_column, topic_column], where)
         node_names, nodes = intern_names(names_column(table, node_column, where))
         topic_names, topics = intern_names(names_column(table, topic_column, where))
+        if filters is not None:
+            _require_filters(filters, topic_names, topics, where)
         if role_column not in table.column_names:
             return cls._resolved(node_names, topic_names, nodes, topics, None, filters)
-        bits = role_bits(names_column(table, role_column, where), where)
-        return cls._resolved(node_names, topic_names, nodes, topics, bits, filters)
+        bits = role_bits(text_column(table, role_column, where), where)
+        return cls._resolved(node_names, topic_names, nodes, topics, bits, filters, assume_publishers=assume_publishers)
 
     @classmethod
     def _resolved(
@@ -127,13 +136,16 @@ class Interest:
         topics: npt.NDArray[np.integer],
         bits: npt.NDArray[np.uint8] | None,
         filters: str | None,
+        *,
+        assume_publishers: bool = True,
     ) -> Interest:
         """From what was read, where roles and filters are known or not."""
         if bits is None and filters is None:
             return cls.from_ids(node_names, topic_names, nodes, topics)
         protocol = None if filters is None else protocol_of(filters)
         bits = np.full(len(nodes), BOTH) if bits is None else bits
-        rows = resolve(topic_names, nodes.astype(np.int64), topics.astype(np.int64), bits, protocol)
+        ids = (nodes.astype(np.int64), topics.astype(np.int64))
+        rows = resolve(topic_names, *ids, bits, protocol, assume_publishers=assume_publishers)
         return cls.from_ids(node_names, *rows)
 
     @classmethod
@@ -175,7 +187,7 @@ class Interest:
         `from_arrow` tells what the columns and `filters` mean.
         """
         if Path(path).is_dir():
-            return cls._resolved(*read_folder(Path(path)), None, filters)
+            return cls._from_folder(read_folder(Path(path)), filters, os.fspath(path))
         table = read_table(path, list(dict.fromkeys([node_column, topic_column])), [role_column])
         if table.num_rows == 0:
             raise InputError(f"{os.fspath(path)}: has no rows; expected one subscription a row")
@@ -187,6 +199,13 @@ class Interest:
             filters=filters,
             where=os.fspath(path),
         )
+
+    @classmethod
+    def _from_folder(cls, read: FolderRows, filters: str | None, where: str) -> Interest:
+        if read.filters is not None and filters not in (None, read.filters):
+            raise InputError(f"its topics are filters of {read.filters}, not of {filters}", "filters", file=where)
+        bits = None if read.roles is None else role_bits(read.roles, where)
+        return cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters or read.filters)
 
     @property
     def node_count(self) -> int:
@@ -293,6 +312,17 @@ class Interest:
             f"<Interest: {self.node_count:,} nodes, {self.topic_count:,} topics, "
             f"{self.subscription_count:,} subscriptions>"
         )
+
+
+def _require_filters(protocol: str, names: tuple[str, ...], topics: npt.NDArray[np.integer], where: str) -> None:
+    """An error that names the row of a filter which is none."""
+    known = protocol_of(protocol)
+    for number, name in enumerate(names):
+        try:
+            known.require(name)
+        except InputError as error:
+            row = int(np.flatnonzero(topics == number)[0]) + 1
+            raise InputError(str(error), file=where, row=row) from None
 
 
 def _id_of(name: str, ids: Mapping[str, int], kind: str) -> int:

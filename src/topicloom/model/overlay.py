@@ -182,6 +182,12 @@ class Overlay:
         return f"<Overlay{made}: {len(self):,} links over {self.interest.node_count:,} nodes>"
 
 
+def write_links(links: Iterable[tuple[str, str]], path: str | os.PathLike[str]) -> None:
+    """Write links that are not known to be for any subscriptions, by the names of their ends."""
+    with replacing(path) as temporary:
+        pyarrow.parquet.write_table(text_table(links, ("source", "target"), "links"), temporary)
+
+
 def overlay_metadata(fingerprint: str, provenance: Provenance | None) -> dict[str, str]:
     """What a file of links says of them: the subscriptions that they are for, and where they come from."""
     made = {} if provenance is None else provenance.metadata(_KIND)

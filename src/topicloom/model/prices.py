@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import math
 import os
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ _PRICES = ("price", "avg_ms", "ms", "latency")
 # Prices are compared as whole numbers of this many to one, so that which link is better is exact.
 PARTS = 1_000_000
 _HIGHEST = 1e7
+# Stands for all pairs that are not given.
+ANY = ("*", "*")
 
 
 class PriceArrays(NamedTuple):
@@ -40,7 +43,8 @@ class Prices:
     """What a link of two nodes costs, whichever comes first.
 
     Args:
-        between: the price of pairs of names, in one order or both; where both differ, their mean holds.
+        between: the price of pairs of names, in one order or both; where both differ, their mean holds. That of
+            `("*", "*")` holds for all others.
         regions: the region of each node by name, where pairs are of regions; None where they are of nodes.
         where: names the prices in errors.
     """
@@ -56,7 +60,7 @@ class Prices:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], regions: Mapping[str, str] | None = None) -> Prices:
-        """From a .csv or .tsv file, plain or .gz, with columns `source`, `target` and `price`.
+        """From a .csv or .tsv file, plain or .gz, with columns `source`, `target` and `price`; `*,*` is all others.
 
         Latencies may have the columns `src`, `dst` and `avg_ms`. Names are regions where `regions` are given.
         """
@@ -76,9 +80,21 @@ class Prices:
         return cls(between, regions, str(file))
 
     @property
+    def text(self) -> str:
+        """One text for all of it, the same for the same prices; `from_text` reads it."""
+        between = sorted([*pair, price] for pair, price in self.between.items())
+        return json.dumps([between, None if self.regions is None else sorted(self.regions.items())])
+
+    @classmethod
+    def from_text(cls, text: str) -> Prices:
+        """From what `text` gave."""
+        between, regions = json.loads(text)
+        return cls({(a, b): price for a, b, price in between}, None if regions is None else dict(regions))
+
+    @property
     def names(self) -> frozenset[str]:
         """All names that it has prices of."""
-        return frozenset(name for pair in self.between for name in pair)
+        return frozenset(name for pair in self.between if pair != ANY for name in pair)
 
     def over(self, interest: Interest) -> PriceArrays:
         """The same by the ids of an interest; a price that is missing is an error."""
@@ -88,24 +104,37 @@ class Prices:
             group: Ids = np.arange(len(nodes), dtype=np.int32)
         else:
             for name in nodes:
-                if name not in self.regions:
+                if name not in self.regions and ANY not in self.between:
                     raise InputError(f"{self.where}: has prices by region, and node '{name}' has none")
-            groups = tuple(sorted({self.regions[name] for name in nodes}))
-            ids = {region: number for number, region in enumerate(groups)}
-            group = np.array([ids[self.regions[name]] for name in nodes], np.int32)
+            region = [self.regions.get(name, "") for name in nodes]
+            groups = tuple(sorted(set(region)))
+            ids = {name: number for number, name in enumerate(groups)}
+            group = np.array([ids[name] for name in region], np.int32)
         several = np.bincount(group, minlength=len(groups)) > 1
-        price = np.ones((len(groups), len(groups)), np.int64)
-        for i, a in enumerate(groups):
-            for j in range(i, len(groups)):
-                if i != j or several[i]:
-                    price[i, j] = price[j, i] = max(1, round(self._between(a, groups[j]) * PARTS))
-        return PriceArrays(group, price)
+        return PriceArrays(group, self._matrix(groups, several))
 
-    def _between(self, a: str, b: str) -> float:
-        found = [self.between[pair] for pair in ((a, b), (b, a)) if pair in self.between]
-        if not found:
-            raise InputError(f"{self.where}: has no price of a link between '{a}' and '{b}'")
-        return sum(found) / len(found)
+    def _matrix(self, groups: tuple[str, ...], several: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Prices in millionths of links between groups; inside a group only where it has several nodes."""
+        ids = {name: number for number, name in enumerate(groups)}
+        total = np.zeros((len(groups), len(groups)))
+        given = np.zeros(total.shape, np.int8)
+        for (a, b), price in self.between.items():
+            if a in ids and b in ids:
+                for i, j in {(ids[a], ids[b]), (ids[b], ids[a])}:
+                    total[i, j] += price
+                    given[i, j] += 1
+        missing = given == 0
+        np.fill_diagonal(missing, missing.diagonal() & several)
+        if missing.any() and ANY not in self.between:
+            a, b = (groups[number] for number in np.argwhere(missing)[0])
+            raise InputError(
+                f"{self.where}: has no price of a link between '{a}' and '{b}'; give it, or a row *,* for all others"
+            )
+        total[missing] = self.between.get(ANY, 0)
+        parts: npt.NDArray[np.int64] = np.rint(total / np.maximum(given, 1) * PARTS).astype(np.int64).clip(1)
+        alone = np.flatnonzero(~several)
+        parts[alone, alone] = parts.max(initial=1)
+        return parts
 
 
 def _rows(file: Path) -> list[list[str]]:

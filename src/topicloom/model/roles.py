@@ -24,7 +24,16 @@ from topicloom.model.filters import Protocol
 SUBSCRIBES, PUBLISHES = np.uint8(1), np.uint8(2)
 BOTH = SUBSCRIBES | PUBLISHES
 ROLES = {"sub": SUBSCRIBES, "pub": PUBLISHES, "both": BOTH}
-_NAME = {int(role): name for name, role in ROLES.items()}
+ROLE_NAMES = {int(role): name for name, role in ROLES.items()}
+# As logs spell them; who does not say does both.
+_SPELLINGS = {
+    "": BOTH,
+    **ROLES,
+    "subscribe": SUBSCRIBES,
+    "subscriber": SUBSCRIBES,
+    "publish": PUBLISHES,
+    "publisher": PUBLISHES,
+}
 
 Ids = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
@@ -64,7 +73,7 @@ class Roles:
             {
                 "node": pa.array(node_names, pa.string()).take(pa.array(self.node[order])),
                 "topic": pa.array(self.patterns, pa.string()).take(pa.array(self.pattern[order])),
-                "role": pa.array([_NAME[role] for role in self.role[order].tolist()], pa.string()),
+                "role": pa.array([ROLE_NAMES[role] for role in self.role[order].tolist()], pa.string()),
             }
         )
 
@@ -77,23 +86,37 @@ def _by_node(nodes: list[int], names: list[str], chosen: npt.NDArray[np.bool_]) 
     return {node: tuple(each) for node, each in found.items()}
 
 
+def known_roles(column: pa.Array | pa.ChunkedArray) -> Bits:
+    """A column of roles as bits, 0 where it holds something else."""
+    texts = pc.fill_null(column, "")
+    found = pc.fill_null(pc.index_in(texts, value_set=pa.array(_SPELLINGS, texts.type)), len(_SPELLINGS))
+    bits: Bits = np.array([*_SPELLINGS.values(), 0], np.uint8)[np.asarray(found)]
+    return bits
+
+
 def role_bits(column: pa.ChunkedArray, where: str) -> Bits:
     """A column of `sub`, `pub` and `both` as bits."""
-    names = list(ROLES)
-    found = pc.index_in(column, value_set=pa.array(names, column.type))
-    wrong = pc.index(pc.is_null(found), True).as_py()
-    if wrong >= 0:
-        raise InputError(f"role '{column[wrong].as_py()}'; known are {', '.join(names)}", file=where, row=wrong + 1)
-    bits: Bits = np.array(list(ROLES.values()), np.uint8)[found.to_numpy()]
+    bits = known_roles(column)
+    wrong = np.flatnonzero(bits == 0)
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(f"role '{column[row].as_py()}'; known are {', '.join(ROLES)}", file=where, row=row + 1)
     return bits
 
 
 def resolve(
-    patterns: tuple[str, ...], nodes: Ids, pattern: Ids, role: Bits, protocol: Protocol | None
+    patterns: tuple[str, ...],
+    nodes: Ids,
+    pattern: Ids,
+    role: Bits,
+    protocol: Protocol | None,
+    *,
+    assume_publishers: bool = True,
 ) -> tuple[tuple[str, ...], Ids, Ids, Roles]:
     """Names of the topics, node and topic of every row that needs links, and the roles.
 
-    Rows are given by node and pattern; the patterns are sorted.
+    Rows are given by node and pattern; the patterns are sorted. What is wanted and nobody publishes is taken to be
+    published by its subscribers, or needs no links.
     """
     patterns, pattern, staying = _own_filters(patterns, pattern, protocol)
     kept = pattern >= 0
@@ -103,6 +126,8 @@ def resolve(
     group, heard, spoken = _groups(patterns, wanted, published, protocol)
     # Who only publishes what nobody wants has nothing to do with it.
     role = np.where(heard[pattern], role, role & SUBSCRIBES)
+    if not assume_publishers:
+        role = np.where(spoken[pattern], role, role & PUBLISHES)
     needed = role > 0
     nodes, pattern, role = nodes[needed], pattern[needed], role[needed]
     labels = _labels(patterns, group, np.unique(group[pattern]), wanted, protocol)

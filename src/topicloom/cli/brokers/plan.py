@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topicloom.deploy.planning.flows import Message
     from topicloom.deploy.planning.plan import Route
     from topicloom.deploy.planning.routes import BrokenTopic
-    from topicloom.model import Overlay
+    from topicloom.model import Interest, Overlay, Prices, Rates
 
 EXAMPLES = """\b
 Example:
@@ -25,6 +25,8 @@ Example:
       --out plan.json
   topicloom plan subs.parquet overlay.parquet --fleet fleet.toml \\
       --target rabbitmq --relays allow --out plan.json
+  topicloom plan subs.parquet overlay.parquet --fleet fleet.toml \\
+      --prices latency.csv --rates rates.csv --out plan.json
 """
 
 _SHOWN_PIECES = 4
@@ -48,13 +50,14 @@ def command(
         typer.Option("--relays", help="Whether brokers may pass on what they do not want, where a topic needs it."),
     ] = "forbid",
     costs: options.PriceFile,
+    messages: options.RateFile,
     printing: options.Printing,
 ) -> None:
     """Plan the links of real brokers, free of loops.
 
-    Each topic gets a shallow tree of links, or with prices its cheapest, so that every message reaches every subscriber
-    once. The plan holds no
-    passwords; `topicloom render` makes configurations from it.
+    Each topic gets a shallow tree of links, or with prices its cheapest, by traffic times price where rates are known.
+    So every message reaches every subscriber once. The plan holds no passwords; `topicloom render` makes configurations
+    from it.
     """
     from topicloom.deploy import BrokenTopicsError, Fleet, make_plan, write_plan
     from topicloom.model import Overlay
@@ -65,18 +68,20 @@ def command(
     with printing.working() as working:
         interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
-        prices = costs.read(places, interest)
+        prices, rates = costs.read(places, interest), messages.read()
         try:
             plan = working.do(
                 "routing topics",
-                lambda: make_plan(interest, links, places, target=target, relays=relays == "allow", prices=prices),
+                lambda: make_plan(
+                    interest, links, places, target=target, relays=relays == "allow", prices=prices, rates=rates
+                ),
                 if_slow=COMPILING,
             )
         except BrokenTopicsError as error:
             _print_broken(error.broken, json=printing.json)
             raise
     write_plan(plan, out)
-    facts = _facts(plan, links, places) | {"out": str(out)}
+    facts = _facts(plan, links, places) | _costs(plan, interest, prices, rates) | {"out": str(out)}
     if printing.json:
         output.print_json(facts)
     else:
@@ -106,6 +111,18 @@ def _facts(plan: Plan, overlay: Overlay, fleet: Fleet) -> dict[str, Any]:
     }
 
 
+def _costs(plan: Plan, interest: Interest, prices: Prices | None, rates: Rates | None) -> dict[str, Any]:
+    """What the plan's links, ways and messages come to, where prices and rates tell."""
+    from topicloom.deploy.planning.plan_costs import plan_prices, plan_traffic
+
+    costs: dict[str, Any] = {} if prices is None else plan_prices(plan, interest, prices).to_dict()
+    if rates is not None:
+        traffic = rates.over(interest)
+        costs |= plan_traffic(plan, interest, traffic, prices).to_dict()
+        costs |= {"topics_without_rate": traffic.unrated, "rates_idle": traffic.idle}
+    return costs
+
+
 def _followed(plan: Plan) -> Iterator[tuple[Route, Message, str]]:
     """Where plans have filters: a message of every kind from every publisher."""
     for route in plan.routes:
@@ -119,6 +136,8 @@ def _passing(route: Route, message: Message, source: str) -> set[str]:
 
 
 def _print(facts: dict[str, Any]) -> None:
+    from topicloom.metrics.facts import cost_facts
+
     output.print_facts(
         [
             ("brokers", numbers.count(facts["brokers"])),
@@ -131,6 +150,9 @@ def _print(facts: dict[str, Any]) -> None:
             ("max hops", numbers.count(facts["max_hops"])),
             ("topics with relays", numbers.count(len(facts["relays"]))),
             *([("passed on where nobody wants it", numbers.count(facts["passed_on"]))] if facts["passed_on"] else []),
+            *cost_facts(facts),
+            *_unless_zero("topics without a rate", facts.get("topics_without_rate", 0)),
+            *_unless_zero("rates of what nobody wants or publishes", facts.get("rates_idle", 0)),
         ]
     )
     for topic in facts["topics_nobody_wants"]:
@@ -139,6 +161,10 @@ def _print(facts: dict[str, Any]) -> None:
         output.say(output.one_line(f"  {row['topic']}: relayed by {_some(row['relays'])}"))
     if len(facts["relays"]) > _SHOWN_RELAYED:
         output.say(f"  and {numbers.count(len(facts['relays']) - _SHOWN_RELAYED)} more, which --json lists")
+
+
+def _unless_zero(label: str, number: int) -> list[tuple[str, output.Cell]]:
+    return [(label, numbers.count(number))] if number else []
 
 
 def _print_broken(broken: tuple[BrokenTopic, ...], *, json: bool) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,10 +18,13 @@ from topicloom.present import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
+
     from topicloom.churn.assumptions import AssumptionRow
     from topicloom.churn.maintainer import Maintainer
     from topicloom.churn.state import LivingState, Outcome
     from topicloom.churn.trace import TraceRow
+    from topicloom.model import Interest
     from topicloom.model.events import Event
 
 EXAMPLES = """\b
@@ -119,6 +122,7 @@ def command(
             checked_paths.require_writable(file, *inputs)
     with printing.working() as working, ExitStack() as stack:
         interest = subs.read(working)
+        require_plain_topics(interest)
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         due = working.do(f"reading {events.name}", lambda: read_events(events))
         run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
@@ -126,11 +130,15 @@ def command(
         begin = partial(living, given, settings, state, recover=recover, constraints=constraints)
         living_state = working.do("making ready", lambda: stack.enter_context(begin()))
         working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
-        result = working.do("writing", lambda: _written(living_state, out, out_subs))
+        result = working.do("writing", lambda: _written(living_state, interest, out, out_subs))
     if trace is not None:
         write_trace(run.rows, trace)
     if assumptions is not None:
         write_assumptions(run.assumptions, assumptions)
+    if result["silent"] and not printing.json:
+        print(
+            f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more", file=sys.stderr
+        )
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
     if printing.json:
         output.print_json(facts)
@@ -139,7 +147,7 @@ def command(
         printing.written(out)
     for row in [row for row in run.rows if row.error is not None][:1]:
         others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
-        print(output.one_line(f"topicloom: refused event {row.event}: {row.error}{others}"), file=sys.stderr)
+        output.complain(f"refused event {row.event}: {row.error}{others}")
     if constraints is not None and tell_of_blocked(living_state.maintainer.overlay(), constraints):
         raise typer.Exit(1)
 
@@ -219,11 +227,29 @@ def _require_whole(maintainer: Maintainer, event: Event) -> None:
         raise AssertionError(f"after event {event.id} topic '{broken[0]}' is not connected")
 
 
-def _written(state: LivingState, out: Path, out_subs: Path | None) -> dict[str, Any]:
+def require_plain_topics(interest: Interest) -> None:
+    """Refuse filters: events say which topics nodes want, and maintainers take them as plain names."""
+    from topicloom.errors import InputError
+
+    if interest.roles is not None and interest.roles.protocol is not None:
+        raise InputError("maintainers know plain topics, no filters; design anew for those", "filters")
+
+
+def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | None) -> dict[str, Any]:
+    import pyarrow.parquet
+
+    from topicloom.files.atomic import replacing
+    from topicloom.model import Interest
+
     overlay = state.maintainer.overlay()
+    subscriptions = overlay.interest.to_arrow()
+    if before.roles is not None:
+        subscriptions = _with_roles(subscriptions, before)
+        overlay = replace(overlay, interest=Interest.from_arrow(subscriptions))
     overlay.write(out)
     if out_subs is not None:
-        overlay.interest.write(out_subs)
+        with replacing(out_subs) as temporary:
+            pyarrow.parquet.write_table(subscriptions, temporary)
     degrees = overlay.degrees
     return {
         "nodes": overlay.interest.node_count,
@@ -232,7 +258,15 @@ def _written(state: LivingState, out: Path, out_subs: Path | None) -> dict[str, 
         "average_degree": float(degrees.mean()),
         "max_degree": int(degrees.max(initial=0)),
         "last_event": state.last_event,
+        "silent": 0 if overlay.interest.roles is None else overlay.interest.roles.unspoken,
     }
+
+
+def _with_roles(subscriptions: pa.Table, before: Interest) -> pa.Table:
+    """Subscriptions with the roles that they had before; new ones do both."""
+    known = {(row["node"], row["topic"]): row["role"] for row in before.to_arrow().to_pylist()}
+    roles = [known.get((row["node"], row["topic"]), "both") for row in subscriptions.to_pylist()]
+    return subscriptions.append_column("role", [roles])
 
 
 def _print(facts: dict[str, Any]) -> None:

@@ -63,6 +63,7 @@ def command(
     are reported and not applied. Ctrl-C ends it; the same command goes on.
     """
     from topicloom.churn import Settings
+    from topicloom.errors import InputError
     from topicloom.model import Overlay
     from topicloom.pipeline.stream import event_lines, follow
 
@@ -70,6 +71,10 @@ def command(
     telling = _Telling(json=printing.json)
     with printing.working(spark) as working:
         interest = subs.read(working)
+        if interest.roles is not None:
+            raise InputError(
+                "stream takes all to subscribe and publish; maintain knows roles", "role_column", "filters"
+            )
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         with on_spark(working, spark, "topicloom stream") as work:
             try:

@@ -19,6 +19,7 @@ Example:
   topicloom ingest logs/*.csv.gz --out fleet
   topicloom ingest audit.jsonl --node-column broker --topic-column filter \\
       --where "action = 'subscribe'" --out fleet
+  topicloom ingest audit.csv --role-column event --filters mqtt --out fleet
   topicloom ingest follows.tsv --no-header --graph directed --out follows
 """
 
@@ -49,6 +50,24 @@ def command(
             "--topic-column",
             metavar="NAME",
             help="Column that names the topic, likewise (topic, or the second).",
+            show_default=False,
+        ),
+    ] = None,
+    role_column: Annotated[
+        str | None,
+        typer.Option(
+            "--role-column",
+            metavar="NAME",
+            help="Column that says whether the node subscribes (sub), publishes (pub) or both, likewise (role, where "
+            "there is one; '' for none).",
+            show_default=False,
+        ),
+    ] = None,
+    filters: Annotated[
+        Literal["mqtt", "nats", "amqp"] | None,
+        typer.Option(
+            "--filters",
+            help="Topics are filters with this protocol's wildcards; rows with malformed ones are bad.",
             show_default=False,
         ),
     ] = None,
@@ -109,6 +128,8 @@ def command(
     reading = IngestOptions(
         node_column=node_column,
         topic_column=topic_column,
+        role_column=role_column,
+        filters=filters,
         separator={"\\t": "\t"}.get(separator, separator) if separator else separator,
         header=not no_header,
         where=where,
@@ -143,6 +164,7 @@ def _print(manifest: Manifest) -> None:
             ("bad rows", numbers.count(counts.bad)),
             *((f"  {reason}", numbers.count(number)) for reason, number in counts.bad_by_reason.items()),
             *_unless_zero("self-loops", counts.self_loops),
+            *_unless_zero("published, wanted by nobody", counts.unheard),
             ("repeats", numbers.count(counts.repeats)),
             *([] if counts.users is None else [("users", numbers.count(counts.users))]),
             ("nodes", numbers.count(counts.nodes)),

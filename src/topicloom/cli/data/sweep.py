@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,13 +11,15 @@ import typer
 
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.grid_work import run_and_write
+from topicloom.errors import InputError
 from topicloom.present import numbers
 
 EXAMPLES = """\b
 Example:
   topicloom sweep grid.toml --out results
   topicloom sweep grid.toml --out results --master spark://host:7077
-  topicloom sweep grid.toml --fleet fleet.toml --out results
+  topicloom sweep grid.toml --fleet fleet.toml --prices latency.csv \\
+      --out results
 
 \b
 A SPEC, in which a list means all of its values:
@@ -46,6 +49,7 @@ def command(
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to; new, or one that a sweep wrote.")
     ],
     limits: options.FleetLimits,
+    costs: options.PriceFile,
     spark: options.Spark,
     printing: options.Printing,
 ) -> None:
@@ -59,9 +63,13 @@ def command(
     from topicloom.pipeline.sweeps.sweep_spec import read_spec
 
     read = read_spec(spec)
+    if costs.prices is not None and any(row.workload.synthetic is not None for row in read.rows):
+        raise InputError("prices are of nodes that a file names; leave out synthetic workloads, or prices", "prices")
     fleet = limits.read()
     with printing.working(spark) as working:
-        plan = working.do("looking for finished cells", lambda: plan_sweep(read, out, fleet))
+        plan = working.do(
+            "looking for finished cells", lambda: plan_sweep(read, out, fleet, partial(costs.read, fleet))
+        )
         result = run_and_write(
             working,
             spark,

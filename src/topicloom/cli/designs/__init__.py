@@ -5,5 +5,6 @@
 - `design`
 - `designers`
 - `generate`
+- `improve`
 - `measure`
 """

@@ -10,20 +10,19 @@ import typer
 from topicloom.cli.designs.measure import proved
 from topicloom.cli.shared import options, output
 from topicloom.cli.shared.algorithm_options import prepared_each, taking
-from topicloom.cli.shared.design_work import constraints_of, designer_options, run_designer
+from topicloom.cli.shared.design_work import constraints_of, designer_options, run_designer, tell_of_blocked
 from topicloom.cli.shared.progress import Working
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from topicloom.algorithms import Prepared
-    from topicloom.designers import Designer
-    from topicloom.model import Constraints, Interest, Prices
+    from topicloom.designers import DesignRun
+    from topicloom.model import Prices
 
 EXAMPLES = """\b
 Example:
   topicloom compare subs.parquet
   topicloom compare subs.parquet --algorithms gpm,random-m --max-degree 8
-  topicloom compare subs.parquet --fleet fleet.toml
+  topicloom compare subs.parquet --fleet fleet.toml --prices latency.csv
 """
 
 DEFAULT_ALGORITHMS = "gm,minmax-oda,low-oda,cd-oda-2,ring-per-topic"
@@ -72,37 +71,32 @@ def command(
         interest = subs.read(working)
         constraints = constraints_of(fleet, interest)
         prices = costs.read(fleet, interest)
-        rows = [
-            _measured(working, prepared, interest, constraints, prices, diameters=not no_diameters) for prepared in each
-        ]
+        results = [run_designer(working, prepared, interest, constraints, prices) for prepared in each]
+        rows = [_measured(working, result, prices, diameters=not no_diameters) for result in results]
         bounds = proved(working, interest) if bound else {}
     rows = [row | bounds for row in rows]
     if printing.json:
         output.print_json(rows)
     else:
         _print(rows, diameters=not no_diameters)
+    if constraints is not None:
+        any(tell_of_blocked(result.overlay, constraints) for result in results)
 
 
-def _measured(
-    working: Working,
-    prepared: Prepared[Designer],
-    interest: Interest,
-    constraints: Constraints | None,
-    prices: Prices | None,
-    *,
-    diameters: bool,
-) -> dict[str, Any]:
-    from topicloom.metrics import measure
+def _measured(working: Working, result: DesignRun, prices: Prices | None, *, diameters: bool) -> dict[str, Any]:
+    from topicloom.metrics import measure, measure_prices
 
-    result = run_designer(working, prepared, interest, constraints, prices)
-    provenance = result.overlay.provenance
+    overlay = result.overlay
+    interest, provenance = overlay.interest, overlay.provenance
     assert provenance is not None
-    measures = working.do(f"measuring {prepared.name}", lambda: measure(interest, result.overlay, diameters=diameters))
+    name = provenance.algorithm
+    measures = working.do(f"measuring {name}", lambda: measure(interest, overlay, diameters=diameters))
     return {
-        "algorithm": prepared.name,
+        "algorithm": name,
         "parameters": dict(provenance.parameters),
         "seed": provenance.seed,
         **measures.to_dict(),
+        **({} if prices is None else measure_prices(interest, overlay, prices).to_dict()),
         "seconds": result.seconds,
     }
 
@@ -120,6 +114,8 @@ def _print(rows: Sequence[dict[str, Any]], *, diameters: bool) -> None:
         ("unreach-\nable", "unreachable", numbers.count),
         ("seconds", "seconds", numbers.seconds),
     ]
+    if "price" in rows[0]:
+        columns[-1:-1] = [("price", "price", numbers.mean), ("longest\nway", "longest_way", numbers.mean)]
     columns = [column for column in columns if diameters or "diameter" not in column[1]]
     for title, measure, least in (("links", "edges", "links_bound"), ("max deg.", "max_degree", "max_degree_bound")):
         if least in rows[0]:

@@ -72,10 +72,10 @@ def command(
     fleet = limits.read()
     if fleet is not None:
         require_constrainable(prepared.algorithm)
-        _require_not_on_spark(on_spark)
     if costs.prices is not None:
         require_pricing(prepared.algorithm)
     if on_spark:
+        _require_not_on_spark(fleet=limits.fleet, prices=costs.prices, filters=subs.filters)
         facts = _design_on_spark(prepared, subs.path, out, spark, printing)
     else:
         _require_no_spark(spark)
@@ -101,11 +101,12 @@ def command(
         _tell_of_pieces(facts)
 
 
-def _require_not_on_spark(on_spark: bool) -> None:
+def _require_not_on_spark(**given: object) -> None:
     from topicloom.errors import InputError
 
-    if on_spark:
-        raise InputError("fleet is not for designs on Spark; leave out spark, or fleet", "fleet", "spark")
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} is not for designs on Spark; leave out spark, or {name}", name, "spark")
 
 
 def _require_no_spark(spark: options.Spark) -> None:

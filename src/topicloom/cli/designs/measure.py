@@ -10,7 +10,7 @@ from topicloom.present import numbers
 if TYPE_CHECKING:
     from topicloom.cli.shared.progress import Working
     from topicloom.metrics import Measures
-    from topicloom.model import Interest
+    from topicloom.model import Interest, Overlay, Prices, Rates
 
 EXAMPLES = """\b
 Example:
@@ -18,7 +18,7 @@ Example:
   topicloom measure subs.parquet overlay.parquet --json \\
       --topics topics.parquet
   topicloom measure subs.parquet overlay.parquet --fleet fleet.toml \\
-      --prices latency.csv
+      --prices latency.csv --rates rates.csv
 """
 
 
@@ -31,25 +31,27 @@ def command(
     bound: options.Bound = False,
     limits: options.FleetLimits,
     costs: options.PriceFile,
+    messages: options.RateFile,
     printing: options.Printing,
 ) -> None:
     """Say how good an overlay is.
 
-    Components, support, degrees, topic diameters, and the relays that topics in pieces need.
+    Components, support, degrees, topic diameters, and the relays that topics in pieces need; with prices and rates what
+    links, ways and traffic cost.
     """
-    from topicloom.metrics import measure_prices, summarise, topic_measures
+    from topicloom.metrics import summarise, topic_measures
+    from topicloom.metrics.facts import cost_facts
     from topicloom.model import Overlay
 
     if topics is not None:
         checked_paths.require_writable(topics, subs.path, overlay)
-    fleet = limits.read()
+    fleet, rates = limits.read(), messages.read()
     with printing.working() as working:
         interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
         bounds = proved(working, interest) if bound else {}
-        prices = costs.read(fleet, interest)
-        cost = {} if prices is None else measure_prices(interest, links, prices).to_dict()
+        cost = measured_costs(links, costs.read(fleet, interest), rates)
     if topics is not None:
         rows.write(topics)
     whole = summarise(rows, links.degrees)
@@ -58,13 +60,7 @@ def command(
         return
     print_measures(whole)
     if cost:
-        output.print_facts(
-            [
-                ("price of all links", numbers.mean(cost["price"])),
-                ("price of all topics' cheapest trees", numbers.mean(cost["tree_price"])),
-                ("longest way through one of them", numbers.mean(cost["longest_way"])),
-            ]
-        )
+        output.print_facts(cost_facts(cost))
     if bounds:
         output.print_facts(
             [
@@ -98,6 +94,18 @@ def print_measures(measures: Measures) -> None:
         ]
     facts += [("relays", numbers.count(measures.relays)), ("unreachable", numbers.count(measures.unreachable))]
     output.print_facts(facts)
+
+
+def measured_costs(overlay: Overlay, prices: Prices | None, rates: Rates | None) -> dict[str, float | None]:
+    """What links, ways and traffic cost, as far as prices and rates tell."""
+    from topicloom.metrics import measure_prices, measure_traffic
+
+    cost: dict[str, float | None] = {}
+    if prices is not None:
+        cost |= measure_prices(overlay.interest, overlay, prices).to_dict()
+    if rates is not None:
+        cost |= measure_traffic(overlay.interest, overlay, rates, prices).to_dict()
+    return cost
 
 
 def proved(working: Working, interest: Interest) -> dict[str, int]:

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from topicloom.cli.designs.measure import measured_costs
 from topicloom.cli.shared import checked_paths, options, output
 
 if TYPE_CHECKING:
+    from topicloom.model import Overlay
     from topicloom.report import Results
 
 EXAMPLES = """\b
 Example:
   topicloom report results/
   topicloom report subs.parquet gm.parquet gpm.parquet --out plans.html
+  topicloom report subs.parquet gm.parquet --fleet fleet.toml \\
+      --prices latency.csv --rates rates.csv
   topicloom report trace.parquet --out churn.html
   topicloom report net plan.parquet cost.json
 """
@@ -47,6 +51,9 @@ def command(
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")] = "Topicloom report",
     no_diameters: options.NoDiameters = False,
     columns: options.InterestColumns,
+    limits: options.FleetLimits,
+    costs: options.PriceFile,
+    messages: options.RateFile,
     printing: options.Printing,
 ) -> None:
     """Make a page of results to look at and to print.
@@ -61,11 +68,22 @@ def command(
     found = find_files(paths, node_column=columns.node_column, topic_column=columns.topic_column)
     target = out or _beside(paths)
     checked_paths.require_writable(target, *(path for group in found.paths.values() for path in group), ending=".html")
+    fleet, rates = limits.read(), messages.read()
+
+    def costs_of(overlay: Overlay) -> dict[str, float | None]:
+        return measured_costs(overlay, costs.read(fleet, overlay.interest), rates)
+
     with printing.working() as working:
         results = working.do(
             "reading and measuring",
             lambda: read_results(
-                found, node_column=columns.node_column, topic_column=columns.topic_column, diameters=not no_diameters
+                found,
+                node_column=columns.node_column,
+                topic_column=columns.topic_column,
+                role_column=columns.role_column,
+                filters=columns.filters,
+                diameters=not no_diameters,
+                costs=costs_of,
             ),
         )
         html = working.do("drawing", lambda: page_html(results, title=title))

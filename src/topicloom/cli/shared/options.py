@@ -15,7 +15,7 @@ from topicloom.errors import InputError
 
 if TYPE_CHECKING:
     from topicloom.deploy import Fleet
-    from topicloom.model import Interest, Prices
+    from topicloom.model import Interest, Prices, Rates
     from topicloom.pipeline import SparkOptions
 
 # Headings that the help of commands has.
@@ -91,6 +91,17 @@ class InterestColumns(SharedOptions):
             "--topic-column", metavar="NAME", help="Column of SUBS that names the topic.", rich_help_panel=READING
         ),
     ] = "topic"
+    role_column: Annotated[
+        str,
+        typer.Option(
+            "--role-column",
+            metavar="NAME",
+            help="Column of SUBS that says whether the node subscribes (sub), publishes (pub) or both; "
+            "without such a column all do both.",
+            rich_help_panel=READING,
+        ),
+    ] = "role"
+    filters: Filters = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,18 +117,6 @@ class InterestFile(InterestColumns):
             show_default=False,
         ),
     ]
-
-    role_column: Annotated[
-        str,
-        typer.Option(
-            "--role-column",
-            metavar="NAME",
-            help="Column of SUBS that says whether the node subscribes (sub), publishes (pub) or both; "
-            "without such a column all do both.",
-            rich_help_panel=READING,
-        ),
-    ] = "role"
-    filters: Filters = None
 
     @property
     def path(self) -> Path:
@@ -208,8 +207,11 @@ class Printing(SharedOptions):
     json: Json = False
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.", rich_help_panel=PRINTING),
+        typer.Option("--quiet", "-q", help="Print errors and nothing else, or JSON.", rich_help_panel=PRINTING),
     ] = False
+
+    def __post_init__(self) -> None:
+        output.be_quiet(self.quiet)
 
     def working(self, spark: Spark | None = None) -> Working:
         """Shows work going on, unless that is not wanted, or Spark itself shows what it does."""
@@ -217,8 +219,7 @@ class Printing(SharedOptions):
 
     def written(self, path: object, what: str = "") -> None:
         """Say where something was written."""
-        if not self.quiet:
-            output.say(f"{what} written to {output.one_line(str(path))}".lstrip())
+        output.say(f"{what} written to {output.one_line(str(path))}".lstrip())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +259,7 @@ class PriceFile(SharedOptions):
             "--prices",
             metavar="FILE",
             help="CSV file with columns source, target and price, of nodes, or of regions that a fleet file names: "
-            "latency or money.",
+            "latency or money. A row *,* is for all others.",
             show_default=False,
         ),
     ] = None
@@ -268,20 +269,45 @@ class PriceFile(SharedOptions):
         from dataclasses import replace
 
         from topicloom.model import Prices
+        from topicloom.model.prices import ANY
 
         if self.prices is None:
             return None
         given = Prices.read(self.prices)
-        if given.names.issuperset(interest.node_names):
+        others = ANY in given.between
+        if given.names.issuperset(interest.node_names) or (
+            others and (not given.names or not given.names.isdisjoint(interest.node_names))
+        ):
             return given
         rules = {} if fleet is None else {name: fleet.constraints.rule(name).region for name in interest.node_names}
         for name in interest.node_names:
-            if name not in given.names and rules.get(name) is None:
+            if not others and name not in given.names and rules.get(name) is None:
                 raise InputError(
                     f"{self.prices}: does not name '{name}'; give prices of all nodes, or a fleet with its region",
                     "fleet",
                 )
         return replace(given, regions={name: region for name, region in rules.items() if region is not None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateFile(SharedOptions):
+    """How many messages there are."""
+
+    rates: Annotated[
+        Path | None,
+        typer.Option(
+            "--rates",
+            metavar="FILE",
+            help="CSV file with columns topic and rate: messages in a unit of time, of known topic names.",
+            show_default=False,
+        ),
+    ] = None
+
+    def read(self) -> Rates | None:
+        """The rates, where they are given."""
+        from topicloom.model import Rates
+
+        return None if self.rates is None else Rates.read(self.rates)
 
 
 Recover = Annotated[

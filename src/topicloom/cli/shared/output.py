@@ -22,6 +22,8 @@ Cell = str | Number
 # Wide enough for any table: what is piped has no width.
 _UNLIMITED = 10_000
 
+_quiet = False
+
 
 class _Console(Console):
     """A console that leaves closed pipes to whoever runs the command."""
@@ -32,12 +34,25 @@ class _Console(Console):
 
 def _console() -> Console:
     unlimited = not sys.stdout.isatty() and not os.environ.get("COLUMNS")
-    return _Console(width=_UNLIMITED if unlimited else None, highlight=False, markup=False, emoji=False)
+    width = _UNLIMITED if unlimited else None
+    return _Console(width=width, highlight=False, markup=False, emoji=False, quiet=_quiet)
+
+
+def be_quiet(quiet: bool) -> None:
+    """Print nothing from now on but JSON and what is wrong; or print everything again."""
+    global _quiet
+    _quiet = quiet
 
 
 def say(text: str) -> None:
     """Print plain text."""
-    print(text)
+    if not _quiet:
+        print(text, flush=True)
+
+
+def complain(text: str) -> None:
+    """Print what is wrong in one line, on stderr."""
+    print(f"topicloom: {one_line(text)}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Any) -> None:

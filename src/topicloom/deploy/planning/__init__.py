@@ -10,6 +10,8 @@
 - `make_plan`: From subscriptions, an overlay and a fleet to a plan.
 - `patterns`: MQTT patterns: what two of them share, and names that stand for all that they match.
 - `plan`: A plan: which broker connects to which, and along which tree each topic goes.
+- `plan_costs`: What a plan costs: links, ways and messages.
 - `plan_file`: Plans as JSON files: one broker, link or topic a line, so that version control shows what changed.
 - `routes`: A tree for every topic, over the links of an overlay.
+- `source_settings`: How to ask a broker who subscribes and publishes what.
 """

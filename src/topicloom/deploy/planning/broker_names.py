@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from topicloom.errors import InputError
+from topicloom.model.filters import AMQP, MQTT, Protocol
 
 # A name that is kept short ends in this and a hash; no encoded name holds it.
 _CUT = "~"
@@ -26,6 +27,10 @@ MOSQUITTO_LEVELS = 200
 RABBITMQ_BYTES = 80
 # A line of NATS' protocol may have 4,096 bytes, and holds more than the subject.
 NATS_BYTES = 3000
+ROUTING_KEY_BYTES = 255
+
+# The filters that each target has.
+FILTERS = {"mosquitto": MQTT, "rabbitmq": AMQP}
 
 _SHOWN = 60
 
@@ -45,16 +50,31 @@ def identifier(name: str) -> str:
     return f"{encoded[:_KEPT]}{_CUT}{hashlib.blake2b(name.encode(), digest_size=_HASH_BYTES).hexdigest()}"
 
 
-def require_names(target: str, topics: Iterable[str], *, wildcards: bool = False) -> None:
-    """An error where a target cannot carry a topic's name, which may have MQTT's wildcards if `wildcards` says so."""
+def require_names(target: str, topics: Iterable[str]) -> None:
+    """An error where a target cannot carry a topic's name."""
     for topic in topics:
-        problem = name_problem(target, _without_wildcards(topic) if wildcards else topic)
+        problem = name_problem(target, topic)
         if problem is not None:
             raise InputError(f"topic {quoted(topic)}: {problem}")
 
 
-def _without_wildcards(filter_: str) -> str:
-    """A name that is as long as a filter and matches it."""
+def require_filters(target: str, protocol: Protocol, topics: Iterable[str], filters: Iterable[str]) -> None:
+    """An error where a target cannot carry the filters of topics, each of which is called by one of them."""
+    if FILTERS.get(target) != protocol:
+        known = " and ".join(f"{name} with {one.name}" for name, one in FILTERS.items())
+        raise InputError(f"plans with filters are for {known}, not for {target} with {protocol.name}")
+    if target == "rabbitmq":
+        # A topic is an exchange, and its filters are routing keys.
+        require_names(target, topics)
+    for filter_ in filters:
+        protocol.require(filter_)
+        problem = routing_key_problem(filter_) if target == "rabbitmq" else mosquitto_problem(_one_name(filter_))
+        if problem is not None:
+            raise InputError(f"topic {quoted(filter_)}: {problem}")
+
+
+def _one_name(filter_: str) -> str:
+    """A name that is as long as a filter of MQTT and matches it."""
     return "/".join("-" if level in ("+", "#") else level for level in filter_.split("/"))
 
 
@@ -112,6 +132,11 @@ def nats_problem(topic: str) -> str | None:
     if wildcard is not None:
         return f"has the wildcard '{wildcard}', which no message can have in its subject; give the names it stands for"
     return _unreadable(topic) or _too_long(topic, NATS_BYTES, "a subject of NATS")
+
+
+def routing_key_problem(filter_: str) -> str | None:
+    """Why RabbitMQ can bind nothing by this filter; None where it can."""
+    return _unreadable(filter_) or _too_long(filter_, ROUTING_KEY_BYTES, "a routing key")
 
 
 def _unreadable(topic: str) -> str | None:

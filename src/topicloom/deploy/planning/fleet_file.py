@@ -17,6 +17,7 @@ from typing import Any
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.delivery import Delivery, delivery_from
 from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
+from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints, NodeRule
 
@@ -37,6 +38,8 @@ _PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
 # How files get to brokers, which plans do not hold.
 _DELIVERY = "apply"
+# How brokers are asked who subscribes, which plans do not hold.
+_SOURCE = "collect"
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ class Broker:
 class Fleet:
     """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise.
 
-    `constraints` say which links there may be, `deliveries` how a file gets to a broker, where that is said.
+    `constraints` say which links there may be, `sources` how a broker is asked who subscribes and `deliveries` how a
+    file gets to it, where that is said.
     """
 
     brokers: Mapping[str, Broker]
@@ -75,6 +79,7 @@ class Fleet:
     topic_qos: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     where: str = "fleet"
     constraints: Constraints = field(default_factory=Constraints)
+    sources: Mapping[str, SourceSettings] = field(default_factory=lambda: MappingProxyType({}))
     deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
@@ -92,13 +97,14 @@ class Fleet:
         """From the tables of a fleet file; `where` names them in errors."""
         _known(tables, ("defaults", "brokers", "topics", *_PAIR_TABLES), where)
         defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
-        _known(defaults, (*_DEFAULT_KEYS, _DELIVERY), f"{where}: defaults")
+        _known(defaults, (*_DEFAULT_KEYS, _SOURCE, _DELIVERY), f"{where}: defaults")
         brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
         if not brokers:
             raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
-        shared = {key: value for key, value in defaults.items() if key not in ("qos", _DELIVERY)}
+        shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
+        sources = _sources(defaults.get(_SOURCE), brokers, where)
         deliveries = _deliveries(defaults.get(_DELIVERY), brokers, where)
-        brokers = {name: _without_delivery(table) for name, table in brokers.items()}
+        brokers = {name: _without(table, _SOURCE, _DELIVERY) for name, table in brokers.items()}
         topics = _table(tables.get("topics", {}), f"{where}: topics")
         return cls(
             MappingProxyType(
@@ -113,6 +119,7 @@ class Fleet:
             ),
             where,
             _constraints(tables, brokers, shared, where),
+            sources,
             deliveries,
         )
 
@@ -125,8 +132,8 @@ class Fleet:
                 )
 
 
-def _without_delivery(table: Any) -> Any:
-    return {key: value for key, value in table.items() if key != _DELIVERY} if isinstance(table, Mapping) else table
+def _without(table: Any, *keys: str) -> Any:
+    return {key: value for key, value in table.items() if key not in keys} if isinstance(table, Mapping) else table
 
 
 def _deliveries(shared: Any, brokers: Mapping[str, Any], where: str) -> Mapping[str, Delivery]:
@@ -139,6 +146,19 @@ def _deliveries(shared: Any, brokers: Mapping[str, Any], where: str) -> Mapping[
         given = {**common, **({} if own is None else _table(own, place))}
         if given:
             found[name] = delivery_from(given, place)
+    return MappingProxyType(found)
+
+
+def _sources(shared: Any, brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
+    """How brokers are asked who subscribes; what a broker says comes before what is said for all."""
+    common = {} if shared is None else _table(shared, f"{where}: defaults: {_SOURCE}")
+    found = {}
+    for name, table in brokers.items():
+        own = table.get(_SOURCE) if isinstance(table, Mapping) else None
+        place = f"{where}: broker {quoted(name)}: {_SOURCE}"
+        source = source_from(common, {} if own is None else _table(own, place), name, table, place)
+        if source is not None:
+            found[name] = source
     return MappingProxyType(found)
 
 

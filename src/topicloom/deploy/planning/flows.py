@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from topicloom.deploy.planning.patterns import closure, example
+from topicloom.model.filter_classes import name_classes
 from topicloom.model.filters import Protocol
 
 Pair = tuple[str, str]
@@ -65,7 +65,7 @@ def messages(wants: Patterns, publishes: Patterns, protocol: Protocol | None) ->
     """Names that stand for all messages of a topic that somebody publishes and somebody wants."""
     patterns = sorted({pattern for side in (wants, publishes) for each in side.values() for pattern in each})
     if protocol is not None:
-        patterns = list(dict.fromkeys(example(pattern) for pattern in closure(patterns, _MOST_NAMES)))
+        patterns = [one.name for one in name_classes(protocol, patterns, _MOST_NAMES)]
     for name in patterns:
         sources, wanting = (
             tuple(broker for broker, each in side.items() if _match(each, name, protocol))

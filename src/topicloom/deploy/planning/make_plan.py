@@ -8,16 +8,16 @@ from types import MappingProxyType
 from typing import Any
 
 from topicloom._version import __version__
-from topicloom.deploy.planning.broker_names import require_names
+from topicloom.deploy.planning.broker_names import require_filters, require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
 from topicloom.deploy.planning.routes import Routes, route, route_by_price
 from topicloom.errors import InputError
-from topicloom.model.filters import MQTT
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
+from topicloom.model.rates import Rates
 
 # By target, without and with TLS.
 _PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671), "nats": (7422, 7422)}
@@ -31,6 +31,7 @@ def make_plan(
     target: str = "mosquitto",
     relays: bool = False,
     prices: Prices | None = None,
+    rates: Rates | None = None,
 ) -> Plan:
     """Plan who connects to whom and which topics go over each link.
 
@@ -43,6 +44,7 @@ def make_plan(
         target: the kind of the brokers, `mosquitto`, `rabbitmq` or `nats`; names that it cannot carry are errors. NATS
             takes a tree of links alone, over which topics are relayed where they must.
         prices: of links; each topic then goes along its cheapest tree instead of a shallow one, without relays.
+        rates: of messages; with prices the cheapest tree is that of lowest traffic times price.
         relays: whether brokers may pass on topics that they do not want, where a topic is in pieces otherwise.
     """
     if target not in TARGETS:
@@ -53,7 +55,10 @@ def make_plan(
         raise InputError("trees by price take no relays; leave out the prices or the relays", "prices", "relays")
     # In a tree there is one way, whoever is on it.
     relays = relays or target == "nats"
-    trees = route(interest, overlay, relays=relays) if prices is None else route_by_price(interest, overlay, prices)
+    if prices is None:
+        trees = route(interest, overlay, relays=relays)
+    else:
+        trees = route_by_price(interest, overlay, prices, rates)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
     circle = circle_problem(target, used)
@@ -71,9 +76,7 @@ def _require_carried(interest: Interest, target: str) -> None:
     if roles is None or roles.protocol is None:
         require_names(target, interest.topic_names)
         return
-    if (target, roles.protocol) != ("mosquitto", MQTT):
-        raise InputError(f"plans with filters are for mosquitto with mqtt, not for {target} with {roles.protocol.name}")
-    require_names(target, roles.patterns, wildcards=True)
+    require_filters(target, roles.protocol, interest.topic_names, roles.patterns)
 
 
 def _with_port(broker: Broker, target: str) -> Broker:

@@ -12,14 +12,14 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Le
 
-from topicloom.deploy.planning.broker_names import name_problem, quoted, require_names
+from topicloom.deploy.planning.broker_names import name_problem, quoted, require_filters
 from topicloom.deploy.planning.fleet_file import Broker, broker_from
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.json_files import parsed_json
-from topicloom.model.filters import MQTT
+from topicloom.model.filters import protocol_of
 
 FORMAT = "topicloom plan 1"
 
@@ -161,13 +161,9 @@ def require_whole(plan: Plan, where: str) -> None:
 def _pattern_problem(target: str, route: Route) -> str | None:
     if route.filters is None:
         return name_problem(target, route.topic)
-    if route.filters != MQTT.name or target != "mosquitto":
-        return f"has filters of {quoted(route.filters)}; plans with filters are for mosquitto with mqtt"
     patterns = {pattern for side in route.sides for names in side.values() for pattern in names}
     try:
-        for pattern in sorted(patterns | {route.topic}):
-            MQTT.require(pattern)
-        require_names(target, patterns, wildcards=True)
+        require_filters(target, protocol_of(route.filters), [route.topic], sorted(patterns | {route.topic}))
     except InputError as error:
         return str(error)
     return None

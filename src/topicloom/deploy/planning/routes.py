@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.errors import InputError
-from topicloom.kernels.graphs.cheapest_trees import cheapest_trees
 from topicloom.kernels.graphs.components import find_root, join_topic, mark
 from topicloom.kernels.graphs.relays import node_components
 from topicloom.kernels.graphs.routing import route_topics
-from topicloom.metrics.link_prices import by_price
 from topicloom.metrics.neighbour_rows import LinkGraph
+from topicloom.metrics.traffic_trees import trees_by_price
 from topicloom.model.interest import Ids, Interest, Starts
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
+from topicloom.model.rates import Rates
 
 # How many topics and names an error lists; all of them are in its `broken`.
 _FEW = 3
@@ -75,19 +75,18 @@ def route(interest: Interest, overlay: Overlay, *, relays: bool = False) -> Rout
     return Routes(interest, start, upper, lower, root)
 
 
-def route_by_price(interest: Interest, overlay: Overlay, prices: Prices) -> Routes:
+def route_by_price(interest: Interest, overlay: Overlay, prices: Prices, rates: Rates | None = None) -> Routes:
     """Route every topic along its cheapest tree, hung from the middle of its longest way; relays are not taken.
 
-    A topic in pieces raises `BrokenTopicsError`.
+    With rates the cheapest is that of lowest traffic times price. A topic in pieces raises `BrokenTopicsError`.
     """
     paid = prices.over(interest).of(overlay.source, overlay.target)
-    rows = (interest.topic_start, interest.topic_nodes)
-    trees = cheapest_trees(*rows, *by_price(overlay.source, overlay.target, paid), interest.node_count)
-    broken = np.flatnonzero(trees[-1] > 1)
+    trees = trees_by_price(interest, overlay, paid, None if rates is None else rates.over(interest))
+    broken = np.flatnonzero(trees.pieces > 1)
     if len(broken):
         graph = LinkGraph.from_links(interest.node_count, overlay.source, overlay.target)
         raise _error(tuple(_broken(interest, graph, int(topic), False) for topic in broken), False)
-    return Routes(interest, *trees[:4])
+    return Routes(interest, trees.start, trees.upper, trees.lower, trees.root)
 
 
 def _rows(graph: LinkGraph) -> tuple[Starts, Ids, Starts, Ids]:

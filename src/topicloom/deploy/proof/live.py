@@ -302,7 +302,10 @@ def _allowed(plan: Plan) -> Constraints:
 
 
 def interest_of(plan: Plan, *, without: str | None = None) -> Interest:
-    """Who wants and publishes what by a plan, perhaps without one of its brokers."""
+    """Who wants and publishes what by a plan, perhaps without one of its brokers.
+
+    Roles stay as they are: what only that one published is silent, and needs no links.
+    """
     rows = [
         (broker, pattern, role)
         for route in plan.routes
@@ -312,7 +315,7 @@ def interest_of(plan: Plan, *, without: str | None = None) -> Interest:
         if broker != without
     ]
     filters = next((route.filters for route in plan.routes if route.filters), None)
-    return Interest.from_roles(rows, filters=filters)
+    return Interest.from_roles(rows, filters=filters, assume_publishers=False)
 
 
 def mended(overlay: Overlay, leaving: str, constraints: Constraints | None = None) -> list[Pair]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+from topicloom.deploy.existing.configured_files import configured_files
 from topicloom.deploy.planning.broker_names import identifier
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.errors import InputError
@@ -83,7 +84,7 @@ def read_brokers(paths: Sequence[Path]) -> tuple[Configured, ...]:
     A file is a broker of that name. A folder with a `mosquitto.conf` is one broker of the folder's name; in any other
     folder every `.conf` file and every folder with a `mosquitto.conf` is one.
     """
-    brokers = [_read_broker(name, file) for path in paths for name, file in _files(path)]
+    brokers = [_read_broker(name, file) for path in paths for name, file in configured_files(path, ".conf", _MAIN)]
     if not brokers:
         raise InputError(f"{', '.join(map(str, paths))}: has no .conf files; give configurations of Mosquitto")
     names = [broker.name for broker in brokers]
@@ -91,21 +92,6 @@ def read_brokers(paths: Sequence[Path]) -> tuple[Configured, ...]:
         if names.count(name) > 1:
             raise InputError(f"two configurations are both of broker '{name}'; give each file or folder its own name")
     return tuple(brokers)
-
-
-def _files(path: Path) -> Iterator[tuple[str, Path]]:
-    if path.is_file():
-        yield (path.absolute().parent.name if path.name == _MAIN else path.stem), path
-    elif (path / _MAIN).is_file():
-        yield path.absolute().name, path / _MAIN
-    elif path.is_dir():
-        for entry in sorted(path.iterdir()):
-            if entry.suffix == ".conf" and entry.is_file():
-                yield entry.stem, entry
-            elif (entry / _MAIN).is_file():
-                yield entry.name, entry / _MAIN
-    else:
-        raise InputError(f"{path}: no such file or folder")
 
 
 def _read_broker(name: str, file: Path) -> Configured:

@@ -1,4 +1,8 @@
-"""Definitions for RabbitMQ: every topic is a fanout exchange, federated along its tree.
+"""Definitions for RabbitMQ: every topic is an exchange, federated along its tree.
+
+A topic is a fanout exchange; where it is made of filters it is a topic exchange, to which clients bind queues by their
+filters and publish with the name as routing key. Federation tells each neighbour which bindings lie behind a link, so
+that messages take only links behind which a queue wants them, and each link once, however many filters match.
 
 A broker pulls a topic from each of its neighbours in the tree that it can come from: an upstream for every neighbour,
 an upstream set and a policy for every topic. `max-hops` is the longest way through the tree, so that a message ends
@@ -49,7 +53,7 @@ def _exchange(route: Route) -> dict[str, Any]:
     return {
         "vhost": VHOST,
         "name": route.topic,
-        "type": "fanout",
+        "type": "fanout" if route.filters is None else "topic",
         "durable": True,
         "auto_delete": False,
         "internal": False,

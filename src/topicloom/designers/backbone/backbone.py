@@ -37,16 +37,24 @@ from topicloom.kernels.backbone.covers import attaching_bytes
 from topicloom.kernels.backbone.fitting_links import fitting
 from topicloom.kernels.backbone.host_rows import host_rows_bytes
 from topicloom.model.constraints import ConstraintArrays
-from topicloom.model.interest import Interest
+from topicloom.model.interest import Ids, Interest
+from topicloom.model.prices import PriceArrays
 
 _CORES = {module.DESIGNER.name: module.DESIGNER for module in (gm, minmax_oda, low_oda)}
 
 
-def core_designer(parameters: Mapping[str, Any]) -> CoreDesign:
+def core_designer(parameters: Mapping[str, Any], prices: PriceArrays | None = None) -> CoreDesign:
     """The function that links the core: `gm` unless another is named, `low-oda` with a limit, which gm would pass."""
     designer = _CORES[parameters.get("core") or ("low-oda" if "max_degree" in parameters else "gm")]
-    defaults = designer.checked({})
-    return lambda interest, watch: designer.build(interest, defaults, np.random.default_rng(0), watch)
+    # The core has no names, only an order.
+    defaults = designer.checked({"ties": "names"})
+
+    def design_core(interest: Interest, nodes: Ids, watch: Watch) -> Links:
+        priced = None if prices is None else PriceArrays(prices.group[nodes], prices.price)
+        links: Links = designer.build(interest, defaults, np.random.default_rng(0), watch, None, priced)
+        return links
+
+    return design_core
 
 
 def build(
@@ -55,17 +63,19 @@ def build(
     rng: np.random.Generator,
     watch: Watch,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
 ) -> Links:
     """Links of the core, of other hosts, of leaves block by block, and of what was left.
 
     With constraints: the links that stay, of these those that may be built, and what they leave in pieces greedily.
     """
     if constraints is None:
-        return _grown(interest, parameters, watch)
+        return _grown(interest, parameters, prices, watch)
     if "max_degree" in parameters:
         constraints = replace(constraints, room=np.minimum(constraints.room, parameters["max_degree"]))
     usual = max(1, int(np.median(constraints.room)))
-    grown = _grown(interest, {**parameters, "max_degree": usual} if usual < interest.node_count else parameters, watch)
+    limited = {**parameters, "max_degree": usual} if usual < interest.node_count else parameters
+    grown = _grown(interest, limited, prices, watch)
     source = np.append(constraints.source, grown.source)
     target = np.append(constraints.target, grown.target)
     built = fitting(source, target, constraints.room, constraints.group, constraints.permitted, len(constraints.source))
@@ -73,13 +83,13 @@ def build(
     begun = measured(interest, source[built], target[built])
     needed = (begun.contribution > 0) | (np.arange(len(built)) < len(constraints.source))
     begun = Links(begun.source[needed], begun.target[needed], begun.contribution[needed])
-    return merging.completed_links(interest, begun, constraints, watch)
+    return merging.completed_links(interest, begun, constraints, prices, watch)
 
 
-def _grown(interest: Interest, parameters: Mapping[str, Any], watch: Watch) -> Links:
+def _grown(interest: Interest, parameters: Mapping[str, Any], prices: PriceArrays | None, watch: Watch) -> Links:
     fleet = InterestRows(interest)
     cores = core_sizes(interest.node_count, parameters)
-    grown = grow_trunk(fleet, core_designer(parameters), cores, parameters.get("max_degree"), watch)
+    grown = grow_trunk(fleet, core_designer(parameters, prices), cores, parameters.get("max_degree"), watch, prices)
     is_leaf = np.ones(interest.node_count, np.bool_)
     is_leaf[grown.trunk.hosts] = False
     order = by_size(fleet.sizes)
@@ -144,4 +154,5 @@ DESIGNER = Designer(
     memory=memory,
     total=merging.total,
     takes_constraints=True,
+    takes_prices=True,
 )

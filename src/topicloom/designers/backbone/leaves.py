@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers.backbone.fleet_rows import Rows
-from topicloom.designers.backbone.trunk import Grown, Trunk, links_of
+from topicloom.designers.backbone.trunk import Grown, Trunk, links_of, newcomers
 from topicloom.designers.base import Links
 from topicloom.kernels.backbone.covers import attach, new_attached, new_bench, new_hosting
 from topicloom.model.interest import Ids
@@ -97,11 +97,10 @@ def _hang(
     attached = new_attached(len(leaves.topics))
     links, unmet = attach(
         trunk.rows,
-        new_hosting(degree, room, np.ones(len(degree), np.bool_)),
+        new_hosting(degree, room, np.ones(len(degree), np.bool_), trunk.host_prices),
         leaves.start,
         leaves.topics,
-        np.full(len(leaves.nodes), -1, np.int32),
-        most,
+        newcomers(leaves.nodes, np.full(len(leaves.nodes), -1, np.int32), most, trunk.prices),
         step,
         new_bench(len(degree), int(np.diff(leaves.start).max(initial=0))),
         attached,

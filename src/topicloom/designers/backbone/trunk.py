@@ -20,11 +20,13 @@ import numpy.typing as npt
 from topicloom.algorithms import Watch
 from topicloom.designers.backbone.fleet_rows import FleetRows, Rows
 from topicloom.designers.base import Links
-from topicloom.kernels.backbone.covers import TRIES, attach, new_attached, new_bench, new_hosting
+from topicloom.kernels.backbone.covers import TRIES, Newcomers, attach, new_attached, new_bench, new_hosting
 from topicloom.kernels.backbone.host_rows import HostRows, new_host_rows
 from topicloom.model.interest import Ids, Interest
+from topicloom.model.prices import PriceArrays
 
-CoreDesign = Callable[[Interest, Watch], Links]
+# Of the core as an interest, and the ids of its nodes.
+CoreDesign = Callable[[Interest, Ids, Watch], Links]
 
 # Measured on the workloads of benchmarks/backbone.py: more hosts cost time and save few links.
 _HOST_SHARE = 5
@@ -44,6 +46,12 @@ class Trunk:
     rows: HostRows
     degree: npt.NDArray[np.int64]
     max_degree: int  # of every node; the number of nodes where there is no limit
+    prices: PriceArrays | None = None
+
+    @property
+    def host_prices(self) -> npt.NDArray[np.int64]:
+        """The price of a link with every host, by the group of a node."""
+        return host_prices(self.hosts, self.prices)
 
 
 class Grown(NamedTuple):
@@ -59,26 +67,41 @@ def links_of(first: Ids, second: Ids, contribution: Ids) -> Links:
     return Links(np.minimum(first, second), np.maximum(first, second), contribution)
 
 
+def host_prices(hosts: Ids, prices: PriceArrays | None) -> npt.NDArray[np.int64]:
+    """The price of a link with every host, by the group of a node."""
+    return np.zeros((1, len(hosts)), np.int64) if prices is None else prices.price[:, prices.group[hosts]]
+
+
+def newcomers(nodes: Ids, own: Ids, most: npt.NDArray[np.int64], prices: PriceArrays | None) -> Newcomers:
+    """Nodes to attach, with their groups."""
+    return Newcomers(own, most, np.zeros(len(nodes), np.int32) if prices is None else prices.group[nodes])
+
+
 def by_size(sizes: Ids) -> Ids:
     """Nodes by falling number of topics, of equals by id."""
     return np.argsort(-sizes, kind="stable").astype(np.int32)
 
 
 def grow_trunk(
-    fleet: FleetRows, design_core: CoreDesign, core_sizes: Sequence[int], max_degree: int | None, watch: Watch
+    fleet: FleetRows,
+    design_core: CoreDesign,
+    core_sizes: Sequence[int],
+    max_degree: int | None,
+    watch: Watch,
+    prices: PriceArrays | None = None,
 ) -> Grown:
     """Choose hosts and link them, with the first core after which there is room for all others, else with the last."""
     nodes = len(fleet.sizes)
     limit = nodes if max_degree is None else min(max_degree, nodes)
     order = by_size(fleet.sizes)
     needed = fleet.largest(_hosts_by_topic(fleet.subscribers, None if max_degree is None else limit))
-    growing = _Growing(fleet, limit, watch)
+    growing = _Growing(fleet, limit, watch, prices)
     for size in core_sizes:
         core = min(size, nodes)
         is_host = np.zeros(nodes, np.bool_)
         is_host[order[: max(core, min(nodes // _HOST_SHARE, _MOST_HOSTS))]] = True
         is_host[needed] = True
-        tried = _Growing(fleet, limit, watch)
+        tried = _Growing(fleet, limit, watch, prices)
         watch.ticks[0] = 0
         designed = tried.begin(fleet.rows(order[is_host[order]]), core, design_core)
         if designed or len(growing.hosts) == 0:
@@ -103,8 +126,8 @@ def _hosts_by_topic(subscribers: npt.NDArray[np.int64], limit: int | None) -> np
 class _Growing:
     """Hosts placed so far."""
 
-    def __init__(self, fleet: FleetRows, limit: int, watch: Watch) -> None:
-        self._fleet, self._limit, self._watch = fleet, limit, watch
+    def __init__(self, fleet: FleetRows, limit: int, watch: Watch, prices: PriceArrays | None) -> None:
+        self._fleet, self._limit, self._watch, self._prices = fleet, limit, watch, prices
         none = np.empty(0, np.int32)
         self._rows = Rows(none, np.zeros(1, np.int64), none)
         self._degree: npt.NDArray[np.int64] = np.empty(0, np.int64)
@@ -138,7 +161,9 @@ class _Growing:
         count = len(self._rows.nodes)
         degree = np.zeros(count, np.int64)
         degree[:old] = self._degree
-        hosting = new_hosting(degree, self._limit - degree, np.arange(count) < old)
+        prices = host_prices(self.hosts, self._prices)
+        hosting = new_hosting(degree, self._limit - degree, np.arange(count) < old, prices)
+        own, most = np.arange(old, count, dtype=np.int32), np.full(len(more.nodes), self._limit, np.int64)
         longest = int(np.diff(more.start).max(initial=0))
         attached = new_attached(len(more.topics))
         links, unmet = attach(
@@ -146,8 +171,7 @@ class _Growing:
             hosting,
             more.start,
             more.topics,
-            np.arange(old, count, dtype=np.int32),
-            np.full(len(more.nodes), self._limit, np.int64),
+            newcomers(more.nodes, own, most, self._prices),
             1,
             new_bench(count, longest),
             attached,
@@ -172,7 +196,7 @@ class _Growing:
 
     def grown(self) -> Grown:
         """What has grown."""
-        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limit)
+        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limit, self._prices)
         return Grown(trunk, Links.joined(self._links), np.concatenate(self._unmet))
 
     def _host_rows(self) -> HostRows:
@@ -185,7 +209,7 @@ def _designed(core: Rows, design_core: CoreDesign, watch: Watch) -> Links:
     nodes = np.repeat(np.arange(len(core.nodes)), np.diff(core.start))
     # A designer sees no names, but their order is that of ids.
     node_names, topic_names = (tuple(f"{k:09}" for k in range(count)) for count in (len(core.nodes), len(wanted)))
-    return design_core(Interest.from_ids(node_names, topic_names, nodes, topics), watch)
+    return design_core(Interest.from_ids(node_names, topic_names, nodes, topics), core.nodes, watch)
 
 
 def _after(rows: Rows, first: int) -> Rows:

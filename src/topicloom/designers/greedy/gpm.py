@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import MATCHING, MAX_DEGREE, MAXIMAL, Designer, Links, Watch
+from topicloom.designers.base import MATCHING, MAX_DEGREE, MAXIMAL, TIES, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
+from topicloom.model.prices import PriceArrays
 
 
 def build(
@@ -28,6 +29,7 @@ def build(
     rng: np.random.Generator,
     watch: Watch,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
 ) -> Links:
     """Links that raise the highest degree least, until it would pass `max_degree`."""
     return merging.even_links(
@@ -36,6 +38,8 @@ def build(
         max_degree=parameters["max_degree"],
         maximal=parameters["matching"] == MAXIMAL,
         constraints=constraints,
+        prices=prices,
+        ties=parameters.get("ties"),
     )
 
 
@@ -45,8 +49,9 @@ DESIGNER = Designer(
     rule="minmax-oda, stopped before a degree would pass max_degree",
     guarantee="merges at least 1 - e^(-1/6) = 0.154 of the best possible within that degree",
     build=build,
-    parameters=(MAX_DEGREE, MATCHING),
+    parameters=(MAX_DEGREE, MATCHING, TIES),
     memory=merging.memory,
     total=merging.total,
     takes_constraints=True,
+    takes_prices=True,
 )

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import Designer, Links, Parameter, Watch
+from topicloom.designers.base import TIES, Designer, Links, Parameter, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
+from topicloom.model.prices import PriceArrays
 
 
 def build(
@@ -31,10 +32,18 @@ def build(
     rng: np.random.Generator,
     watch: Watch,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
 ) -> Links:
     """Links that keep both the number of links and the highest degree low, until topic-connected."""
-    trade = {"patience": float(parameters["k"]), "strict": parameters["strict"]}
-    return merging.even_links(interest, watch, constraints=constraints, **trade)
+    return merging.even_links(
+        interest,
+        watch,
+        patience=float(parameters["k"]),
+        strict=parameters["strict"],
+        constraints=constraints,
+        prices=prices,
+        ties=parameters.get("ties"),
+    )
 
 
 DESIGNER = Designer(
@@ -46,8 +55,10 @@ DESIGNER = Designer(
     parameters=(
         Parameter("k", float, "how much more a link must contribute to be worth a higher degree", 3),
         Parameter("strict", bool, "whether exactly k times as much is worth a higher degree, too", False),
+        TIES,
     ),
     memory=merging.memory,
     total=merging.total,
     takes_constraints=True,
+    takes_prices=True,
 )

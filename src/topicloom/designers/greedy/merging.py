@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers.base import MATCHING, MAXIMAL, Links, Watch
+from topicloom.designers.memory import require
 from topicloom.errors import InputError
 from topicloom.kernels.greedy.candidates import (
     Candidates,
@@ -27,7 +28,7 @@ from topicloom.kernels.greedy.candidates import (
     exclude_groups,
 )
 from topicloom.kernels.greedy.matchings import matchings_bytes, new_matchings
-from topicloom.kernels.greedy.priced_merging import merge_by_price, new_priced
+from topicloom.kernels.greedy.priced_merging import Priced, merge_by_price, merge_evenly_by_price, new_priced
 from topicloom.kernels.greedy.row_merging import (
     add_first_by_rows,
     merge_by_rows,
@@ -249,25 +250,42 @@ def _links_by_price(
     ties: str | None,
     watch: Watch,
 ) -> Links:
-    if prices is None:
-        prices = PriceArrays(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
-    instance = prepare(interest, group=prices.group)
+    instance, priced, _ = _prepare_priced(interest, prices, ties)
     candidates = instance.candidates
     if without is not None:
         exclude(candidates, without.source, without.target)
     room = _degrees(instance, constraints).room
     first = _add_first(instance, constraints, links, watch)
-    hashes = np.empty(0, np.uint64)
-    if ties != "names":
-        hashes = name_hashes(interest.node_names)[candidates.outer, 0]
-    priced = new_priced(candidates, prices.group[candidates.outer], prices.price, hashes)
     return _first(links, merge_by_price(priced, instance.topics, candidates, room, links, first, watch.ticks))
 
 
-def completed_links(interest: Interest, links: Links, constraints: ConstraintArrays, watch: Watch) -> Links:
-    """Links, which keep to constraints, and after them those of highest contribution, row by row."""
+def _prepare_priced(
+    interest: Interest, prices: PriceArrays | None, ties: str | None
+) -> tuple[Instance, Priced, Priced]:
+    """An interest made ready with prices, for a search everywhere and for one that can be confined."""
+    if prices is None:
+        prices = PriceArrays(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
+    instance = prepare(interest, group=prices.group)
+    candidates = instance.candidates
+    hashes = np.empty(0, np.uint64)
+    if ties != "names":
+        hashes = name_hashes(interest.node_names)[candidates.outer, 0]
+    paid = (candidates, prices.group[candidates.outer], prices.price, hashes)
+    return instance, new_priced(*paid), new_priced(*paid, confined=True)
+
+
+def completed_links(
+    interest: Interest, links: Links, constraints: ConstraintArrays, prices: PriceArrays | None, watch: Watch
+) -> Links:
+    """Links, which keep to constraints, and after them those of highest contribution, or for their price."""
     begun = replace(constraints, source=links.source, target=links.target)
-    return _links_by_rows(interest, _room_for_links(interest, None, begun), None, begun, watch)
+    room = _room_for_links(interest, None, begun)
+    if prices is None:
+        return _links_by_rows(interest, room, None, begun, watch)
+    if len(links.source) == 0 or int(links.contribution.sum()) < interest.subscription_count - interest.topic_count:
+        require("backbone, with prices and constraints,", memory(interest, {}))
+        return _links_by_price(interest, room, None, begun, prices, None, watch)
+    return links
 
 
 def even_links(
@@ -279,10 +297,18 @@ def even_links(
     strict: bool = False,
     maximal: bool = False,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
+    ties: str | None = None,
 ) -> Links:
-    """Links that raise the highest degree least, best ones first; see `kernels.greedy.merge_evenly`."""
-    if maximal and constraints is not None:
-        raise InputError("matching maximal keeps to no constraints on links; leave it out", "matching")
+    """Links that raise the highest degree least, best ones first; see `kernels.greedy.merge_evenly`.
+
+    With prices the best are those of highest contribution for their price, and ties go as in `greedy_links`.
+    """
+    by_price = prices is not None or ties == "hash"
+    if maximal and (constraints is not None or by_price):
+        raise InputError("matching maximal knows neither constraints on links nor prices; leave it out", "matching")
+    if by_price:
+        return _even_links_by_price(interest, max_degree, Trade(patience, strict), constraints, prices, ties, watch)
     instance = prepare(interest)
     links = (
         new_link_list(most_matched(interest, max_degree)) if maximal else _room_for_links(interest, None, constraints)
@@ -300,6 +326,25 @@ def even_links(
         links,
         first,
         watch.ticks,
+    )
+    return _first(links, count)
+
+
+def _even_links_by_price(
+    interest: Interest,
+    max_degree: int | None,
+    trade: Trade,
+    constraints: ConstraintArrays | None,
+    prices: PriceArrays | None,
+    ties: str | None,
+    watch: Watch,
+) -> Links:
+    instance, everywhere, confined = _prepare_priced(interest, prices, ties)
+    links = _room_for_links(interest, None, constraints)
+    degrees = _degrees(instance, constraints, max_degree)
+    first = _add_first(instance, constraints, links, watch)
+    count = merge_evenly_by_price(
+        everywhere, confined, instance.topics, instance.candidates, degrees, trade, links, first, watch.ticks
     )
     return _first(links, count)
 

@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.base import MATCHING, MAXIMAL, Designer, Links, Watch
+from topicloom.designers.base import MATCHING, MAXIMAL, TIES, Designer, Links, Watch
 from topicloom.designers.greedy import merging
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
+from topicloom.model.prices import PriceArrays
 
 
 def build(
@@ -33,9 +34,17 @@ def build(
     rng: np.random.Generator,
     watch: Watch,
     constraints: ConstraintArrays | None = None,
+    prices: PriceArrays | None = None,
 ) -> Links:
     """Links that raise the highest degree least, until topic-connected."""
-    return merging.even_links(interest, watch, maximal=parameters["matching"] == MAXIMAL, constraints=constraints)
+    return merging.even_links(
+        interest,
+        watch,
+        maximal=parameters["matching"] == MAXIMAL,
+        constraints=constraints,
+        prices=prices,
+        ties=parameters.get("ties"),
+    )
 
 
 DESIGNER = Designer(
@@ -44,8 +53,9 @@ DESIGNER = Designer(
     rule="gm among the links that raise the highest degree least",
     guarantee="highest degree within O(log(nodes x topics)) of the lowest possible",
     build=build,
-    parameters=(MATCHING,),
+    parameters=(MATCHING, TIES),
     memory=merging.memory,
     total=merging.total,
     takes_constraints=True,
+    takes_prices=True,
 )

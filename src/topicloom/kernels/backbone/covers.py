@@ -4,9 +4,10 @@ How many of a node's topics each host wants is counted for 64 hosts at a time: b
 a plane, and a topic is added to the planes as a carry runs through binary numbers. The hosts of the highest count are
 then those that are left after keeping, from the highest plane down, those with a bit set wherever any has one.
 
-A greedy cover takes the host that wants most topics not covered yet; of equals the one with fewest links, then the
-first. One cover is begun with each of the `TRIES` best hosts. The cover that leaves fewest topics uncovered is taken,
-of equals the one of fewest hosts, then the one whose busiest host has fewest links, then the first found. This gives
+A greedy cover takes the host that wants most topics not covered yet; of equals the cheapest, then the one with fewest
+links, then the first. One cover is begun with each of the `TRIES` best hosts. The cover that leaves fewest topics
+uncovered is taken, of equals the one of fewest hosts, then the cheapest, then the one whose busiest host has fewest
+links, then the first found. This gives
 3 to 4% fewer links than a single greedy cover, and less than half its highest degree.
 """
 
@@ -31,6 +32,15 @@ class Hosting(NamedTuple):
     busy: npt.NDArray[np.int64]  # links, as far as ties between hosts go
     room: npt.NDArray[np.int64]  # links that may still be added
     open: npt.NDArray[np.uint64]  # one bit a host: placed, and with room
+    price: npt.NDArray[np.int64]  # group of nodes x host: of a link
+
+
+class Newcomers(NamedTuple):
+    """What is known of the nodes to attach besides their topics, by their positions."""
+
+    own: npt.NDArray[np.int32]  # the number of a node that becomes a host once it is attached, -1 for others
+    most: npt.NDArray[np.int64]  # how many links it may have
+    group: npt.NDArray[np.int32]  # which prices are its own
 
 
 class Bench(NamedTuple):
@@ -58,10 +68,13 @@ class Attached(NamedTuple):
 
 
 def new_hosting(
-    degree: npt.NDArray[np.integer], room: npt.NDArray[np.integer], placed: npt.NDArray[np.bool_]
+    degree: npt.NDArray[np.integer],
+    room: npt.NDArray[np.integer],
+    placed: npt.NDArray[np.bool_],
+    price: npt.NDArray[np.int64],
 ) -> Hosting:
     """Hosts with links and room; those not placed are not taken until they are."""
-    return Hosting(degree.astype(np.int64), room.astype(np.int64), _bits(placed & (room > 0)))
+    return Hosting(degree.astype(np.int64), room.astype(np.int64), _bits(placed & (room > 0)), price)
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
@@ -131,8 +144,8 @@ def count_hosts(rows: HostRows, topics, count, bench):
 
 
 @tight_kernel()
-def best_host(allowed, depth, busy, bench):
-    """The allowed host of highest count, of equals that with fewest links, then the first; and its count, 0 if none."""
+def best_host(allowed, depth, price, busy, bench):
+    """The allowed host of highest count, of equals the cheapest, then that with fewest links; and its count or 0."""
     best, planes = bench.best, bench.planes
     words = best.shape[0]
     for word in range(words):
@@ -154,7 +167,11 @@ def best_host(allowed, depth, busy, bench):
         while left:
             host = word * 64 + lowest_bit(left)
             left &= left - _ONE
-            if chosen < 0 or busy[host] < busy[chosen]:
+            if (
+                chosen < 0
+                or price[host] < price[chosen]
+                or (price[host] == price[chosen] and busy[host] < busy[chosen])
+            ):
                 chosen = host
     return chosen, count
 
@@ -171,7 +188,7 @@ def drop_covered(rows, host, topics, kept, count):
 
 
 @tight_kernel()
-def find_starts(rows, allowed, busy, count, bench):
+def find_starts(rows, allowed, price, busy, count, bench):
     """Write the hosts that covers are begun with to the bench, best ones first; give their number."""
     untried = bench.untried
     for word in range(untried.shape[0]):
@@ -179,7 +196,7 @@ def find_starts(rows, allowed, busy, count, bench):
     depth = count_hosts(rows, bench.topics[0], count, bench)
     starts = 0
     while starts < TRIES:
-        host, gain = best_host(untried, depth, busy, bench)
+        host, gain = best_host(untried, depth, price, busy, bench)
         if gain == 0:
             break
         untried[host >> 6] &= ~(_ONE << np.uint64(host & 63))
@@ -192,33 +209,31 @@ def find_starts(rows, allowed, busy, count, bench):
 
 
 @tight_kernel()
-def find_cover(rows, allowed, busy, count, most, bench):
+def find_cover(rows, allowed, price, busy, count, most, bench):
     """Write the best cover of the node's `count` topics by at most `most` allowed hosts to the bench.
 
     Gives the number of its hosts and how many topics they leave uncovered.
     """
     wanted, left = bench.topics[0], bench.topics[1]
-    best_hosts, best_left, best_busy = 0, count, np.int64(0)
-    for start in range(find_starts(rows, allowed, busy, count, bench)):
+    best_hosts, best_left, best_paid, best_busy = 0, count, np.int64(0), np.int64(0)
+    for start in range(find_starts(rows, allowed, price, busy, count, bench)):
         host, gain = np.int64(bench.starts[start]), bench.start_gains[start]
-        uncovered, taken, busiest = count, 0, np.int64(0)
+        uncovered, taken, paid, busiest = count, 0, np.int64(0), np.int64(0)
         while gain and taken < most:
             uncovered = drop_covered(rows, host, wanted if taken == 0 else left, left, uncovered)
             bench.hosts[1, taken] = host
             bench.gains[1, taken] = gain
+            paid += price[host]
             busiest = max(busiest, busy[host])
             taken += 1
             if uncovered == 0:
                 break
             depth = count_hosts(rows, left, uncovered, bench)
-            host, gain = best_host(allowed, depth, busy, bench)
+            host, gain = best_host(allowed, depth, price, busy, bench)
             if best_left == 0 and gain and taken + (uncovered + gain - 1) // gain > best_hosts:
                 break
-        better = uncovered < best_left or (
-            uncovered == best_left and (taken < best_hosts or (taken == best_hosts and busiest < best_busy))
-        )
-        if better:
-            best_hosts, best_left, best_busy = taken, uncovered, busiest
+        if (uncovered, taken, paid, busiest) < (best_left, best_hosts, best_paid, best_busy):
+            best_hosts, best_left, best_paid, best_busy = taken, uncovered, paid, busiest
             for k in range(taken):
                 bench.hosts[0, k] = bench.hosts[1, k]
                 bench.gains[0, k] = bench.gains[1, k]
@@ -226,12 +241,12 @@ def find_cover(rows, allowed, busy, count, most, bench):
 
 
 @tight_kernel()
-def attach(rows, hosting, node_start, node_topics, own, most, step, bench, attached, ticks):
+def attach(rows, hosting, node_start, node_topics, newcomers, step, bench, attached, ticks):
     """Link nodes with hosts, one node after the other; give the numbers of links and of topics not covered.
 
-    `own` is the number of a node that becomes a host once it is attached, -1 for others. `most` is how many links
-    each node may have. Every link counts `step` times where hosts are compared.
+    Every link counts `step` times where hosts are compared.
     """
+    own, most = newcomers.own, newcomers.most
     links = unmet = 0
     for node in range(node_start.shape[0] - 1):
         if ticks[1]:
@@ -243,7 +258,8 @@ def attach(rows, hosting, node_start, node_topics, own, most, step, bench, attac
                 count += 1
         before = links
         if count and most[node] > 0:
-            taken, _ = find_cover(rows, hosting.open, hosting.busy, count, most[node], bench)
+            price = hosting.price[newcomers.group[node]]
+            taken, _ = find_cover(rows, hosting.open, price, hosting.busy, count, most[node], bench)
             for k in range(taken):
                 host = np.int64(bench.hosts[0, k])
                 count = drop_covered(rows, host, bench.topics[0], bench.topics[0], count)

@@ -7,6 +7,10 @@ at: if its link still contributes as much, no link is better and it is added; el
 
 Prices depend on the groups of the two nodes alone. Nodes are numbered group by group, so most blocks of 64 links have
 one price, and are skipped by the highest contribution that any of them may have.
+
+`merge_evenly_by_price` prefers links that do not raise the highest degree, as `rules.merge_evenly` does: a second heap
+is confined to nodes below it. When the degree rises, its rows begin with the best links of the first heap, which bound
+theirs, and are searched only as they come to the top.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ class Priced(NamedTuple):
     paid: npt.NDArray[np.int64]  # by row: price of that link
     other: npt.NDArray[np.int32]  # by row: its higher node
     heap: npt.NDArray[np.int32]  # rows, the best on top
+    allowed: npt.NDArray[np.bool_]  # by node: whether it takes part; empty where all do
 
 
 def new_priced(
@@ -44,14 +49,16 @@ def new_priced(
     group: npt.NDArray[np.int32],
     price: npt.NDArray[np.int64],
     hashes: npt.NDArray[np.uint64],
+    *,
+    confined: bool = False,
 ) -> Priced:
-    """Prices by the numbers of nodes; no row searched yet."""
+    """Prices by the numbers of nodes; no row searched yet, and no node allowed where it is to be confined."""
     nodes = len(candidates.outer)
     none = np.zeros(nodes, np.int64)
     heap = np.arange(nodes, dtype=np.int32)
-    return Priced(
-        group, price, price.min(axis=1), hashes, none, np.ones(nodes, np.int64), np.zeros(nodes, np.int32), heap
-    )
+    allowed = np.zeros(nodes if confined else 0, np.bool_)
+    paid, other = np.ones(nodes, np.int64), np.zeros(nodes, np.int32)
+    return Priced(group, price, price.min(axis=1), hashes, none, paid, other, heap, allowed)
 
 
 @inlined()
@@ -108,6 +115,12 @@ def sink(priced, candidates, parent):
 
 
 @inlined()
+def takes_part(priced, node):
+    """Whether a node may have a link now."""
+    return priced.allowed.shape[0] == 0 or priced.allowed[node]
+
+
+@inlined()
 def worth(merged, paid, price):
     """What a link of a price must contribute at least to be as good as one that contributes `merged` for `paid`."""
     return max(np.int64(1), (merged * price + paid - 1) // paid)
@@ -150,6 +163,8 @@ def search_row(priced, topics, candidates, room, u):
             if not has_room(room, v):
                 candidates.bound[slot] = 0
                 continue
+            if not takes_part(priced, v):
+                continue
             price = prices[priced.group[v]]
             need = worth(merged, paid, price)
             if highest_coded(candidates.bound[slot], candidates.step) < need:
@@ -167,32 +182,117 @@ def search_row(priced, topics, candidates, room, u):
     priced.other[u] = other
 
 
-@tight_kernel()
-def merge_by_price(priced, topics, candidates, room, links, count, ticks):
-    """Add best links for their prices until none contributes or the list is full; give their number."""
-    nodes = priced.heap.shape[0]
-    for row in range(nodes):
+@inner_kernel()
+def order_rows(priced, candidates):
+    """Make a heap of all rows."""
+    for parent in range(priced.heap.shape[0] // 2 - 1, -1, -1):
+        sink(priced, candidates, np.int64(parent))
+
+
+@inner_kernel()
+def search_all(priced, topics, candidates, room):
+    """Find the best link of every row that has room, and order the rows."""
+    for row in range(priced.heap.shape[0]):
         if has_room(room, row):
             search_row(priced, topics, candidates, room, row)
-    for parent in range(nodes // 2 - 1, -1, -1):
-        sink(priced, candidates, parent)
-    while nodes and count < links.source.shape[0] and ticks[1] == 0:
+    order_rows(priced, candidates)
+
+
+@inner_kernel()
+def best_row(priced, topics, candidates, room):
+    """The row whose best link is the best of all and contributes what it says; that is 0 where none is left."""
+    while True:
         u = np.int64(priced.heap[0])
         merged, v = priced.merged[u], np.int64(priced.other[u])
         if merged == 0:
-            break
-        if not has_room(room, u):
+            return u
+        if not (has_room(room, u) and takes_part(priced, u)):
             priced.merged[u] = 0
         else:
             enter_row(topics, u)
-            if has_room(room, v) and contribution(topics, u, v, merged) >= merged:
-                add_link(links, count, topics, candidates, u, v, merged, ticks)
-                if candidates.outer[u] > candidates.outer[v]:
-                    links.source[count], links.target[count] = links.target[count], links.source[count]
-                count += 1
-                if room.shape[0]:
-                    room[u] -= 1
-                    room[v] -= 1
+            usable = has_room(room, v) and takes_part(priced, v)
+            if usable and contribution(topics, u, v, merged) >= merged:
+                return u
             search_row(priced, topics, candidates, room, u)
         sink(priced, candidates, np.int64(0))
+
+
+@inner_kernel()
+def add_best(priced, topics, candidates, room, links, count, u, ticks):
+    """Add the best link of a row; give its higher node."""
+    v = np.int64(priced.other[u])
+    add_link(links, count, topics, candidates, u, v, priced.merged[u], ticks)
+    if candidates.outer[u] > candidates.outer[v]:
+        links.source[count], links.target[count] = links.target[count], links.source[count]
+    if room.shape[0]:
+        room[u] -= 1
+        room[v] -= 1
+    return v
+
+
+@tight_kernel()
+def merge_by_price(priced, topics, candidates, room, links, count, ticks):
+    """Add best links for their prices until none contributes or the list is full; give their number."""
+    search_all(priced, topics, candidates, room)
+    while priced.heap.shape[0] and count < links.source.shape[0] and ticks[1] == 0:
+        u = best_row(priced, topics, candidates, room)
+        if priced.merged[u] == 0:
+            break
+        add_best(priced, topics, candidates, room, links, count, u, ticks)
+        count += 1
+    return count
+
+
+@inner_kernel()
+def confine_below(confined, everywhere, candidates, degree, highest):
+    """Allow the nodes whose degree is below the highest, and begin with bounds of their rows."""
+    for node in range(degree.shape[0]):
+        confined.allowed[node] = degree[node] < highest
+        confined.merged[node] = everywhere.merged[node] if confined.allowed[node] else 0
+        confined.paid[node] = everywhere.paid[node]
+        confined.other[node] = everywhere.other[node]
+    order_rows(confined, candidates)
+
+
+@inner_kernel()
+def is_worth_more(trade, everywhere, best, confined, u):
+    """Whether the best link of row `best` is worth a higher degree, where that of row u needs none."""
+    value = np.float64(everywhere.merged[best] * confined.paid[u])
+    enough = trade.patience * np.float64(confined.merged[u] * everywhere.paid[best])
+    return value > enough or (trade.strict and value == enough)
+
+
+@tight_kernel()
+def merge_evenly_by_price(everywhere, confined, topics, candidates, limits, trade, links, count, ticks):
+    """Add links that raise the highest degree least, those that merge most for their price first; give their number.
+
+    A link that raises it is taken where no other contributes, or where that is worth it; never beyond `max_degree`.
+    """
+    degree, room = limits.degree, limits.room
+    highest = np.int64(0)
+    for node in range(degree.shape[0]):
+        highest = max(highest, np.int64(degree[node]))
+    search_all(everywhere, topics, candidates, room)
+    confine_below(confined, everywhere, candidates, degree, highest)
+    while degree.shape[0] and count < links.source.shape[0] and ticks[1] == 0:
+        chosen, u = confined, best_row(confined, topics, candidates, room)
+        none = confined.merged[u] == 0
+        if none and highest == limits.max_degree:
+            break
+        if none or trade.patience < np.inf:
+            best = best_row(everywhere, topics, candidates, room)
+            if everywhere.merged[best] == 0:
+                break
+            if none or is_worth_more(trade, everywhere, best, confined, u):
+                chosen, u = everywhere, best
+        v = add_best(chosen, topics, candidates, room, links, count, u, ticks)
+        count += 1
+        degree[u] += 1
+        degree[v] += 1
+        if max(degree[u], degree[v]) > highest:
+            highest += 1
+            confine_below(confined, everywhere, candidates, degree, highest)
+        else:
+            confined.allowed[u] = degree[u] < highest
+            confined.allowed[v] = degree[v] < highest
     return count

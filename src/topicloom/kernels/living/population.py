@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.jit import tight_kernel
+from topicloom.kernels.jit import kernel, tight_kernel
 from topicloom.kernels.living.growing_rows import GrowingRows, append, clear, remove
 
 
@@ -85,6 +85,15 @@ def unlink(population, u, v):
     remove(population.neighbours, u, v)
     raise_degree(population, v, -1)
     remove(population.neighbours, v, u)
+
+
+@kernel()
+def relink(population, added, removed):
+    """Link some pairs of nodes and take away the links of others; there must be room."""
+    for k in range(added.shape[0]):
+        link(population, added[k, 0], added[k, 1])
+    for k in range(removed.shape[0]):
+        unlink(population, removed[k, 0], removed[k, 1])
 
 
 @tight_kernel()

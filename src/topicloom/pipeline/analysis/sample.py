@@ -87,7 +87,7 @@ def sample(
         progress("spreading from the seeds" if not uniform else "drawing users")
         graph: Neighbours = (SocialGraph if ingested.graph else SharedTopics)(spark, ingested, seed)
         visited = visit_uniformly(graph, nodes) if uniform else visit_breadth_first(graph, nodes, seeds)
-        pairs = graph.induced(ingested.table(spark, "subscriptions"), visited).select("node", "topic").cache()
+        pairs = graph.induced(ingested.table(spark, "subscriptions"), visited).drop("node_id", "topic_id").cache()
         rows = pairs.count()
         if not rows:
             raise InputError(f"{ingested.path}: no sample of {nodes:,} nodes was found; ask for more, or another seed")

@@ -59,7 +59,10 @@ def ingest(
         progress("interning and writing")
         pairs = spark.read.schema(PAIR_SCHEMA).parquet(spark_path(staged / "pairs"))
         users = _count_users(pairs) if options.graph else None
-        interned = write_interest(pairs.where("topic is not null"), tally.pairs, folder, staged / "nodes")
+        pairs = pairs.where("topic is not null")
+        if not tally.with_roles:
+            pairs = pairs.drop("role")
+        interned = write_interest(pairs, tally.pairs, folder, staged / "nodes", filters=options.filters is not None)
         manifest = Manifest(
             inputs=tuple(os.fspath(one) for one in inputs),
             files=sum(map(len, files.values())),
@@ -81,7 +84,9 @@ def _clean_rows(
     frames = []
     for format_, paths in files.items():
         raw = raw_rows(spark, format_, paths, options)
-        clean = CleanRows(str(folder), options.max_name_bytes, options.graph, options.include_self, raw.splitting)
+        clean = CleanRows(
+            str(folder), options.max_name_bytes, options.graph, options.include_self, raw.splitting, options.filters
+        )
         frames.append(raw.frame.mapInArrow(clean, NOTE_SCHEMA))
     return reduce(lambda one, other: one.union(other), frames)
 
@@ -93,7 +98,7 @@ def _count_users(pairs: DataFrame) -> int:
 
 def _counts(tally: Tally, interned: Interned, options: IngestOptions, users: int | None) -> Counts:
     if options.graph is None or users is None:
-        repeats = tally.good - interned.subscriptions
+        repeats = tally.good - interned.unheard - interned.subscriptions
     else:
         edges = tally.good - tally.self_loops
         repeats = repeated_edges(edges, interned.subscriptions, users, options.graph, include_self=options.include_self)
@@ -103,6 +108,7 @@ def _counts(tally: Tally, interned: Interned, options: IngestOptions, users: int
         bad=tally.bad,
         bad_by_reason=tally.reasons,
         self_loops=tally.self_loops,
+        unheard=interned.unheard,
         repeats=repeats,
         users=users,
         nodes=interned.nodes,

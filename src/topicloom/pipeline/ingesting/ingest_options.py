@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from topicloom.errors import InputError
+from topicloom.model.filters import protocol_of
 
 Graph = Literal["directed", "undirected"]
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -19,6 +20,9 @@ class IngestOptions:
         node_column: column that names the node, by name; by position from 1 where there is no header. `node` unless
             given; the first column of graphs and of files without a header.
         topic_column: column that names the topic, likewise. `topic` unless given, or the second column.
+        role_column: column that says whether the node subscribes, publishes or both, likewise. `role` unless given,
+            where there is such a column and no graph; empty for none.
+        filters: the protocol whose wildcards topics may have: `mqtt`, `nats` or `amqp`; rows with others are bad.
         separator: between the columns of text files; a comma for .csv and a tab for .tsv unless given.
         header: whether text files begin with the names of their columns.
         where: a Spark SQL condition on the raw columns; rows that do not fulfil it are left out. Columns without
@@ -33,6 +37,8 @@ class IngestOptions:
 
     node_column: str | None = None
     topic_column: str | None = None
+    role_column: str | None = None
+    filters: str | None = None
     separator: str | None = None
     header: bool = True
     where: str | None = None
@@ -55,6 +61,13 @@ class IngestOptions:
             raise InputError(
                 "include_self: only for graphs, with graph directed or undirected", "include_self", "graph"
             )
+        if self.graph is not None and (self.role_column or self.filters):
+            raise InputError("graphs have neither roles nor filters", "graph", "role_column", "filters")
+        usual = ("node", "topic") if self.header else ("1", "2")
+        if self.role_column in (self.node_column or usual[0], self.topic_column or usual[1]):
+            raise InputError(f"column '{self.role_column}' cannot hold both names and roles", "role_column")
+        if self.filters is not None:
+            protocol_of(self.filters)
         if not 0 <= self.max_bad <= 1:
             raise InputError(f"max_bad {self.max_bad}: expected a share from 0 to 1", "max_bad")
         if self.max_name_bytes < 1:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from topicloom.errors import InputError
 from topicloom.files.ingest_folder import IngestedManifest, read_manifest
 from topicloom.pipeline.ingesting.raw_files import spark_path
 
@@ -23,8 +24,12 @@ class Ingested:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Ingested:
-        """Check that the folder is whole, and read its manifest."""
-        return cls(Path(folder), read_manifest(Path(folder)))
+        """Check that the folder is whole, and read its manifest. Filters are refused: Spark sees plain names."""
+        manifest = read_manifest(Path(folder))
+        if manifest.options.filters is not None:
+            problem = "its topics are filters, which are not for Spark; design, measure, compare and plan take them"
+            raise InputError(problem, file=folder)
+        return cls(Path(folder), manifest)
 
     @property
     def fingerprint(self) -> str:
@@ -34,7 +39,7 @@ class Ingested:
     @property
     def graph(self) -> str | None:
         """`directed` or `undirected` where the topics are users too; None where topics are just topics."""
-        return self.manifest.options.graph if self.manifest.options else None
+        return self.manifest.options.graph
 
     def table(self, spark: SparkSession, name: str) -> DataFrame:
         """One of its tables: `subscriptions`, `nodes` or `topics`."""

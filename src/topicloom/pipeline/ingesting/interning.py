@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from topicloom.errors import InputError
 from topicloom.files.ingest_folder import (
     NODES,
     SUBSCRIPTIONS,
@@ -29,6 +30,7 @@ from topicloom.files.ingest_folder import (
 )
 from topicloom.files.name_ids import intern_names
 from topicloom.model import fingerprint
+from topicloom.model.roles import ROLE_NAMES, known_roles
 from topicloom.pipeline.ingesting.table_parts import part_file, part_number, write_part
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class Interned:
     topics: int
     subscriptions: int
     fingerprint: str
+    unheard: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,13 +61,18 @@ class _Topics:
     hashes: fingerprint.Hashes
 
 
-def write_interest(pairs: DataFrame, rows: int, folder: Path, scratch: Path) -> Interned:
+def write_interest(pairs: DataFrame, rows: int, folder: Path, scratch: Path, *, filters: bool = False) -> Interned:
     """Write `subscriptions/`, `nodes/` and `topics/` of pairs of names in the columns `node` and `topic`.
 
-    `rows` is how many pairs there are; they may repeat. `scratch` is a folder for what is needed on the way.
+    `rows` is how many pairs there are; they may repeat. `scratch` is a folder for what is needed on the way. Where
+    there is a column `role`, it is written too, and rows of topics that nobody subscribes to are left out and counted
+    as unheard; unless topics are filters, of which others may match the same names.
     """
     spark = pairs.sparkSession
-    topics = _sorted_topics(pairs)
+    if "role" in pairs.columns and not filters:
+        topics, unheard = _heard_topics(pairs)
+    else:
+        topics, unheard = _sorted_topics(pairs.select("topic").distinct().toArrow()), 0
     cores = spark.sparkContext.defaultParallelism
     tasks = cores * max(1, math.ceil(rows / _ROWS_PER_TASK / cores))
     sent = spark.sparkContext.broadcast(topics)
@@ -90,11 +98,25 @@ def write_interest(pairs: DataFrame, rows: int, folder: Path, scratch: Path) -> 
         topics=len(topics.names),
         subscriptions=subscriptions,
         fingerprint=fingerprint.digest(sums.sum(axis=0, dtype=np.uint64), subscriptions),
+        unheard=unheard,
     )
 
 
-def _sorted_topics(pairs: DataFrame) -> _Topics:
-    names = pairs.select("topic").distinct().toArrow()["topic"].cast(pa.large_string()).combine_chunks()
+def _heard_topics(pairs: DataFrame) -> tuple[_Topics, int]:
+    """Topics that somebody subscribes to, and how many rows the others have."""
+    from pyspark.sql import functions as sql
+
+    wanted = sql.max(sql.coalesce(pairs["role"] != "pub", sql.lit(True))).alias("wanted")
+    table = pairs.groupBy("topic").agg(wanted, sql.count("*").alias("rows")).toArrow()
+    unheard = pc.sum(table.filter(pc.invert(table["wanted"]))["rows"]).as_py() or 0
+    heard = table.filter(table["wanted"])
+    if not heard.num_rows:
+        raise InputError("nothing to ingest: all rows publish, and nobody subscribes to anything")
+    return _sorted_topics(heard), unheard
+
+
+def _sorted_topics(table: pa.Table) -> _Topics:
+    names = table["topic"].cast(pa.large_string()).combine_chunks()
     # Arrow compares bytes of UTF-8, which is the order of code points.
     names = names.take(pc.sort_indices(names))
     return _Topics(names, fingerprint.name_hashes(names.to_pylist()))
@@ -108,10 +130,14 @@ def gathered(batches: Iterable[pa.RecordBatch], many: int) -> pa.Table:
         held.append(batch)
         rows += batch.num_rows
         if rows > many:
-            held = pa.Table.from_batches(held).group_by(["node", "topic"]).aggregate([]).to_batches()
+            held = pa.Table.from_batches(held).group_by(batch.schema.names).aggregate([]).to_batches()
             rows = sum(batch.num_rows for batch in held)
             many = max(many, 2 * rows)
-    return pa.Table.from_batches(held) if held else pa.table({"node": [], "topic": []})
+    return (
+        pa.Table.from_batches(held)
+        if held
+        else pa.table({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())})
+    )
 
 
 def _id_ranges(groups: Sequence[Row]) -> list[tuple[int, range]]:
@@ -125,7 +151,7 @@ def _id_ranges(groups: Sequence[Row]) -> list[tuple[int, range]]:
 
 @dataclass(frozen=True)
 class _GroupByNode:
-    """Write one row for each node of a task, in name order, with the ids of its topics.
+    """Write one row for each node of a task, in name order, with the ids of its topics and its roles in them.
 
     Give how many nodes there are, and the sum for the fingerprint.
     """
@@ -137,19 +163,25 @@ class _GroupByNode:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         table = gathered(batches, 2 * _ROWS_PER_TASK)
+        topics = self.topics.value
+        count = len(topics.names)
+        ids = _ids_among(topics.names, table["topic"])
+        table, ids = table.filter(pa.array(ids >= 0)), ids[ids >= 0]
         if not table.num_rows:
             return
         names, nodes = intern_names(table["node"])
-        topics = self.topics.value
-        count = len(topics.names)
         # Sorted and without repeats, as one number for each pair.
-        keys = np.unique(nodes * count + _ids_among(topics.names, table["topic"]))
+        keys, place = np.unique(nodes * count + ids, return_inverse=True)
         node_of, topic_of = keys // count, keys % count
         starts = np.zeros(len(names) + 1, np.int32)
         np.cumsum(np.bincount(node_of, minlength=len(names)), out=starts[1:])
         total = fingerprint.subscriptions_sum(fingerprint.name_hashes(names)[node_of], topics.hashes[topic_of])
-        lists = pa.ListArray.from_arrays(pa.array(starts), pa.array(topic_of.astype(np.int32)))
-        write_part(Path(self.folder), part_number(), pa.table({"name": pa.array(names, pa.string()), "topics": lists}))
+        lists = {"topics": pa.ListArray.from_arrays(pa.array(starts), pa.array(topic_of.astype(np.int32)))}
+        if "role" in table.column_names:
+            roles = np.zeros(len(keys), np.uint8)
+            np.bitwise_or.at(roles, place, known_roles(table["role"]))
+            lists["roles"] = pa.ListArray.from_arrays(pa.array(starts), pa.array(roles))
+        write_part(Path(self.folder), part_number(), pa.table({"name": pa.array(names, pa.string()), **lists}))
         yield pa.record_batch(
             {
                 "part": pa.array([part_number()], pa.int32()),
@@ -200,10 +232,16 @@ class _WriteParts:
             topic=_dictionary(topic_ids, self.topics.value.names),
             node_ids=ids[rows],
             topic_ids=topic_ids,
+            roles=_role_names(_whole(table["roles"]).flatten()) if "roles" in table.column_names else None,
         )
         write_part(Path(self.folder, SUBSCRIPTIONS), part, subscriptions)
         wanted, counts = np.unique(np.asarray(topic_ids), return_counts=True)
         return pa.record_batch({"topic": wanted, "nodes": counts.astype(np.int32)})
+
+
+def _role_names(bits: pa.UInt8Array) -> pa.DictionaryArray:
+    names = pa.array([ROLE_NAMES[bit] for bit in sorted(ROLE_NAMES)], pa.string())
+    return pa.DictionaryArray.from_arrays(pc.subtract(bits, pa.scalar(1, pa.uint8())).cast(pa.int8()), names)
 
 
 def _dictionary(ids: pa.Int32Array, names: pa.LargeStringArray) -> pa.DictionaryArray:
@@ -213,9 +251,9 @@ def _dictionary(ids: pa.Int32Array, names: pa.LargeStringArray) -> pa.Dictionary
 
 
 def _ids_among(known: pa.LargeStringArray, names: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    """Id of each name among the known ones, found once for each distinct name."""
+    """Id of each name among the known ones, -1 where it is not, found once for each distinct name."""
     encoded = _whole(names).dictionary_encode()
-    found: Any = pc.index_in(encoded.dictionary.cast(pa.large_string()), value_set=known)
+    found: Any = pc.fill_null(pc.index_in(encoded.dictionary.cast(pa.large_string()), value_set=known), -1)
     ids: npt.NDArray[np.int64] = np.asarray(found).astype(np.int64)[np.asarray(encoded.indices)]
     return ids
 

@@ -17,7 +17,8 @@ from topicloom.pipeline.ingesting.ingest_options import IngestOptions
 class Counts:
     """What became of the rows.
 
-    rows = filtered + bad + self_loops + repeats + those that are left. Each of these is a subscription; in an
+    rows = filtered + bad + self_loops + unheard + repeats + those that are left. Unheard are those that publish what
+    nobody wants. Each of these is a subscription; in an
     undirected graph it is two, and there may be one more for each user.
     """
 
@@ -26,6 +27,7 @@ class Counts:
     bad: int
     bad_by_reason: Mapping[str, int]
     self_loops: int
+    unheard: int
     repeats: int
     users: int | None
     nodes: int

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from topicloom.errors import InputError
+from topicloom.files.ingest_folder import ROLE
 from topicloom.files.name_tables import require_columns
 from topicloom.pipeline.ingesting.delimited import BLANK, Layout, split_header
 from topicloom.pipeline.ingesting.ingest_options import IngestOptions
@@ -61,16 +62,16 @@ def _delimited(spark: SparkSession, format_: str, paths: list[str], options: Ing
     header = tuple(fields) if options.header else None
     if len(fields) < 2:
         raise InputError(f"has one column, '{fields[0]}'; is separator '{separator}' right?", "separator", file=where)
-    node, topic = _positions(fields, options, where)
+    wanted = _positions(fields, options, where)
     lines = spark.read.text(paths).selectExpr("value", *_PLACE)
     if options.where is None:
-        return RawRows(lines, Splitting(Layout(separator, len(fields), (node, topic)), header))
+        return RawRows(lines, Splitting(Layout(separator, len(fields), wanted), header))
     names = tuple(fields) if options.header else tuple(f"_{position + 1}" for position in range(len(fields)))
     require_columns(names, names, where)
     split = SplitRows(Splitting(Layout(separator, len(fields), tuple(range(len(fields)))), header), names)
     types = ["string", "bigint", "string", "string", *("string" for _ in names)]
     columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in zip([*INTERNAL, *names], types, strict=True))
-    return RawRows(_picked(lines.mapInArrow(split, columns), options, names[node], names[topic]))
+    return RawRows(_picked(lines.mapInArrow(split, columns), options, *(names[place] for place in wanted)))
 
 
 def _json_lines(spark: SparkSession, _: str, paths: list[str], options: IngestOptions) -> RawRows:
@@ -83,6 +84,8 @@ def _json_lines(spark: SparkSession, _: str, paths: list[str], options: IngestOp
             *("node_column", "topic_column"),
         )
     wanted = _two_names(options, ["node", "topic"])
+    if options.graph is None and options.role_column != "":
+        wanted = (*wanted, options.role_column or ROLE)
     names = list(wanted)
     if options.where is not None:
         # A condition may name any column, so all of them must be found first.
@@ -107,6 +110,8 @@ def _parquet(spark: SparkSession, _: str, paths: list[str], options: IngestOptio
     if len(rows.columns) < 2:
         raise InputError("has one column; expected nodes in one and topics in another", file=where)
     wanted = _two_names(options, rows.columns[:2] if options.graph else ["node", "topic"])
+    if options.graph is None and (options.role_column or (options.role_column is None and ROLE in rows.columns)):
+        wanted = (*wanted, options.role_column or ROLE)
     require_columns(rows.columns, wanted, where)
     for name in wanted:
         kind = dict(rows.dtypes)[name]
@@ -121,14 +126,14 @@ def _internal(*columns: Column) -> list[Column]:
     return [column.alias(name) for column, name in zip(columns, INTERNAL, strict=True)]
 
 
-def _two_names(options: IngestOptions, default: list[str]) -> tuple[str, str]:
+def _two_names(options: IngestOptions, default: list[str]) -> tuple[str, ...]:
     node, topic = options.node_column or default[0], options.topic_column or default[1]
     if node == topic:
         raise InputError(f"nodes and topics cannot both be in column '{node}'")
     return node, topic
 
 
-def _picked(rows: DataFrame, options: IngestOptions, node: str, topic: str) -> DataFrame:
+def _picked(rows: DataFrame, options: IngestOptions, node: str, topic: str, role: str | None = None) -> DataFrame:
     """The columns that cleaning needs, and whether the condition holds."""
     from pyspark.sql import functions as sql
 
@@ -140,12 +145,13 @@ def _picked(rows: DataFrame, options: IngestOptions, node: str, topic: str) -> D
         *(sql.col(name).alias(name.strip("_")) for name in INTERNAL),
         _column(node).cast("string").alias("node"),
         _column(topic).cast("string").alias("topic"),
+        (sql.lit(None) if role is None else _column(role)).cast("string").alias("role"),
         kept,
     )
 
 
-def _positions(fields: list[str], options: IngestOptions, where: str) -> tuple[int, int]:
-    """Where the two columns are, from 0."""
+def _positions(fields: list[str], options: IngestOptions, where: str) -> tuple[int, ...]:
+    """Where the columns of nodes and topics are, from 0, and that of roles if there is one."""
     given = (options.node_column, options.topic_column)
     by_place = not options.header or options.graph is not None
     default = (None, None) if by_place else ("node", "topic")
@@ -154,14 +160,22 @@ def _positions(fields: list[str], options: IngestOptions, where: str) -> tuple[i
         wanted = column or name
         if wanted is None:
             places.append(place)
-        elif options.header:
-            require_columns(fields, [wanted], where)
-            places.append(fields.index(wanted))
         else:
-            places.append(_position(wanted, len(fields), where))
+            places.append(_place_of(wanted, fields, options, where))
     if places[0] == places[1]:
         raise InputError(f"nodes and topics cannot both be in column {places[0] + 1}", file=where)
-    return places[0], places[1]
+    if options.role_column:
+        places.append(_place_of(options.role_column, fields, options, where))
+    elif options.role_column is None and not by_place and ROLE in fields:
+        places.append(fields.index(ROLE))
+    return tuple(places)
+
+
+def _place_of(column: str, fields: list[str], options: IngestOptions, where: str) -> int:
+    if not options.header:
+        return _position(column, len(fields), where)
+    require_columns(fields, [column], where)
+    return fields.index(column)
 
 
 def _position(text: str, width: int, where: str) -> int:

@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from topicloom.model.filters import protocol_of
+from topicloom.model.roles import BOTH, ROLE_NAMES, Bits, known_roles
 from topicloom.pipeline.ingesting.delimited import BLANK, Layout, split_header, split_lines
 from topicloom.pipeline.ingesting.ingest_options import Graph
 from topicloom.pipeline.ingesting.name_cleaning import clean_names, problems
@@ -30,7 +33,8 @@ FILTERED = "filtered"
 HEADER = "header"
 PAIRS = "pairs"
 SELF_LOOPS = "self-loops"
-COUNTED = (LINES, FILTERED, HEADER, BLANK, PAIRS, SELF_LOOPS)
+WITH_ROLES = "with roles"
+COUNTED = (LINES, FILTERED, HEADER, BLANK, PAIRS, SELF_LOOPS, WITH_ROLES)
 # A file with other columns than the first one.
 OTHER_HEADER = "other header"
 
@@ -41,8 +45,9 @@ _NOTE = pa.schema(
 )
 # What is known of a raw row besides its columns, under names that hardly any file has.
 INTERNAL = ("__file", "__block", "__value", "__wrong")
-PAIR_SCHEMA = "node string, topic string"
-_PAIR = pa.schema([("node", pa.string()), ("topic", pa.string())])
+PAIR_SCHEMA = "node string, topic string, role string"
+_PAIR = pa.schema([("node", pa.string()), ("topic", pa.string()), ("role", pa.string())])
+_ROLE_NAMES = pa.array([ROLE_NAMES.get(bits) for bits in range(int(BOTH) + 1)], pa.string())
 _NOTHING = pa.scalar(None, pa.string())
 
 
@@ -86,7 +91,7 @@ class CleanRows:
     """What makes a row clean, what it then means, and the folder for the parts of the pairs that come of it.
 
     Raw rows have a `file`, the `block` of it and the `value`, which is the line as it is, or null. Unless they are to
-    be split here they also have `node`, `topic`, what is `wrong` with them and whether they are `kept`.
+    be split here they also have `node`, `topic`, `role`, what is `wrong` with them and whether they are `kept`.
     """
 
     folder: str
@@ -94,54 +99,75 @@ class CleanRows:
     graph: Graph | None
     include_self: bool
     splitting: Splitting | None = None
+    filters: str | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Write the pairs of names in raw rows, and give notes."""
-        pairs = loops = 0
+        """Write the pairs of names in raw rows, with their roles, and give notes."""
+        pairs = loops = with_roles = 0
         last: _Run | None = None
         with writing_part(Path(self.folder), part_number(), _PAIR) as add:
             for run in _runs(batches):
                 if last is not None and last.place != run.place:
                     yield _notes([(LINES, *last.place, last.end, None)])
                 last = run
-                node, topic, kinds = self._cleaned(run)
+                node, topic, role, kinds = self._cleaned(run)
                 if kinds.null_count < len(kinds):
                     yield _notes(_noted(run, kinds))
-                add(pa.record_batch([node, topic], schema=_PAIR))
+                add(pa.record_batch([node, topic, role], schema=_PAIR))
                 pairs += len(topic) - topic.null_count
                 loops += topic.null_count
+                with_roles += len(role) - role.null_count
         if last is not None:
             yield _notes([(LINES, *last.place, last.end, None)])
-        yield _notes([(PAIRS, None, None, pairs, None), (SELF_LOOPS, None, None, loops, None)])
+        counts = {PAIRS: pairs, SELF_LOOPS: loops, WITH_ROLES: with_roles}
+        yield _notes([(kind, None, None, count, None) for kind, count in counts.items()])
 
-    def _cleaned(self, run: _Run) -> tuple[pa.StringArray, pa.StringArray, pa.StringArray]:
-        """Nodes and topics of the good rows, and the kind of note that each row gets."""
+    def _cleaned(self, run: _Run) -> tuple[pa.StringArray, ...]:
+        """Nodes, topics and roles of the good rows, and the kind of note that each row gets."""
         if self.splitting is not None:
-            (node, topic), wrong = self.splitting(run.rows["value"], is_top=run.is_top)
-            kept = None
+            (node, topic, *more), wrong = self.splitting(run.rows["value"], is_top=run.is_top)
+            role, kept = more[0] if more else pa.nulls(len(node), pa.string()), None
         else:
-            node, topic, wrong, kept = (run.rows[name] for name in ("node", "topic", "wrong", "kept"))
-        node, topic = clean_names(node), clean_names(topic)
-        kinds = self._kinds(node, topic, wrong, kept)
+            node, topic, role, wrong, kept = (run.rows[name] for name in ("node", "topic", "role", "wrong", "kept"))
+        node, topic, role = clean_names(node), clean_names(topic), clean_names(role)
+        bits = known_roles(role)
+        kinds = self._kinds(node, topic, bits, wrong, kept)
+        given = pc.greater(pc.binary_length(role), 0)
+        role = pc.if_else(given, _ROLE_NAMES.take(pa.array(bits)), _NOTHING)
         if kinds.null_count < len(kinds):
             good = kinds.is_null()
-            node, topic = node.filter(good), topic.filter(good)
+            node, topic, role = node.filter(good), topic.filter(good), role.filter(good)
         if self.graph is not None:
             node, topic = subscriptions_of(node, topic, self.graph, include_self=self.include_self)
-        return node, topic, kinds
+            role = pa.nulls(len(node), pa.string())
+        return node, topic, role, kinds
 
     def _kinds(
-        self, node: pa.StringArray, topic: pa.StringArray, wrong: pa.StringArray, kept: pa.BooleanArray | None
+        self,
+        node: pa.StringArray,
+        topic: pa.StringArray,
+        roles: Bits,
+        wrong: pa.StringArray,
+        kept: pa.BooleanArray | None,
     ) -> pa.StringArray:
         """The kind of note that each row gets; null for the good ones."""
         kinds = wrong
         if kept is not None:
             kinds = pc.coalesce(kinds, pc.if_else(pc.fill_null(kept, False), _NOTHING, FILTERED))
         found = problems(node, "node", self.max_name_bytes) | problems(topic, "topic", self.max_name_bytes)
+        found |= {"unknown role": roles == 0, "malformed filter": self._malformed(topic)}
         for reason, mask in found.items():
             if mask.any():
                 kinds = pc.coalesce(kinds, pc.if_else(pa.array(mask), reason, _NOTHING))
         return kinds
+
+    def _malformed(self, topic: pa.StringArray) -> npt.NDArray[np.bool_]:
+        if self.filters is None:
+            return np.zeros(len(topic), np.bool_)
+        protocol = protocol_of(self.filters)
+        encoded = topic.dictionary_encode()
+        wrong = [filter_ for filter_ in encoded.dictionary.to_pylist() if protocol.problem(filter_) is not None]
+        return np.asarray(pc.is_in(topic, value_set=pa.array(wrong, pa.string())))
 
 
 @dataclass(frozen=True)

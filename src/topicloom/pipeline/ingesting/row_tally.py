@@ -10,7 +10,16 @@ from topicloom.errors import InputError
 from topicloom.pipeline.ingesting.delimited import BLANK
 from topicloom.pipeline.ingesting.quarantine import first_bad_row
 from topicloom.pipeline.ingesting.raw_rows import readable_path
-from topicloom.pipeline.ingesting.row_cleaning import COUNTED, FILTERED, HEADER, LINES, OTHER_HEADER, PAIRS, SELF_LOOPS
+from topicloom.pipeline.ingesting.row_cleaning import (
+    COUNTED,
+    FILTERED,
+    HEADER,
+    LINES,
+    OTHER_HEADER,
+    PAIRS,
+    SELF_LOOPS,
+    WITH_ROLES,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,13 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many rows were read, left out by the condition, and bad; how many pairs came of the others."""
+    """How many rows were read, left out by the condition, and bad; pairs that came of the others, those with roles."""
 
     rows: int
     filtered: int
     reasons: Mapping[str, int]
     pairs: int
     self_loops: int
+    with_roles: int
 
     @property
     def bad(self) -> int:
@@ -50,6 +60,7 @@ def count_rows(notes: DataFrame) -> Tally:
         reasons={kind: int(seen[kind]["notes"]) for kind in sorted(set(seen) - set(COUNTED))},
         pairs=counted[PAIRS],
         self_loops=counted[SELF_LOOPS],
+        with_roles=counted[WITH_ROLES],
     )
 
 

@@ -46,7 +46,7 @@ def is_on_this_machine(master: str) -> bool:
 
 
 def configuration(options: SparkOptions, name: str, spark_home: str) -> dict[str, str]:
-    """All settings of a session; those of spark-defaults are left to Spark, except for the master."""
+    """All settings of a session: what is given wins over spark-defaults, and that over ours."""
     defaults = _spark_defaults(spark_home)
     given = dict(options.conf)
     if options.driver_memory:
@@ -58,8 +58,7 @@ def configuration(options: SparkOptions, name: str, spark_home: str) -> dict[str
         or defaults.get("spark.master")
         or "local[*]"
     )
-    ours = {key: value for key, value in _ours(master).items() if key not in defaults}
-    return {**ours, **given, "spark.master": master, "spark.app.name": name}
+    return {**_ours(master), **defaults, **given, "spark.master": master, "spark.app.name": name}
 
 
 def _ours(master: str) -> dict[str, str]:

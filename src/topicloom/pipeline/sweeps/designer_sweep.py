@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from topicloom.deploy import Fleet
 from topicloom.designers import find_designer, run
-from topicloom.designers.run import require_constrainable
+from topicloom.designers.run import require_constrainable, require_pricing
 from topicloom.errors import InputError
-from topicloom.metrics import measure
-from topicloom.model import Constraints, Interest
+from topicloom.metrics import measure, measure_prices
+from topicloom.model import Constraints, Interest, Prices
 from topicloom.pipeline.grids.cell import FOLDER, Cell
 from topicloom.pipeline.grids.grid import Grid, plan_grid, require_grid_folder
 from topicloom.pipeline.grids.grid_watch import GridWatch
@@ -62,22 +62,30 @@ def sweep(spark: SparkSession, spec: Path, out: Path, *, watch: GridWatch | None
     return write_sweep(plan, run_sweep(spark, plan, watch or GridWatch()))
 
 
-def plan_sweep(spec: Spec, out: Path, fleet: Fleet | None = None) -> PlannedSweep:
+def plan_sweep(
+    spec: Spec,
+    out: Path,
+    fleet: Fleet | None = None,
+    prices_of: Callable[[Interest], Prices | None] = lambda interest: None,
+) -> PlannedSweep:
     """Find which cells are still to run. Reads the subscriptions that the spec names; writes nothing.
 
     With a fleet, designs keep to its constraints. It must have a broker for each node of a file; those of a synthetic
-    workload that it does not name have its defaults.
+    workload that it does not name have its defaults. `prices_of` gives the prices of links for an interest from a file;
+    synthetic ones have none.
     """
     require_grid_folder(out, "a sweep")
     constrained = {} if fleet is None else {"constraints": fleet.constraints.text}
-    sources: dict[Workload, tuple[str | None, int]] = {}
+    sources: dict[Workload, tuple[str | None, int, Prices | None]] = {}
     cells = []
     for row in spec.rows:
         if row.workload not in sources:
-            sources[row.workload] = _fingerprint_and_nodes(row.workload, fleet)
-        fingerprint, nodes = sources[row.workload]
+            sources[row.workload] = _known_of(row.workload, fleet, prices_of)
+        fingerprint, nodes, prices = sources[row.workload]
         if fleet is not None:
             require_constrainable(find_designer(row.designer))
+        if prices is not None:
+            require_pricing(find_designer(row.designer))
         parameters = {
             "workload": None if row.workload.synthetic is None else dict(row.workload.synthetic),
             "designer": row.designer,
@@ -85,10 +93,11 @@ def plan_sweep(spec: Spec, out: Path, fleet: Fleet | None = None) -> PlannedSwee
             "seed": row.seed,
             "diameters": row.diameters,
             **constrained,
+            **({} if prices is None else {"prices": prices.text}),
         }
         # Designers look at pairs of nodes.
         cells.append(Cell("sweep", parameters, fingerprint, cost=nodes * nodes))
-    files = {fingerprint: workload for workload, (fingerprint, _) in sources.items() if fingerprint is not None}
+    files = {fingerprint: workload for workload, (fingerprint, *_) in sources.items() if fingerprint is not None}
     return PlannedSweep(spec, out, tuple(cells), files, plan_grid(cells, out / FOLDER))
 
 
@@ -121,15 +130,24 @@ def design_row(
     *,
     diameters: bool,
     constraints: Constraints | None = None,
+    prices: Prices | None = None,
 ) -> pa.Table:
     """Design and measure: one row of measures, seconds of the designer alone, parameters as they came to be, and what
     else the designer has to say."""
-    result = run(interest, designer, seed=seed, constraints=constraints, **parameters)
+    result = run(interest, designer, seed=seed, constraints=constraints, prices=prices, **parameters)
     measures = measure(interest, result.overlay, diameters=diameters)
     assert result.overlay.provenance is not None
     chosen = {f"parameter_{name}": value for name, value in result.overlay.provenance.parameters.items()}
     return pa.Table.from_pylist(
-        [{**measures.to_dict(), "seconds": result.seconds, **chosen, **result.overlay.provenance.facts}]
+        [
+            {
+                **measures.to_dict(),
+                **({} if prices is None else measure_prices(interest, result.overlay, prices).to_dict()),
+                "seconds": result.seconds,
+                **chosen,
+                **result.overlay.provenance.facts,
+            }
+        ]
     )
 
 
@@ -138,7 +156,7 @@ def _in_executor(cell: Cell, interest: Interest | None) -> pa.Table:
     given = cell.parameters
     if interest is None:
         interest = synthetic(**given["workload"])
-    text = given.get("constraints")
+    text, prices = given.get("constraints"), given.get("prices")
     return design_row(
         interest,
         given["designer"],
@@ -146,16 +164,20 @@ def _in_executor(cell: Cell, interest: Interest | None) -> pa.Table:
         given["seed"] or 0,
         diameters=given["diameters"],
         constraints=None if text is None else Constraints.from_text(text),
+        prices=None if prices is None else Prices.from_text(prices),
     )
 
 
-def _fingerprint_and_nodes(workload: Workload, fleet: Fleet | None) -> tuple[str | None, int]:
+def _known_of(
+    workload: Workload, fleet: Fleet | None, prices_of: Callable[[Interest], Prices | None]
+) -> tuple[str | None, int, Prices | None]:
+    """The fingerprint of a workload from a file, how many nodes it has, and its prices."""
     if workload.synthetic is not None:
-        return None, int(dict(workload.synthetic)["nodes"])
+        return None, int(dict(workload.synthetic)["nodes"]), None
     interest = _read(workload)
     if fleet is not None:
         fleet.require_brokers(interest.node_names)
-    return interest.fingerprint, interest.node_count
+    return interest.fingerprint, interest.node_count, prices_of(interest)
 
 
 def _read(workload: Workload) -> Interest:

@@ -4,7 +4,8 @@ Its columns are the same for every sweep, so that results of several can be put 
 
 - `workload` (its name), `workload_file`, and the parameters of synthetic ones: `workload_nodes`, ...
 - `designer`, its parameters, `parameter_k`, ..., and `seed`, null for designers that draw nothing
-- all fields of `Measures`, then `seconds` of the designer alone, and `error`
+- all fields of `Measures`, those of `PriceMeasures`, which are null without prices
+- `seconds` of the designer alone, and `error`
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from topicloom.designers import DESIGNERS
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.name_tables import column_names, names_column, read_table
-from topicloom.metrics import Measures
+from topicloom.metrics import Measures, PriceMeasures
 from topicloom.pipeline.sweeps.sweep_spec import SYNTHETIC_KINDS, SweepRow
 
 RESULTS = "results.parquet"
@@ -52,6 +53,7 @@ def _columns() -> Iterator[tuple[str, pa.DataType]]:
     yield from ((f"{PARAMETER}{name}", _TYPES[kind]) for name, kind in (parameters | {"budget_ratio": float}).items())
     yield "seed", pa.int64()
     yield from ((field.name, _TYPES[field.type]) for field in fields(Measures))
+    yield from ((field.name, _TYPES[field.type]) for field in fields(PriceMeasures))
     yield "seconds", pa.float64()
     yield "error", pa.string()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from topicloom.metrics import Comparison
+from topicloom.metrics.facts import cost_facts
 from topicloom.present.figures import (
     COLOURS,
     DASHES,
@@ -38,8 +39,25 @@ def comparison_section(fleet: ShownFleet) -> Section:
     )
     return Section(
         "Comparison",
-        (table("All overlays", *compared.table(), note=note), bars, beside([_support(fleet), _degrees(fleet)])),
+        (
+            table("All overlays", *compared.table(), note=note),
+            *_costs(fleet),
+            bars,
+            beside([_support(fleet), _degrees(fleet)]),
+        ),
     )
+
+
+def _costs(fleet: ShownFleet) -> list[Markup]:
+    """What links, ways and traffic of all overlays cost, where prices or rates were given."""
+    rows = [(design.name, cost_facts(design.costs)) for design in fleet.designs]
+    if not all(facts for _, facts in rows):
+        return []
+    headers = ["overlay", *(title for title, _ in rows[0][1])]
+    note = "Messages go along the cheapest tree of each topic that is connected; all of these should be low."
+    return [
+        table("Prices and traffic", headers, [[name, *(cell for _, cell in facts)] for name, facts in rows], note=note)
+    ]
 
 
 def _support(fleet: ShownFleet) -> Markup:

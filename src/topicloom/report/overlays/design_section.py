@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from topicloom.metrics.facts import compared_facts
+from topicloom.metrics.facts import compared_facts, cost_facts
 from topicloom.model import Overlay
 from topicloom.model.overlay_picture import is_drawn, overlay_figure
 from topicloom.present.figures import COLOURS, count_axis, new_figure, percent_axis, styled
@@ -27,13 +27,14 @@ def design_section(fleet: ShownFleet, design: Design) -> Section:
     """What an overlay is, how good it is, how it looks, and where it is weakest."""
     name = f"design {fleet.name} {design.name}"
     figures = [_support(design, name), _degrees(design, name), topic_diameters(design.topics, name)]
-    picture = _picture(design, name)
+    picture, costs = _picture(design, name), cost_facts(design.costs)
     return Section(
         design.name,
         (
             paragraph(_origin(design)),
             *([paragraph(_bound(fleet, design))] if design.measures.topic_connected else []),
             tiles([(title, cell) for title, cell in compared_facts(design.measures) if isinstance(cell, Number)]),
+            *([tiles([(title, cell) for title, cell in costs if isinstance(cell, Number)])] if costs else []),
             *([picture, beside(figures)] if is_drawn(design.overlay) else [beside([*figures, picture])]),
             worst_topics(design.topics),
             _carriers(design.overlay),

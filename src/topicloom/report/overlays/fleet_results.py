@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,6 +31,7 @@ class Design:
     topics: TopicMeasures
     measures: Measures
     curve: npt.NDArray[np.float64]
+    costs: Mapping[str, float | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,23 +51,29 @@ class ShownFleet:
 def read_fleets(reading: Reading) -> list[ShownFleet]:
     """Read subscriptions, and measure each overlay against those that it was designed for."""
     fleets: dict[str, ShownFleet] = {}
-    read_interest = partial(Interest.read, node_column=reading.node_column, topic_column=reading.topic_column)
+    read_interest = partial(
+        Interest.read,
+        node_column=reading.node_column,
+        topic_column=reading.topic_column,
+        role_column=reading.role_column,
+        filters=reading.filters,
+    )
     for path, interest in reading.each(SUBSCRIPTIONS, read_interest):
         if interest.fingerprint in fleets:
             reading.leave(path, f"holds the same subscriptions as {fleets[interest.fingerprint].name}")
         else:
             name = unused(path, path.name, [fleet.name for fleet in fleets.values()])
             fleets[interest.fingerprint] = ShownFleet(name, interest)
-    for _, design in reading.each(OVERLAY, partial(_design, fleets=fleets, diameters=reading.diameters)):
+    for _, design in reading.each(OVERLAY, partial(_design, fleets=fleets, reading=reading)):
         key = design.overlay.interest.fingerprint
         fleets[key] = replace(fleets[key], designs=(*fleets[key].designs, design))
     return list(fleets.values())
 
 
-def _design(path: Path, fleets: dict[str, ShownFleet], *, diameters: bool) -> Design:
+def _design(path: Path, fleets: dict[str, ShownFleet], reading: Reading) -> Design:
     fleet = _fleet_of(path, fleets)
     overlay = Overlay.read(path, fleet.interest)
-    topics = topic_measures(fleet.interest, overlay, diameters=diameters)
+    topics = topic_measures(fleet.interest, overlay, diameters=reading.diameters)
     return Design(
         name=unused(path, path.name.split(".")[0], [design.name for design in fleet.designs]),
         file=path.name,
@@ -73,6 +81,7 @@ def _design(path: Path, fleets: dict[str, ShownFleet], *, diameters: bool) -> De
         topics=topics,
         measures=summarise(topics, overlay.degrees),
         curve=support_curve(fleet.interest, overlay),
+        costs=reading.costs(overlay),
     )
 
 

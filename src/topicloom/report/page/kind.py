@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from topicloom.errors import InputError
+from topicloom.model import Overlay
 from topicloom.report.page.section import Section
 
 T = TypeVar("T")
@@ -53,6 +54,9 @@ class Reading:
     node_column: str = "node"
     topic_column: str = "topic"
     diameters: bool = True
+    role_column: str = "role"
+    filters: str | None = None
+    costs: Callable[[Overlay], Mapping[str, float | None]] = lambda overlay: {}
 
     def each(self, form: Form, read: Callable[[Path], T]) -> Iterator[tuple[Path, T]]:
         """Read all files of a form, one after the other.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from topicloom.errors import InputError
+from topicloom.model import Overlay
 from topicloom.report.content.cost_section import Costs
 from topicloom.report.content.network_results import ShownNetwork
 from topicloom.report.content.trees_section import Trees
@@ -36,13 +38,21 @@ class Results:
 
 
 def read_results(
-    found: Found, *, node_column: str = "node", topic_column: str = "topic", diameters: bool = True
+    found: Found,
+    *,
+    node_column: str = "node",
+    topic_column: str = "topic",
+    role_column: str = "role",
+    filters: str | None = None,
+    diameters: bool = True,
+    costs: Callable[[Overlay], Mapping[str, float | None]] = lambda overlay: {},
 ) -> Results:
     """Read all files and measure the overlays, each against the subscriptions that it was designed for.
 
-    A file that was given by name must be usable; one that was found in a folder is put aside where it is not.
+    A file that was given by name must be usable; one that was found in a folder is put aside where it is not. `costs`
+    gives what an overlay costs, by what `metrics.COSTS` lists.
     """
-    reading = Reading(found, list(found.aside), node_column, topic_column, diameters)
+    reading = Reading(found, list(found.aside), node_column, topic_column, diameters, role_column, filters, costs)
     read: dict[str, Any] = {kind.name: tuple(kind.read(reading)) for kind in KINDS}
     if not any(read.values()):
         first = reading.aside[0]

@@ -1,0 +1,6 @@
+"""Commands that find out what is there.
+
+- `collect`
+- `events`
+- `import_links`
+"""

@@ -1,0 +1,78 @@
+"""The links of a fleet from its configurations, of whatever kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from topicloom.deploy.existing.configured_files import configured_files
+from topicloom.deploy.existing.nats_conf import read_server
+from topicloom.deploy.existing.rabbitmq_definitions import read_node
+from topicloom.deploy.linting.lint import connect
+from topicloom.deploy.planning.flows import Pair
+from topicloom.deploy.targets.mosquitto_conf import Configured, read_brokers
+from topicloom.errors import InputError
+
+KINDS = ("mosquitto", "nats", "rabbitmq")
+_NATS = ("nats-server.conf", ".conf", read_server)
+_RABBITMQ = ("definitions.json", ".json", read_node)
+# Words that a configuration of NATS has and one of Mosquitto has not.
+_OF_NATS = re.compile(
+    r"^\s*(leafnodes|server_name|cluster|jetstream|http_port|accounts)\b|^\s*port\s*[:=]", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class ExistingLinks:
+    """Brokers, how many bridges they have, the links these make, and bridges that lead to none of the brokers.
+
+    A link is there once, however many bridges make it; the lower name comes first.
+    """
+
+    brokers: tuple[str, ...]
+    bridges: int
+    links: tuple[Pair, ...]
+    outside: tuple[str, ...]
+
+
+def existing_links(paths: Sequence[Path], kind: str | None = None) -> ExistingLinks:
+    """The links that configurations make: of Mosquitto, NATS or RabbitMQ, which shows unless `kind` says it."""
+    brokers = _read(paths, kind or _kind_of(paths))
+    names = [broker.name for broker in brokers]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two configurations are both of broker '{name}'; give each file or folder its own name")
+    wires, outside = connect(brokers)
+    links = {(min(wire.local, wire.remote), max(wire.local, wire.remote)) for wire in wires if wire.remote in names}
+    inside = tuple(sorted(link for link in links if link[0] != link[1]))
+    return ExistingLinks(tuple(sorted(names)), len(wires), inside, tuple(finding.text for finding in outside))
+
+
+def _read(paths: Sequence[Path], kind: str) -> Sequence[Configured]:
+    if kind == "mosquitto":
+        return read_brokers(paths)
+    main, ending, read = _NATS if kind == "nats" else _RABBITMQ
+    brokers = _all(paths, ending, main, read)
+    if not brokers:
+        raise InputError(f"{', '.join(map(str, paths))}: has no {ending} files")
+    return brokers
+
+
+def _all(paths: Sequence[Path], ending: str, main: str, read: Callable[[str, Path], Configured]) -> list[Configured]:
+    return [read(name, file) for path in paths for name, file in configured_files(path, ending, main)]
+
+
+def _kind_of(paths: Sequence[Path]) -> str:
+    """What configurations are for, by their endings and words."""
+    for path in paths:
+        if any(configured_files(path, _RABBITMQ[1], _RABBITMQ[0])) and path.suffix != ".conf":
+            return "rabbitmq"
+        for _, file in configured_files(path, _NATS[1], _NATS[0]):
+            try:
+                if _OF_NATS.search(file.read_text(encoding="utf-8", errors="replace")):
+                    return "nats"
+            except OSError as error:
+                raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    return "mosquitto"

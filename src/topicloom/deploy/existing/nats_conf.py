@@ -1,0 +1,56 @@
+"""The leaf nodes in configurations of NATS: each remote of a server is a link that it opens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from topicloom.deploy.existing.nats_syntax import parse_nats
+from topicloom.deploy.targets.mosquitto_conf import Bridge, Configured
+from topicloom.errors import InputError
+
+_LEAF_PORT = 7422
+_SECTIONS = ("leafnodes", "leaf")
+
+
+def read_server(name: str, file: Path) -> Configured:
+    """A server by its name, which a `server_name` may say, and its remotes."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8'})") from None
+    table = parse_nats(text, str(file))
+    leafs: dict[str, Any] = next((table[key] for key in _SECTIONS if isinstance(table.get(key), dict)), {})
+    own = str(table.get("server_name", name))
+    remotes = leafs.get("remotes", [])
+    bridges = [
+        _bridge(url, f"{file}: remote {number}")
+        for number, remote in enumerate(remotes if isinstance(remotes, list) else [remotes], 1)
+        for url in _urls(remote)[:1]
+    ]
+    return Configured(own, _addresses(leafs), tuple(bridges))
+
+
+def _urls(remote: Any) -> list[str]:
+    """All are ways to the same server, or to servers of one cluster; the first stands for them."""
+    urls = remote.get("urls", [remote.get("url")]) if isinstance(remote, dict) else [remote]
+    return [str(url) for url in (urls if isinstance(urls, list) else [urls]) if url is not None]
+
+
+def _bridge(url: str, where: str) -> Bridge:
+    try:
+        parts = urlsplit(url if "//" in url else f"//{url}")
+        host, port = parts.hostname or "", parts.port or _LEAF_PORT
+    except ValueError:
+        raise InputError(f"{where}: its URL has no host and port, such as nats-leaf://HOST:{_LEAF_PORT}") from None
+    return Bridge("leaf node", host, port, (), True, where)
+
+
+def _addresses(leafs: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Where a server listens for leaf nodes."""
+    listen = str(leafs.get("listen", ""))
+    host, _, port = listen.rpartition(":") if listen else (str(leafs.get("host", "")), "", str(leafs.get("port", "")))
+    if not port.isdecimal():
+        return ()
+    return (("" if host in ("0.0.0.0", "::") else host.strip("[]"), int(port)),)

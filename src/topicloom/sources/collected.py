@@ -1,0 +1,76 @@
+"""What was collected from a fleet, in one file: rows for `ingest` and `design`, and how far each broker was read.
+
+The file is replaced as a whole, so whatever ends a run, rows and positions go together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from topicloom.errors import InputError
+from topicloom.files.atomic import replacing
+from topicloom.sources.broker_rows import SCHEMA, BrokerRows
+
+FILE = "subscriptions.parquet"
+_POSITIONS = b"topicloom.positions"
+_COLUMNS = pa.schema([pa.field("node", pa.string()), *SCHEMA])
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What each broker told, by its name."""
+
+    brokers: Mapping[str, BrokerRows] = field(default_factory=lambda: MappingProxyType({}))
+
+    def of(self, broker: str) -> BrokerRows:
+        """What a broker told; nothing where it was not asked yet."""
+        return self.brokers.get(broker, BrokerRows())
+
+    def with_broker(self, broker: str, rows: BrokerRows) -> Collected:
+        """The same with what one broker tells now."""
+        return replace(self, brokers=MappingProxyType({**self.brokers, broker: rows}))
+
+    def to_arrow(self) -> pa.Table:
+        """All rows: `node`, `topic`, `role`, `client`, `since` and `seen`."""
+        tables = [
+            each.rows.add_column(0, "node", pa.repeat(pa.scalar(name, pa.string()), len(each.rows))).cast(_COLUMNS)
+            for name, each in sorted(self.brokers.items())
+        ]
+        return pa.concat_tables(tables) if tables else _COLUMNS.empty_table()
+
+    @classmethod
+    def read(cls, folder: Path) -> Collected:
+        """From a folder; nothing where it has no such file yet."""
+        path = folder / FILE
+        if not path.exists():
+            return cls()
+        try:
+            table = pyarrow.parquet.read_table(path)
+            positions = dict(json.loads((table.schema.metadata or {})[_POSITIONS]))
+            table = table.select(_COLUMNS.names).cast(_COLUMNS)
+        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+            raise InputError(f"{path}: is not what 'topicloom collect' wrote; give another folder") from None
+        table = table.replace_schema_metadata(None)
+        return cls(
+            MappingProxyType(
+                {
+                    name: BrokerRows(table.filter(pc.equal(table["node"], name)).drop_columns(["node"]), position)
+                    for name, position in positions.items()
+                }
+            )
+        )
+
+    def write(self, folder: Path) -> None:
+        """Into a folder."""
+        positions = {name: dict(each.position) for name, each in sorted(self.brokers.items())}
+        table = self.to_arrow().replace_schema_metadata({_POSITIONS: json.dumps(positions).encode()})
+        with replacing(folder / FILE) as temporary:
+            pyarrow.parquet.write_table(table, temporary)

@@ -1,0 +1,104 @@
+"""RabbitMQ: bindings, from its management interface or from a file of `rabbitmqctl export_definitions`.
+
+What is bound to a fanout exchange wants the exchange, which is the topic, as in the definitions that we render. What is
+bound to a topic or direct exchange wants the routing key. Queues and exchanges that federation makes at the upstream
+broker are links, not clients. Who publishes is known from counts that only the management interface has: an exchange is
+published at a broker where more came in than its federation links brought.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from topicloom.deploy.planning.source_settings import SourceSettings
+from topicloom.deploy.targets.rabbitmq import VHOST
+from topicloom.sources.broker_rows import PUBLISHERS, BrokerRows, Heard, kept, looked_at
+from topicloom.sources.http_json import LARGEST_BYTES, Asking, list_of_objects
+from topicloom.sources.source_error import SourceError
+
+_FEDERATION = "federation: "
+_INTERNAL = "amq.rabbitmq."
+_BY_KEY = ("topic", "direct")
+# Those that every broker has are not in definitions; an exchange without a name sends to each queue by its own.
+_ALWAYS = {"amq.topic": "topic", "amq.direct": "direct"}
+
+Table = dict[str, Any]
+
+
+def ask_rabbitmq(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+    """Look at a broker by its management interface."""
+    asking = Asking(source, broker)
+    bindings = asking.objects("api/bindings?columns=source,vhost,destination,destination_type,routing_key")
+    exchanges = asking.objects("api/exchanges?columns=name,vhost,type,message_stats")
+    told = [*_subscribed(bindings, exchanges), *_published(exchanges, _federated(asking))]
+    found = looked_at(before, kept(told, source), now_us)
+    return BrokerRows(found.rows, notes=_other_hosts(bindings))
+
+
+def read_definitions(source: SourceSettings, _broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+    """Look at a file of definitions."""
+    path = Path(source.places[0])
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            raise SourceError(f"{path} has more than {LARGEST_BYTES // 1_000_000} MB")
+        definitions = json.loads(path.read_bytes())
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError):
+        raise SourceError(f"{path} is not JSON; give a file of rabbitmqctl export_definitions") from None
+    if not isinstance(definitions, dict) or "bindings" not in definitions:
+        raise SourceError(f"{path} has no bindings; give a file of rabbitmqctl export_definitions")
+    bindings = list_of_objects(definitions["bindings"], f"{path}: bindings")
+    exchanges = list_of_objects(definitions.get("exchanges", []), f"{path}: exchanges")
+    found = looked_at(before, kept(_subscribed(bindings, exchanges), source), now_us)
+    return BrokerRows(found.rows, notes=_other_hosts(bindings))
+
+
+def _subscribed(bindings: Iterable[Table], exchanges: Iterable[Table]) -> Iterator[Heard]:
+    kinds = _ALWAYS | {str(each.get("name")): str(each.get("type")) for each in _here(exchanges)}
+    for each in _here(bindings):
+        exchange, queue = str(each.get("source", "")), str(each.get("destination", ""))
+        if not exchange or exchange.startswith((_FEDERATION, _INTERNAL)) or queue.startswith(_FEDERATION):
+            continue
+        yield Heard(str(each.get("routing_key", "")) if kinds.get(exchange) in _BY_KEY else exchange, "sub", queue)
+
+
+def _published(exchanges: Iterable[Table], federated: Mapping[str, int]) -> Iterator[Heard]:
+    for each in _here(exchanges):
+        name = str(each.get("name", ""))
+        came_in = _count(each, "message_stats", "publish_in")
+        ours = each.get("type") in _BY_KEY or name.startswith((_FEDERATION, _INTERNAL)) or not name
+        if came_in > federated.get(name, 0) and not ours:
+            yield Heard(name, "pub", PUBLISHERS)
+
+
+def _federated(asking: Asking) -> Counter[str]:
+    """How many messages federation has brought to each exchange."""
+    brought: Counter[str] = Counter()
+    try:
+        links = asking.objects("api/federation-links")
+    except SourceError:
+        return brought  # without the plugin there is no such list
+    for link in _here(links):
+        brought[str(link.get("exchange"))] += _count(link, "local_channel", "message_stats", "publish")
+    return brought
+
+
+def _count(table: Table, *keys: str) -> int:
+    value: Any = table
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, int) else 0
+
+
+def _here(tables: Iterable[Table]) -> Iterator[Table]:
+    return (table for table in tables if table.get("vhost", VHOST) == VHOST)
+
+
+def _other_hosts(bindings: list[Table]) -> tuple[str, ...]:
+    others = sorted({str(each["vhost"]) for each in bindings if each.get("vhost", VHOST) != VHOST})
+    return (f"virtual hosts other than {VHOST} are left out: {', '.join(others[:5])}",) if others else ()

@@ -1,0 +1,199 @@
+"""Real brokers on loopback with clients that come and go: what is collected is what the clients did."""
+
+from __future__ import annotations
+
+import random
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from machine import NATS
+from rabbitmq_nodes import RabbitNodes
+from topicloom.deploy import Fleet
+from topicloom.deploy.proof.processes import LOOPBACK, free_ports, mosquitto_path
+from topicloom.sources import Collected, Collection, collect
+
+Rows = set[tuple[str, str, str]]
+_PATIENCE_SECONDS = 10.0
+
+
+def until_collected(fleet: Fleet, expected: Rows, before: Collected | None, folder: Path) -> Collection:
+    """Collect until it says what clients did, each time from what was written, as a new run would."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        found = collect(fleet, before, keep=lambda so_far: so_far.write(folder))
+        rows = [(row["node"], row["client"], row["topic"]) for row in found.collected.to_arrow().to_pylist()]
+        assert not found.problems
+        assert len(rows) == len(set(rows)), "each once"
+        if set(rows) == expected:
+            return found
+        assert time.monotonic() < deadline, (set(rows) - expected, expected - set(rows))
+        before = Collected.read(folder)
+        time.sleep(0.05)
+
+
+@contextmanager
+def running(commands: dict[str, list[str]], ports: dict[str, int]) -> Iterator[None]:
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command in commands.values()
+    ]
+    try:
+        for port in ports.values():
+            deadline = time.monotonic() + _PATIENCE_SECONDS
+            while True:
+                try:
+                    socket.create_connection((LOOPBACK, port), timeout=1).close()
+                    break
+                except OSError:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.02)
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+
+@pytest.mark.broker("mosquitto")
+def test_mosquittos(tmp_path: Path) -> None:
+    mqtt = pytest.importorskip("paho.mqtt.client")
+    ports = free_ports(["a", "b", "c"])
+    commands = {}
+    for name, port in ports.items():
+        types = "".join(f"log_type {kind}\n" for kind in ("subscribe", "unsubscribe", "notice", "information", "error"))
+        (tmp_path / f"{name}.conf").write_text(
+            f"listener {port} {LOOPBACK}\nallow_anonymous true\nuser root\nlog_dest file {tmp_path / name}.log\n{types}"
+        )
+        commands[name] = [mosquitto_path(), "-c", str(tmp_path / f"{name}.conf")]
+    fleet = Fleet.from_tables(
+        {
+            "defaults": {"collect": {"log": f"{tmp_path}/{{broker}}.log"}},
+            "brokers": {name: {"host": LOOPBACK, "port": port} for name, port in ports.items()},
+        }
+    )
+    rng = random.Random(5)
+    wanted: dict[tuple[str, str], set[str]] = {}
+    clients: dict[tuple[str, str], tuple[Any, bool]] = {}
+    found = None
+    with running(commands, ports):
+        for _ in range(4):
+            for _ in range(25):
+                who = (rng.choice("abc"), rng.choice(["c1", "c2 1 x", "pump", "topicloom-b-a-0"]))
+                if who not in clients:
+                    clean = rng.random() < 0.6
+                    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, who[1], clean_session=clean)
+                    client.connect(LOOPBACK, ports[who[0]])
+                    client.loop_start()
+                    clients[who] = (client, clean)
+                    wanted[who] = set() if clean else wanted.get(who, set())
+                    continue
+                client, clean = clients[who]
+                topic = rng.choice(["t/#", "p 2 y", "$SYS/broker/uptime", "é/+"])
+                if rng.random() < 0.2:
+                    client.disconnect()
+                    client.loop_stop()
+                    del clients[who]
+                    wanted[who] = set() if clean else wanted[who]
+                elif topic in wanted[who]:
+                    client.unsubscribe(topic)
+                    wanted[who].remove(topic)
+                else:
+                    client.subscribe(topic, rng.randrange(3))
+                    wanted[who].add(topic)
+            expected = {
+                (node, client, topic)
+                for (node, client), topics in wanted.items()
+                for topic in topics
+                if not client.startswith("topicloom-") and not topic.startswith("$SYS")
+            }
+            found = until_collected(fleet, expected, found and found.collected, tmp_path)
+        for client, _ in clients.values():
+            client.loop_stop()
+
+
+class NatsClient:
+    """Says what clients of NATS say."""
+
+    def __init__(self, port: int, name: str) -> None:
+        self._socket = socket.create_connection((LOOPBACK, port), timeout=5)
+        self._socket.recv(4096)
+        self.say(f'CONNECT {{"verbose":false,"name":"{name}"}}', "PING")
+
+    def say(self, *lines: str) -> None:
+        self._socket.sendall("".join(f"{line}\r\n" for line in lines).encode())
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.mark.broker("nats")
+def test_nats_servers(tmp_path: Path) -> None:
+    ports, web, leaf = (free_ports(["hub", "far"]) for _ in range(3))
+    (tmp_path / "hub.conf").write_text(f"leafnodes {{ host: {LOOPBACK}, port: {leaf['hub']} }}\n")
+    (tmp_path / "far.conf").write_text(
+        f'leafnodes {{ remotes = [{{ url: "nats-leaf://{LOOPBACK}:{leaf["hub"]}" }}] }}\n'
+    )
+    commands = {
+        name: [NATS, "-a", LOOPBACK, "-p", str(port), "-m", str(web[name]), "-c", str(tmp_path / f"{name}.conf")]
+        for name, port in ports.items()
+    }
+    fleet = Fleet.from_tables(
+        {
+            "brokers": {
+                name: {"host": LOOPBACK, "port": port, "collect": {"nats": f"http://{LOOPBACK}:{web[name]}"}}
+                for name, port in ports.items()
+            }
+        }
+    )
+    with running(commands, {**ports, **{f"web {name}": port for name, port in web.items()}}):
+        one, two, ours = (
+            NatsClient(ports["hub"], "one"),
+            NatsClient(ports["far"], "two"),
+            NatsClient(ports["far"], "topicloom-x"),
+        )
+        one.say("SUB a.> 1", "SUB q.x group 2", "SUB _INBOX.1 3", "SUB a.> 4")
+        two.say("SUB a.b 1")
+        ours.say("SUB > 1")
+        expected = {("hub", "one", "a.>"), ("hub", "one", "q.x"), ("far", "two", "a.b")}
+        found = until_collected(fleet, expected, None, tmp_path)
+        one.say("UNSUB 2", "SUB z 5")
+        two.close()
+        expected = {("hub", "one", "a.>"), ("hub", "one", "z")}
+        found = until_collected(fleet, expected, found.collected, tmp_path)
+        one.close()
+        ours.close()
+        until_collected(fleet, set(), found.collected, tmp_path)
+
+
+@pytest.mark.broker("rabbitmq")
+def test_a_rabbitmq(tmp_path: Path) -> None:
+    with RabbitNodes(["a"], tmp_path) as nodes:
+        settings = {
+            "rabbitmq": nodes.url("a"),
+            "credentials": {"username": "guest", "password_file": f"{tmp_path}/guest"},
+        }
+        (tmp_path / "guest").write_text("guest\n")
+        fleet = Fleet.from_tables({"brokers": {"a": {"host": LOOPBACK, "collect": settings}}})
+        for exchange, kind in (("news", "fanout"), ("alarms", "topic")):
+            nodes.ask("a", f"exchanges/%2F/{exchange}", {"type": kind, "durable": True}, "PUT")
+        for queue in ("q1", "q2"):
+            nodes.ask("a", f"queues/%2F/{queue}", {"durable": True}, "PUT")
+            nodes.ask("a", f"bindings/%2F/e/news/q/{queue}", {"routing_key": ""})
+        nodes.ask("a", "bindings/%2F/e/alarms/q/q1", {"routing_key": "*.fire"})
+        expected = {("a", "q1", "news"), ("a", "q2", "news"), ("a", "q1", "*.fire")}
+        found = until_collected(fleet, expected, None, tmp_path)
+        nodes.ask("a", f"bindings/%2F/e/alarms/q/q1/{quote('*.fire', safe='')}", method="DELETE")
+        nodes.ask("a", "queues/%2F/q2", method="DELETE")
+        found = until_collected(fleet, {("a", "q1", "news")}, found.collected, tmp_path)
+        (tmp_path / "guest").write_text("wrong\n")
+        refused = collect(fleet, found.collected)
+        assert "does not accept the login (401)" in refused.problems["a"]
+        assert "wrong" not in refused.problems["a"]

@@ -1,0 +1,126 @@
+"""Ingest of roles and filters, and what commands on Spark make of the folder."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from topicloom.designers import DESIGNERS, design
+from topicloom.metrics import measure
+from topicloom.model import InputError, Interest, Overlay
+from topicloom.pipeline import IngestOptions
+from topicloom.pipeline.analysis.evaluate import evaluate
+from topicloom.pipeline.analysis.sample import sample
+from topicloom.pipeline.designing.design_on_spark import design_on_spark
+from topicloom.pipeline.designing.written_design import write_design
+from topicloom.pipeline.ingesting.ingest import ingest
+
+Rows = Sequence[tuple[str, str, str]]
+
+
+def random_rows(seed: int) -> Rows:
+    rng = random.Random(seed)
+    roles = ("sub", "pub", "both", "")
+    return [(f"n{rng.randrange(12)}", f"t{rng.randrange(15)}", rng.choices(roles, (3, 6, 1, 1))[0]) for _ in range(150)]
+
+
+def write_rows(file: Path, rows: Rows, header: str = "node,topic,role") -> Path:
+    file.write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n")
+    return file
+
+
+def kept_rows(folder: Path) -> list[dict[str, object]]:
+    return [row for part in sorted((folder / "subscriptions").iterdir()) for row in pq.read_table(part).to_pylist()]
+
+
+def test_the_folder_holds_the_interest_of_the_file(spark: SparkSession, tmp_path: Path) -> None:
+    raw = random_rows(3)
+    file = write_rows(tmp_path / "raw.csv", raw)
+    manifest = ingest(spark, [file], tmp_path / "out")
+    expected, found = Interest.read(file), Interest.read(tmp_path / "out")
+    assert found == expected
+    assert found.to_arrow() == expected.to_arrow()
+    assert manifest.fingerprint == expected.fingerprint
+    wanted = {topic for _, topic, role in raw if role != "pub"}
+    assert manifest.counts.unheard == sum(topic not in wanted for _, topic, _ in raw) > 0
+    distinct = {(node, topic) for node, topic, _ in raw if topic in wanted}
+    assert manifest.counts.repeats == len(raw) - manifest.counts.unheard - len(distinct)
+    assert [row["role"] for row in kept_rows(tmp_path / "out")] == found.to_arrow()["role"].to_pylist()
+
+
+def test_every_format_has_roles_and_rows_without_one_do_both(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("event,node,topic\npublish,a,x\n,b,x\n")
+    (tmp_path / "b.jsonl").write_text('{"node":"c","topic":"x","event":"subscribe"}\n{"node":"d","topic":"x"}\n')
+    ingest(spark, [tmp_path / "a.csv", tmp_path / "b.jsonl"], tmp_path / "out", IngestOptions(role_column="event"))
+    roles = {row["node"]: row["role"] for row in kept_rows(tmp_path / "out")}
+    assert roles == {"a": "pub", "b": "both", "c": "sub", "d": "both"}
+    again = IngestOptions(header=False, role_column="3", where="_1 != 'd'")
+    pq_rows = pq.read_table(tmp_path / "out" / "subscriptions")
+    pq.write_table(pq_rows.select(["node", "topic", "role"]), tmp_path / "c.parquet")
+    ingest(spark, [tmp_path / "c.parquet"], tmp_path / "second")
+    assert kept_rows(tmp_path / "second") == kept_rows(tmp_path / "out")
+    write_rows(tmp_path / "d.csv", [("c", "x", "sub"), ("d", "x", "pub")], "a,x,pub")
+    ingest(spark, [tmp_path / "d.csv"], tmp_path / "third", again)
+    assert [(row["node"], row["role"]) for row in kept_rows(tmp_path / "third")] == [("a", "pub"), ("c", "sub")]
+    ingest(spark, [tmp_path / "c.parquet"], tmp_path / "fourth", IngestOptions(role_column=""))
+    assert "role" not in kept_rows(tmp_path / "fourth")[0]
+
+
+def test_bad_roles_and_filters_go_to_the_quarantine(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("a", "p/#", "sub"), ("b", "p/#/x", "sub"), ("c", "p+", "sub"), ("d", "p/x", "reader"), ("e", "p/x", "pub")]
+    file = write_rows(tmp_path / "raw.csv", rows)
+    manifest = ingest(spark, [file], tmp_path / "out", IngestOptions(filters="mqtt", max_bad=0.9))
+    assert manifest.counts.bad_by_reason == {"malformed filter": 2, "unknown role": 1}
+    assert manifest.counts.unheard == 0
+    found = Interest.read(tmp_path / "out")
+    assert found.topic_names == ("p/#",)
+    assert [found.node_names[node] for node in found.nodes_of(0)] == ["a", "e"]
+    with pytest.raises(InputError, match="its topics are filters of mqtt, not of nats"):
+        Interest.read(tmp_path / "out", filters="nats")
+    with pytest.raises(InputError, match="its topics are filters, which are not for Spark"):
+        evaluate(spark, tmp_path / "out", tmp_path / "none.parquet")
+
+
+def test_nobody_subscribes(spark: SparkSession, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "raw.csv", [("a", "x", "pub")])
+    with pytest.raises(InputError, match="all rows publish, and nobody subscribes to anything"):
+        ingest(spark, [file], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"role_column": "topic"}, "column 'topic' cannot hold both names and roles"),
+        ({"role_column": "kind"}, "no column 'kind'"),
+        ({"filters": "kafka"}, "unknown filters 'kafka'; known are mqtt, nats, amqp"),
+        ({"filters": "mqtt", "graph": "directed"}, "graphs have neither roles nor filters"),
+    ],
+)
+def test_refused_options(spark: SparkSession, tmp_path: Path, options: dict[str, str], message: str) -> None:
+    file = write_rows(tmp_path / "raw.csv", [("a", "x", "sub")])
+    with pytest.raises(InputError, match=message):
+        ingest(spark, [file], tmp_path / "out", IngestOptions(**options))  # type: ignore[arg-type]
+
+
+def test_spark_sees_the_roles(spark: SparkSession, tmp_path: Path) -> None:
+    """Design and evaluate on Spark give what one machine does; a sample keeps roles."""
+    folder = tmp_path / "fleet"
+    ingest(spark, [write_rows(tmp_path / "raw.csv", random_rows(5))], folder)
+    interest = Interest.read(folder)
+    prepared = DESIGNERS.prepare("backbone", 0, {"core_size": 4})
+    write_design(spark, folder, design_on_spark(spark, folder, prepared), tmp_path / "links.parquet")
+    overlay = Overlay.read(tmp_path / "links.parquet", interest)
+    assert overlay == design(interest, "backbone", core_size=4)
+    assert evaluate(spark, folder, tmp_path / "links.parquet").measures == measure(interest, overlay)
+    part = sample(spark, folder, tmp_path / "part", nodes=6, seeds=2)
+    assert part.nodes <= 6
+    roles = {(row["node"], row["topic"]): row["role"] for row in kept_rows(folder)}
+    sampled = kept_rows(tmp_path / "part")
+    assert sampled
+    assert all(row["role"] == roles[row["node"], row["topic"]] for row in sampled)  # type: ignore[index]
+    assert Interest.read(tmp_path / "part").subscription_count == len(sampled)
