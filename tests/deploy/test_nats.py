@@ -13,11 +13,11 @@ from plans import fleet_of, plan_of
 from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.deploy import Fleet, Plan, make_plan, read_plan, render, write_plan
+from topicloom.deploy.existing.existing_links import kind_of, read_configured
 from topicloom.deploy.linting.leafnode_circles import lint_leafnodes
 from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.proof.live import prove
 from topicloom.deploy.targets.nats import denied, remotes_of
-from topicloom.deploy.targets.nats_conf import are_nats, read_servers
 
 WANTED = [("a", "t"), ("b", "t"), ("c", "t"), ("a", "u"), ("c", "u")]
 TRIANGLE = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -106,8 +106,8 @@ def test_a_plan_is_written_and_rendered_and_has_no_circle(tmp_path: Path) -> Non
     write_plan(plan, tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json") == plan
     render(plan, tmp_path / "out")
-    assert are_nats([tmp_path / "out"])
-    report = lint_leafnodes(read_servers([tmp_path / "out"]))
+    assert kind_of([tmp_path / "out"]) == "nats"
+    report = lint_leafnodes(read_configured([tmp_path / "out"], "nats"))
     assert (report.brokers, report.bridges, report.findings) == (10, len(plan.links), ())
 
 
@@ -123,11 +123,11 @@ leafnodes {
 def test_circles_as_people_write_them(tmp_path: Path) -> None:
     for name, own, other in (("a", 7001, 7002), ("b", 7002, 7003), ("c", 7003, 7001)):
         (tmp_path / f"{name}.conf").write_text(HUB % (own, other))
-    report = lint_leafnodes(read_servers([tmp_path]))
+    report = lint_leafnodes(read_configured([tmp_path], "nats"))
     (finding,) = report.findings
     assert finding.text == "c -> a -> b -> c is a circle of leafnodes, which NATS breaks again and again"
-    assert finding.where == tuple(f"{tmp_path}/{name}.conf:5" for name in "cab")
+    assert finding.where == tuple(f"{tmp_path}/{name}.conf: remote 1" for name in "cab")
     assert report.serious
     (tmp_path / "d.conf").write_text("connection x\naddress y\ntopic # both\n")
-    with pytest.raises(InputError, match=r"a\.conf is of a NATS server and .*d\.conf is not; give the brokers of one"):
-        are_nats([tmp_path])
+    with pytest.raises(InputError, match=r"a\.conf is for NATS and .*d\.conf is not; give brokers of one kind at a"):
+        kind_of([tmp_path])

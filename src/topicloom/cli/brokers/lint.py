@@ -59,17 +59,17 @@ def command(
     Reads configurations as people wrote them, and says which topics loop or arrive twice, with the way they take.
     Status 1 where there is any.
     """
+    from topicloom.deploy.existing.existing_links import kind_of, read_configured
     from topicloom.deploy.linting.leafnode_circles import lint_leafnodes
     from topicloom.deploy.linting.lint import lint
     from topicloom.deploy.targets.mosquitto_conf import read_brokers
-    from topicloom.deploy.targets.nats_conf import are_nats, read_servers
     from topicloom.model import InputError
 
     interest = None
-    if are_nats(paths):
+    if kind_of(paths) == "nats":
         if interests is not None:
             raise InputError("interests are for Mosquitto; leave them out for NATS servers", "interests")
-        report = lint_leafnodes(read_servers(paths))
+        report = lint_leafnodes(read_configured(paths, "nats"))
     else:
         brokers = read_brokers(paths)
         if interests is not None:

@@ -12,6 +12,7 @@ who may log in, stays with the server.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -20,6 +21,9 @@ from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.targets.secrets import password_of
+
+# The line that begins what we write for a server.
+HEADING = re.compile(r"^# Topicloom: leafnode remotes of broker (\S+) at (\S+):(\d+)$", re.MULTILINE)
 
 
 def remotes_of(plan: Plan, broker: str) -> str:
