@@ -76,8 +76,10 @@ TWO = '[brokers]\na = {host = "h", region = "eu"}\nb = {host = "i"}\n'
         ('[broker.a]\nhost = "h"', "unknown key 'broker'; known are defaults, brokers, topics, forbid, keep, require"),
         (
             '[defaults]\nhost = "h"',
-            "defaults: unknown key 'host'; known are port, tls, credentials, accepts, max_links, region, qos, "
-            "collect, apply",
+            (
+                "defaults: unknown key 'host'; known are port, tls, credentials, accepts, max_links, region, qos, "
+                "collect, apply"
+            ),
         ),
         ('[brokers.a]\nhost = "h h"', "broker 'a': host 'h h' is no name or address of a machine"),
         ('[brokers.a]\nhost = "h\\nx"', "broker 'a': host 'h\\nx' is no name or address of a machine"),

@@ -64,7 +64,7 @@ def make_plan(
     circle = circle_problem(target, used)
     if circle is not None:
         raise InputError(f"the overlay: {circle}")
-    brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
+    brokers = {name: with_port(fleet.brokers[name], target) for name in interest.node_names}
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
@@ -79,7 +79,8 @@ def _require_carried(interest: Interest, target: str) -> None:
     require_filters(target, roles.protocol, interest.topic_names, roles.patterns)
 
 
-def _with_port(broker: Broker, target: str) -> Broker:
+def with_port(broker: Broker, target: str) -> Broker:
+    """A broker with the usual port of its target where it names none."""
     return broker if broker.port else replace(broker, port=_PORTS[target][broker.tls is not None])
 
 
