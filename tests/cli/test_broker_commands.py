@@ -102,7 +102,7 @@ def test_rabbitmq_definitions(site: Path, cli: Cli) -> None:
     ended = cli("live", "rabbit.json")
     assert (ended.status, ended.err) == (
         2,
-        "topicloom: the plan is for rabbitmq; only plans for mosquitto can be run live\n",
+        "topicloom: the plan is for rabbitmq; only plans for mosquitto and nats can be run live\n",
     )
 
 

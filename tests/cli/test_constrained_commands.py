@@ -127,7 +127,7 @@ def test_prices_by_region_and_what_they_come_to(cli: Cli) -> None:
         "topicloom: latency.csv: does not name 'a'; give prices of all nodes, or a --fleet with its region\n",
     )
     ended = cli("design", "subs.csv", "-a", "cd-oda", "--prices", "latency.csv", "-o", "o.parquet")
-    able = "gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone"
+    able = "gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree"
     assert ended.err == f"topicloom: cd-oda knows no prices; those that do are {able}\n"
 
 

@@ -127,7 +127,9 @@ def test_what_cannot_be_proven() -> None:
         prove(plan, kill="z")
     with pytest.raises(InputError, match=r"^'a' is the only broker of the plan; nothing would be left$"):
         prove(plan_over([("a", "t")], []), kill="a")
-    with pytest.raises(InputError, match=r"^the plan is for rabbitmq; only plans for mosquitto can be run live$"):
+    with pytest.raises(
+        InputError, match=r"^the plan is for rabbitmq; only plans for mosquitto and nats can be run live$"
+    ):
         prove(plan_of(fleet(), target="rabbitmq"))
 
 

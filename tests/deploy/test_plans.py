@@ -152,8 +152,8 @@ def test_what_does_not_fit_the_fleet_is_refused() -> None:
     overlay = design(interest, "gm")
     with pytest.raises(InputError, match=r"^fleet: has no broker 'b'; every node of the subscriptions needs one$"):
         make_plan(interest, overlay, fleet_of("a"))
-    with pytest.raises(InputError, match=r"^unknown target 'nats'; known are mosquitto, rabbitmq$"):
-        make_plan(interest, overlay, fleet_of("ab"), target="nats")
+    with pytest.raises(InputError, match=r"^unknown target 'x'; known are mosquitto, rabbitmq, nats$"):
+        make_plan(interest, overlay, fleet_of("ab"), target="x")
 
 
 SECRET = "s3cret #1 %"
@@ -244,7 +244,7 @@ def test_plans_that_do_not_hold_together_are_refused(tmp_path: Path) -> None:
     brokers = [{"name": name, "host": "h", "port": 1} for name in "abc"]
     for changes, wrong in (
         ({"format": "other"}, "is not a plan; give a file that 'topicloom plan' wrote"),
-        ({"target": "x"}, "unknown target 'x'; known are mosquitto, rabbitmq"),
+        ({"target": "x"}, "unknown target 'x'; known are mosquitto, rabbitmq, nats"),
         (
             {"topics": [{**route, "links": tree[:1]}]},
             "topic 't': its tree does not hold exactly its subscribers, publishers and relays",

@@ -26,6 +26,7 @@ COMPLETE = {
     *("gm", "minmax-oda", "low-oda", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic", "gm-fold"),
     *("exact", "backbone"),
 }
+RELAYING = {"tree"}  # connects every topic over relays
 RANDOM = {"spidercast", "spidercast-m", "random-a", "random-m"}
 HEEDLESS = {"random-a", "random-m"}  # may link nodes that share no topic
 
@@ -71,8 +72,8 @@ def fold_sizes(interest: Interest, links: list[Link], folds: int) -> list[int]:
 
 
 def test_every_designer_is_classed() -> None:
-    assert set(DESIGNERS) >= GREEDY | COMPLETE | RANDOM
-    assert set(DESIGNERS) <= GREEDY | COMPLETE | RANDOM
+    assert set(DESIGNERS) >= GREEDY | COMPLETE | RANDOM | RELAYING
+    assert set(DESIGNERS) <= GREEDY | COMPLETE | RANDOM | RELAYING
     assert {name for name, designer in DESIGNERS.items() if designer.random} == RANDOM
     assert {name for name, designer in DESIGNERS.items() if designer.budget} == {
         "gpa",
@@ -250,7 +251,7 @@ def test_other_seeds_give_other_links(name: str) -> None:
 
 class TestRefusals:
     def test_unknown_algorithm_lists_the_known(self) -> None:
-        with pytest.raises(InputError, match=r"^unknown algorithm 'gmm'; known are gm, minmax-oda, .*backbone$"):
+        with pytest.raises(InputError, match=r"^unknown algorithm 'gmm'; known are gm, minmax-oda, .*backbone, tree$"):
             design(random_interest(0, "dense"), "gmm")
 
     @designers

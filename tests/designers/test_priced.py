@@ -149,7 +149,7 @@ def test_others_refuse(name: str) -> None:
     interest = random_interest(1, "dense")
     with pytest.raises(
         InputError,
-        match=f"^{name} knows no prices; those that do are gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone$",
+        match=f"^{name} knows no prices; those that do are gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree$",
     ):
         design(interest, name, prices=Prices({}), **({budget: 3} if budget else {}))
 

@@ -15,7 +15,7 @@ import typer
 from typer.completion import shell_complete
 
 from topicloom.cli import version as version_command
-from topicloom.cli.brokers import apply, diff, explain, lint, live, plan, render
+from topicloom.cli.brokers import apply, diff, explain, lint, live, plan, render, watch
 from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
@@ -97,6 +97,7 @@ add_commands(
         "lint": lint,
         "live": live,
         "apply": apply,
+        "watch": watch,
     },
 )
 add_commands(

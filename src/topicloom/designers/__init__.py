@@ -5,6 +5,7 @@
 - `baselines`: `ring-per-topic`, `spidercast`, `spidercast-m`, `random-a`, `random-m`.
 - `optimal`: `exact`.
 - `backbone`: `backbone`, for fleets too large for the others.
+- `trees`: `tree`, for brokers that refuse circles.
 - `registry`: all designers by name. `run`: budget, memory, compiling and time around a designer's own function.
 - `base`: what a designer is. `memory`: refusing what would not fit.
 - `blocked_topics`: topics that constraints leave in pieces, and what is in the way.

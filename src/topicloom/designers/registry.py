@@ -12,6 +12,7 @@ from topicloom.designers.baselines import random_a, random_m, ring_per_topic, sp
 from topicloom.designers.greedy import gm, gm_fold, gpa, gpm, low_oda, minmax_oda
 from topicloom.designers.optimal import exact
 from topicloom.designers.stars import cd_oda, cd_oda_1, cd_oda_2
+from topicloom.designers.trees import tree
 
 _MODULES = (
     gm,
@@ -30,6 +31,7 @@ _MODULES = (
     gm_fold,
     exact,
     backbone,
+    tree,
 )
 
 DESIGNERS: Registry[Designer] = Registry(

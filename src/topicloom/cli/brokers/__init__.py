@@ -7,4 +7,5 @@
 - `live`
 - `plan`
 - `render`
+- `watch`
 """

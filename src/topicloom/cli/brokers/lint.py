@@ -54,26 +54,27 @@ def command(
     filters: options.Filters = None,
     json: options.Json = False,
 ) -> None:
-    """Find loops in the bridges of Mosquitto brokers.
+    """Find loops in the bridges of Mosquitto brokers, and circles of NATS leafnodes.
 
     Reads configurations as people wrote them, and says which topics loop or arrive twice, with the way they take.
     Status 1 where there is any.
     """
+    from topicloom.deploy.existing.existing_links import kind_of, read_configured
+    from topicloom.deploy.linting.leafnode_circles import lint_leafnodes
     from topicloom.deploy.linting.lint import lint
     from topicloom.deploy.targets.mosquitto_conf import read_brokers
-    from topicloom.model import InputError, Interest
+    from topicloom.model import InputError
 
-    brokers = read_brokers(paths)
     interest = None
-    if interests is not None:
-        if not interests.is_dir():
-            checked_paths.require_readable(interests)
-        interest = Interest.read(interests, filters=filters)
-        known = {broker.name for broker in brokers}
-        for name in interest.node_names:
-            if name not in known:
-                raise InputError(f"{interests}: node '{name}' has no configuration among {', '.join(sorted(known))}")
-    report = lint(brokers, interest)
+    if kind_of(paths) == "nats":
+        if interests is not None:
+            raise InputError("interests are for Mosquitto; leave them out for NATS servers", "interests")
+        report = lint_leafnodes(read_configured(paths, "nats"))
+    else:
+        brokers = read_brokers(paths)
+        if interests is not None:
+            interest = _interest(interests, filters, {broker.name for broker in brokers})
+        report = lint(brokers, interest)
     needed = report.tree_links if interest is None else _planned_links(interest)
     if json:
         output.print_json(asdict(report) | {"links_needed": needed})
@@ -81,6 +82,18 @@ def command(
         _print(report, needed, planned=interest is not None)
     if report.serious:
         raise typer.Exit(SERIOUS)
+
+
+def _interest(path: Path, filters: str | None, known: set[str]) -> Interest:
+    from topicloom.model import InputError, Interest
+
+    if not path.is_dir():
+        checked_paths.require_readable(path)
+    interest = Interest.read(path, filters=filters)
+    for name in interest.node_names:
+        if name not in known:
+            raise InputError(f"{path}: node '{name}' has no configuration among {', '.join(sorted(known))}")
+    return interest
 
 
 def _planned_links(interest: Interest) -> int:

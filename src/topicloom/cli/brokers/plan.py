@@ -43,7 +43,7 @@ def command(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="PLAN", help="JSON file to write the plan to.")],
     target: Annotated[
-        Literal["mosquitto", "rabbitmq"], typer.Option("--target", "-t", help="What the brokers are.")
+        Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
     ] = "mosquitto",
     relays: Annotated[
         Literal["forbid", "allow"],

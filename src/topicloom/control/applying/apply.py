@@ -7,7 +7,7 @@ come through. A step that fails stops the move; it goes on from there, or back.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from topicloom.control.applying.broker_checks import probe, wait_until_taken
@@ -66,15 +66,27 @@ class Proposal:
         return tuple(steps)
 
 
-def propose(state: FleetState, plan: Plan, *, older: bool = False) -> Proposal:
+def propose(
+    state: FleetState,
+    plan: Plan,
+    *,
+    older: bool = False,
+    instead: bool = False,
+    silent: Collection[str] = (),
+) -> Proposal:
     """The move that brings a fleet to a plan.
 
     Args:
         state: the fleet.
         plan: what it shall have. Where a move is under way, one of its two plans.
         older: whether it may be a plan that others have replaced.
+        instead: whether it may be a third plan while a move is under way; brokers that the move has touched then first
+            go without their links.
+        silent: brokers that are known not to answer; those that left are not told now.
     """
     wanted = plan_id(plan)
+    if state.move is not None and instead and wanted not in (state.move.old, state.move.new):
+        return _proposed(state, state.plan(state.has, plan.target), plan, silent)
     if state.move is not None:
         if wanted not in (state.move.old, state.move.new):
             raise InputError(
@@ -90,7 +102,7 @@ def propose(state: FleetState, plan: Plan, *, older: bool = False) -> Proposal:
             "the plan is behind the state: it was applied before, and others since; give older to apply it again",
             "older",
         )
-    return _proposed(state, has, plan)
+    return _proposed(state, has, plan, silent)
 
 
 def propose_back(state: FleetState) -> Proposal:
@@ -115,11 +127,12 @@ def _under_way(state: FleetState, known: Plan, *, back: bool) -> Proposal:
     return Proposal(state.move.turned(back), has, wants, compare_plans(has, wants))
 
 
-def _proposed(state: FleetState, has: Plan, wants: Plan) -> Proposal:
+def _proposed(state: FleetState, has: Plan, wants: Plan, silent: Collection[str] = ()) -> Proposal:
     difference = compare_plans(has, wants)
     new = plan_id(wants) if wants.brokers else None
-    owed = [name for name in state.owed if name not in has.broker]
-    return Proposal(move_along(difference, state.has, new, owed), has, wants, difference)
+    touched = state.move.touched if state.move is not None else ()
+    owed = {name for name in state.owed if name not in has.broker and name not in silent}
+    return Proposal(move_along(difference, state.has, new, owed, touched, wants.broker), has, wants, difference)
 
 
 def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
@@ -150,6 +163,7 @@ def carry_out(
     tell: Callable[[StepDone], None],
     *,
     probing: bool = False,
+    silent: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
 
@@ -159,9 +173,10 @@ def carry_out(
         proposal: the move.
         tell: hears of every step.
         probing: whether a message is sent on every topic that changes, once its links are there.
+        silent: brokers that are known not to answer; those that leave the fleet are not waited for.
     """
     require_deliveries(fleet, proposal)
-    if state.move is None:
+    if state.move is None or state.move.steps != proposal.move.steps:
         if proposal.wants.brokers:
             state.keep(proposal.wants)
         state.begin(proposal.move)
@@ -178,6 +193,8 @@ def carry_out(
         unreached, links, probes = None, 0, 0
         keeping.before(number)
         try:
+            if step.may_fail and step.broker in silent:
+                raise DeliveryFailed("it does not answer")
             links = _give(state, fleet, proposal, step)
             topics = ready.get(number, [])
             if topics:
@@ -216,7 +233,7 @@ def _known(state: FleetState, proposal: Proposal, name: str) -> tuple[Broker, Pl
     for plan in (proposal.wants, proposal.has):
         if name in plan.broker:
             return plan.broker[name], plan
-    plan = state.plan(state.owed.get(name), proposal.wants.target)
+    plan = state.plan_with(name)
     return plan.broker[name], plan
 
 

@@ -59,6 +59,14 @@ class FleetState:
             return Plan(target, (), (), ())
         return read_plan(self._file(known_as))
 
+    def plan_with(self, broker: str) -> Plan:
+        """A plan that the fleet has had, or was on its way to, and that has a broker."""
+        for file in sorted((self.folder / _PLANS).glob("*.json")):
+            plan = read_plan(file)
+            if broker in plan.broker:
+                return plan
+        raise InputError(f"{self.folder}: knows no broker '{broker}'")
+
     def keep(self, plan: Plan) -> None:
         """Keep a plan."""
         part = self.folder / _PLANS / "new.part"
@@ -119,7 +127,8 @@ class FleetState:
             self.move = self.move.after(entry["step"])
         if self.move is not None and self.move.finished:
             self.has = self.move.reached
-            self.earlier.append(self.has)
+            if self.earlier[-1:] != [self.has]:
+                self.earlier.append(self.has)
             self.move = None
 
     def _see_owed(self, entry: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ these states free of circles, and going back visits the same states in the other
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,6 +51,12 @@ class FleetMove:
         """The plan that the fleet has once it is finished."""
         return self.old if self.back else self.new
 
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The brokers that may have another file than that of the plan `old`."""
+        place = self.done + (self.begun and not self.back)
+        return tuple(dict.fromkeys(step.broker for step in self.steps[:place]))
+
     def turned(self, back: bool) -> FleetMove:
         """The same move in a direction; a step that may have been done or not is the next one in either."""
         if back == self.back:
@@ -81,19 +87,34 @@ class FleetMove:
         return cls(fields["old"], fields["new"], tuple(MoveStep(*step) for step in fields["steps"]))
 
 
-def move_along(difference: Difference, old: str | None, new: str | None, owed: Iterable[str]) -> FleetMove:
+def move_along(
+    difference: Difference,
+    old: str | None,
+    new: str | None,
+    owed: Collection[str],
+    touched: Collection[str],
+    there: Collection[str],
+) -> FleetMove:
     """The move that a difference of two plans asks for.
 
     Args:
         difference: of the plans.
         old: how the log calls the one plan, new: and the other; None where a plan has no brokers.
         owed: brokers that still have a file of an earlier plan; they let go of it first.
+        touched: brokers that may have files of neither plan, as a move was given up; they let go of them first, too,
+            and get the new ones in the end where nothing else asks for that.
+        there: the brokers of the new plan; the others may be gone.
     """
-    gone = set(difference.brokers_removed)
-    steps = [MoveStep(name, None, None, may_fail=name not in difference.brokers_added) for name in sorted(set(owed))]
-    has = dict.fromkeys((step.broker for step in steps), None) | dict.fromkeys(difference.brokers_added, None)
+    gone, added = set(difference.brokers_removed), set(difference.brokers_added)
+    has = dict.fromkeys([*owed, *added], None) | dict.fromkeys(touched, old)
+    steps = []
+    for name in sorted({*owed, *touched}):
+        steps.append(MoveStep(name, None, has[name], may_fail=name not in there))
+        has[name] = None
     for step in difference.steps:
         file = None if step.clear or step.broker in gone else new
         steps.append(MoveStep(step.broker, file, has.get(step.broker, old), may_fail=step.broker in gone))
         has[step.broker] = file
+    ordered = {step.broker for step in difference.steps}
+    steps += [MoveStep(name, new, None) for name in sorted(({*touched} & {*there}) - ordered)]
     return FleetMove(old, new, tuple(steps))

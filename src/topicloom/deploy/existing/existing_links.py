@@ -20,7 +20,7 @@ _NATS = ("nats-server.conf", ".conf", read_server)
 _RABBITMQ = ("definitions.json", ".json", read_node)
 # Words that a configuration of NATS has and one of Mosquitto has not.
 _OF_NATS = re.compile(
-    r"^\s*(leafnodes|server_name|cluster|jetstream|http_port|accounts)\b|^\s*port\s*[:=]", re.MULTILINE
+    r"^\s*(leafnodes|remotes|server_name|cluster|jetstream|http_port|accounts)\b|^\s*port\s*[:=]", re.MULTILINE
 )
 
 
@@ -39,7 +39,7 @@ class ExistingLinks:
 
 def existing_links(paths: Sequence[Path], kind: str | None = None) -> ExistingLinks:
     """The links that configurations make: of Mosquitto, NATS or RabbitMQ, which shows unless `kind` says it."""
-    brokers = _read(paths, kind or _kind_of(paths))
+    brokers = read_configured(paths, kind or kind_of(paths))
     names = [broker.name for broker in brokers]
     for name in names:
         if names.count(name) > 1:
@@ -50,7 +50,8 @@ def existing_links(paths: Sequence[Path], kind: str | None = None) -> ExistingLi
     return ExistingLinks(tuple(sorted(names)), len(wires), inside, tuple(finding.text for finding in outside))
 
 
-def _read(paths: Sequence[Path], kind: str) -> Sequence[Configured]:
+def read_configured(paths: Sequence[Path], kind: str) -> Sequence[Configured]:
+    """The brokers of a kind in files and folders, as their configurations describe them."""
     if kind == "mosquitto":
         return read_brokers(paths)
     main, ending, read = _NATS if kind == "nats" else _RABBITMQ
@@ -64,15 +65,18 @@ def _all(paths: Sequence[Path], ending: str, main: str, read: Callable[[str, Pat
     return [read(name, file) for path in paths for name, file in configured_files(path, ending, main)]
 
 
-def _kind_of(paths: Sequence[Path]) -> str:
-    """What configurations are for, by their endings and words."""
+def kind_of(paths: Sequence[Path]) -> str:
+    """What configurations are for, by their endings and words; a fleet of several kinds is an error."""
+    found: dict[bool, Path] = {}
     for path in paths:
         if any(configured_files(path, _RABBITMQ[1], _RABBITMQ[0])) and path.suffix != ".conf":
             return "rabbitmq"
         for _, file in configured_files(path, _NATS[1], _NATS[0]):
             try:
-                if _OF_NATS.search(file.read_text(encoding="utf-8", errors="replace")):
-                    return "nats"
+                is_nats = _OF_NATS.search(file.read_text(encoding="utf-8", errors="replace")) is not None
+                found.setdefault(is_nats, file)
             except OSError as error:
                 raise InputError(f"{file}: cannot be read ({error.strerror})") from None
-    return "mosquitto"
+    if len(found) == 2:
+        raise InputError(f"{found[True]} is for NATS and {found[False]} is not; give brokers of one kind at a time")
+    return "nats" if True in found else "mosquitto"

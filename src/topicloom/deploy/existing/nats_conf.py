@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from topicloom.deploy.existing.nats_syntax import parse_nats
 from topicloom.deploy.targets.mosquitto_conf import Bridge, Configured
+from topicloom.deploy.targets.nats import HEADING
 from topicloom.errors import InputError
 
 _LEAF_PORT = 7422
@@ -21,15 +22,20 @@ def read_server(name: str, file: Path) -> Configured:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8'})") from None
     table = parse_nats(text, str(file))
-    leafs: dict[str, Any] = next((table[key] for key in _SECTIONS if isinstance(table.get(key), dict)), {})
+    # A file that we made is the inside of the section.
+    leafs: dict[str, Any] = next((table[key] for key in _SECTIONS if isinstance(table.get(key), dict)), table)
     own = str(table.get("server_name", name))
+    headed = HEADING.search(text)
+    if headed is not None:
+        own = unquote(headed[1])
     remotes = leafs.get("remotes", [])
     bridges = [
         _bridge(url, f"{file}: remote {number}")
         for number, remote in enumerate(remotes if isinstance(remotes, list) else [remotes], 1)
         for url in _urls(remote)[:1]
     ]
-    return Configured(own, _addresses(leafs), tuple(bridges))
+    addresses = _addresses(leafs) if headed is None else ((headed[2], int(headed[3])),)
+    return Configured(own, addresses, tuple(bridges))
 
 
 def _urls(remote: Any) -> list[str]:

@@ -25,6 +25,8 @@ MQTT_BYTES = 65_535
 MOSQUITTO_LEVELS = 200
 # The queue that federation makes for an exchange holds the name of the exchange twice, and may have 255 bytes.
 RABBITMQ_BYTES = 80
+# A line of NATS' protocol may have 4,096 bytes, and holds more than the subject.
+NATS_BYTES = 3000
 ROUTING_KEY_BYTES = 255
 
 # The filters that each target has.
@@ -58,7 +60,7 @@ def require_names(target: str, topics: Iterable[str]) -> None:
 
 def require_filters(target: str, protocol: Protocol, topics: Iterable[str], filters: Iterable[str]) -> None:
     """An error where a target cannot carry the filters of topics, each of which is called by one of them."""
-    if FILTERS[target] != protocol:
+    if FILTERS.get(target) != protocol:
         known = " and ".join(f"{name} with {one.name}" for name, one in FILTERS.items())
         raise InputError(f"plans with filters are for {known}, not for {target} with {protocol.name}")
     if target == "rabbitmq":
@@ -80,7 +82,7 @@ def name_problem(target: str, topic: str) -> str | None:
     """Why a target cannot carry a topic of this name; None where it can."""
     if not topic:
         return "is empty; every topic needs a name"
-    return {"mosquitto": mosquitto_problem, "rabbitmq": rabbitmq_problem}[target](topic)
+    return {"mosquitto": mosquitto_problem, "rabbitmq": rabbitmq_problem, "nats": nats_problem}[target](topic)
 
 
 def quoted(name: str) -> str:
@@ -115,6 +117,21 @@ def rabbitmq_problem(topic: str) -> str | None:
     if topic.startswith("amq."):
         return "begins with 'amq.', which RabbitMQ keeps for its own exchanges"
     return _unreadable(topic) or _too_long(topic, RABBITMQ_BYTES, "a federated exchange")
+
+
+def nats_problem(topic: str) -> str | None:
+    """Why NATS cannot carry a subject of this name; None where it can."""
+    if any(character.isspace() for character in topic):
+        return "has a space, at which NATS splits the lines of its protocol; names without spaces are right"
+    if topic.startswith("$"):
+        return "begins with '$', which NATS keeps for itself"
+    tokens = topic.split(".")
+    if "" in tokens:
+        return "has an empty part between dots, which NATS refuses"
+    wildcard = next((token for token in tokens if token in ("*", ">")), None)
+    if wildcard is not None:
+        return f"has the wildcard '{wildcard}', which no message can have in its subject; give the names it stands for"
+    return _unreadable(topic) or _too_long(topic, NATS_BYTES, "a subject of NATS")
 
 
 def routing_key_problem(filter_: str) -> str | None:

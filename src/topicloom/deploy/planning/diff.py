@@ -81,7 +81,7 @@ def compare_plans(old: Plan, new: Plan) -> Difference:
     changed = sorted(
         name for name in old.broker.keys() | new.broker.keys() if _settings(old, name) != _settings(new, name)
     )
-    steps = _order(old, topics, ways, changed)
+    steps = _order(old, *_apart(old, new, topics, ways), changed)
     return Difference(
         links=tuple(_link_changes(old, new)),
         topics=topics,
@@ -91,6 +91,15 @@ def compare_plans(old: Plan, new: Plan) -> Difference:
         interrupted=tuple(_interrupted(old, new, topics, ways, steps)),
         doubled=tuple(change.topic for change in topics if _has_circle(set.union(*ways[change.topic]))),
     )
+
+
+def _apart(old: Plan, new: Plan, topics: tuple[TopicChange, ...], ways: Ways) -> tuple[tuple[TopicChange, ...], Ways]:
+    """What may have no circle: the links of each topic; for NATS all links together."""
+    if new.target != "nats":
+        return topics, ways
+    before, after = ({(frozenset(link), _owners(plan, link)) for link in plan.links} for plan in (old, new))
+    together = TopicChange("change", ">", _pairs(after - before), _pairs(before - after))
+    return (together,), {together.topic: (before, after)}
 
 
 def _carried(plan: Plan) -> dict[Link, tuple[Pair, dict[str, Line]]]:
@@ -144,6 +153,9 @@ def _settings(plan: Plan, broker: str) -> object:
     carried = [plan.lines_of_link[link] for link in own]
     if plan.target == "rabbitmq":
         return (others, carried, [(route.topic, route.diameter) for route in routes]) if routes else None
+    if plan.target == "nats":
+        # What a remote denies depends on all topics of the plan.
+        return (others, carried, sorted(plan.route)) if own else None
     settings = others, carried, any(route.qos == 2 for route in routes)
     return settings if any(settings) else None
 

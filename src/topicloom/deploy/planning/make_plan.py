@@ -11,7 +11,7 @@ from topicloom._version import __version__
 from topicloom.deploy.planning.broker_names import require_filters, require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
-from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
+from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
 from topicloom.deploy.planning.routes import Routes, route, route_by_price
 from topicloom.errors import InputError
 from topicloom.model.interest import Interest
@@ -20,7 +20,7 @@ from topicloom.model.prices import Prices
 from topicloom.model.rates import Rates
 
 # By target, without and with TLS.
-_PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671)}
+_PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671), "nats": (7422, 7422)}
 
 
 def make_plan(
@@ -41,7 +41,8 @@ def make_plan(
         interest: who wants what.
         overlay: the links to choose from.
         fleet: where the brokers are; it has one for every node.
-        target: the kind of the brokers, `mosquitto` or `rabbitmq`; names that it cannot carry are errors.
+        target: the kind of the brokers, `mosquitto`, `rabbitmq` or `nats`; names that it cannot carry are errors. NATS
+            takes a tree of links alone, over which topics are relayed where they must.
         prices: of links; each topic then goes along its cheapest tree instead of a shallow one, without relays.
         rates: of messages; with prices the cheapest tree is that of lowest traffic times price.
         relays: whether brokers may pass on topics that they do not want, where a topic is in pieces otherwise.
@@ -50,15 +51,20 @@ def make_plan(
         raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
     _require_carried(interest, target)
     fleet.require_brokers(interest.node_names)
-    if prices is not None and relays:
+    if prices is not None and (relays or target == "nats"):
         raise InputError("trees by price take no relays; leave out the prices or the relays", "prices", "relays")
+    # In a tree there is one way, whoever is on it.
+    relays = relays or target == "nats"
     if prices is None:
         trees = route(interest, overlay, relays=relays)
     else:
         trees = route_by_price(interest, overlay, prices, rates)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
-    brokers = {name: _with_port(fleet.brokers[name], target) for name in interest.node_names}
+    circle = circle_problem(target, used)
+    if circle is not None:
+        raise InputError(f"the overlay: {circle}")
+    brokers = {name: with_port(fleet.brokers[name], target) for name in interest.node_names}
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
@@ -73,7 +79,8 @@ def _require_carried(interest: Interest, target: str) -> None:
     require_filters(target, roles.protocol, interest.topic_names, roles.patterns)
 
 
-def _with_port(broker: Broker, target: str) -> Broker:
+def with_port(broker: Broker, target: str) -> Broker:
+    """A broker with the usual port of its target where it names none."""
     return broker if broker.port else replace(broker, port=_PORTS[target][broker.tls is not None])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from topicloom.deploy.planning.flows import Message, Pair, Patterns, directed_fl
 from topicloom.errors import InputError
 from topicloom.model.filters import PROTOCOLS, Protocol
 
-TARGETS = ("mosquitto", "rabbitmq")
+TARGETS = ("mosquitto", "rabbitmq", "nats")
 
 
 class Line(NamedTuple):
@@ -178,6 +178,28 @@ def _lines(route: Route, link: Pair) -> Iterator[Line]:
     out, back = set(route.flows[link]), set(route.flows[link[::-1]])
     for pattern in out | back:
         yield Line(pattern, "both" if pattern in out & back else "out" if pattern in out else "in", route.qos)
+
+
+def circle_problem(target: str, links: Iterable[Pair]) -> str | None:
+    """Why a target cannot have these links, where it refuses circles; None where it can."""
+    if target != "nats":
+        return None
+    above: dict[str, str] = {}
+    for link in links:
+        first, second = (_top(above, name) for name in link)
+        if first == second:
+            return (
+                f"the link {quoted(link[0])} - {quoted(link[1])} closes a circle, which NATS refuses; "
+                "design the links with the algorithm tree"
+            )
+        above[first] = second
+    return None
+
+
+def _top(above: Mapping[str, str], name: str) -> str:
+    while name in above:
+        name = above[name]
+    return name
 
 
 def require_accepted(target: str, brokers: Mapping[str, Broker], link: Pair, where: str) -> None:

@@ -15,7 +15,7 @@ from annotated_types import Ge, Le
 from topicloom.deploy.planning.broker_names import name_problem, quoted, require_filters
 from topicloom.deploy.planning.fleet_file import Broker, broker_from
 from topicloom.deploy.planning.flows import Pair
-from topicloom.deploy.planning.plan import TARGETS, Plan, Route, require_accepted
+from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.json_files import parsed_json
@@ -144,6 +144,9 @@ def require_whole(plan: Plan, where: str) -> None:
     links = {frozenset(link) for link in plan.links}
     if len(links) != len(plan.links) or not all(len(link) == 2 and link <= plan.broker.keys() for link in links):
         raise InputError(f"{where}: its links must each join two brokers, once")
+    circle = circle_problem(plan.target, plan.links)
+    if circle is not None:
+        raise InputError(f"{where}: {circle}")
     for link in plan.links:
         require_accepted(plan.target, plan.broker, link, where)
     for topic in plan.route:

@@ -20,7 +20,8 @@ from topicloom.deploy.planning.make_plan import make_plan
 from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.proof.clients import Clients
 from topicloom.deploy.proof.delivery_tally import DeliveryCounts, DeliveryTally
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
+from topicloom.deploy.proof.nats_fleet import NatsClients, NatsProcesses
+from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, on_ports
 from topicloom.deploy.targets.mosquitto import session_name
 from topicloom.deploy.targets.render import configurations
 from topicloom.errors import InputError
@@ -101,13 +102,15 @@ def prove(
     """Run a plan's brokers on this machine, publish numbered messages and count what arrives.
 
     Args:
-        plan: for Mosquitto; its addresses, TLS and passwords are left aside.
+        plan: for Mosquitto or NATS; its addresses, TLS and passwords are left aside.
         messages: how many in all; at least one from every publisher of every topic.
         kill: a broker to stop afterwards; the overlay is then mended, and delivery proven again.
         watch: sees how far it is, and can stop it.
     """
-    if plan.target != "mosquitto":
-        raise InputError(f"the plan is for {plan.target}; only plans for mosquitto can be run live")
+    if plan.target == "rabbitmq":
+        raise InputError("the plan is for rabbitmq; only plans for mosquitto and nats can be run live")
+    if kill is not None and plan.target == "nats":
+        raise InputError("what is mended is no tree, which NATS needs; kill is for plans for mosquitto", "kill")
     if kill is not None and kill not in plan.broker:
         raise InputError(f"the plan has no broker {quoted(kill)} to stop")
     if kill is not None and len(plan.brokers) == 1:
@@ -115,7 +118,14 @@ def prove(
     if kill is not None:
         # What cannot be mended is refused before any broker runs, and kernels are compiled before time counts.
         plan_without(plan, kill)
-    ports = free_ports([broker.name for broker in plan.brokers])
+    names = [broker.name for broker in plan.brokers]
+    ports = free_ports(names)
+    if plan.target == "nats":
+        leaf_ports = free_ports(names)
+        with NatsProcesses(ports, leaf_ports) as servers:
+            fleet = _LiveFleet(on_loopback(plan, leaf_ports), servers, watch or LiveWatch())
+            with fleet.clients:
+                return fleet.proof(messages, kill)
     with Processes(ports) as processes:
         fleet = _LiveFleet(on_loopback(plan, ports), processes, watch or LiveWatch())
         with fleet.clients:
@@ -137,7 +147,9 @@ class _LiveFleet:
         self.plan = plan
         self.processes = processes
         self.watch = watch
-        self.clients = Clients(plan.broker, self._arrive)
+        # Links are those of the plan; clients have ports of their own where these are others.
+        made = NatsClients if plan.target == "nats" else Clients
+        self.clients: Clients | NatsClients = made(on_ports(processes.ports), self._arrive)
         self.tally: DeliveryTally | None = None
         self.runs = 0
 
@@ -207,6 +219,8 @@ class _LiveFleet:
         raise InputError(f"after {_ROUNDS} rounds messages still do not reach every subscriber")
 
     def _links_down(self) -> list[Pair]:
+        if self.plan.target == "nats":
+            return []
         return [
             link
             for link in self.plan.links

@@ -39,9 +39,14 @@ include_dir {folder}
 
 def mosquitto_path() -> str:
     """The Mosquitto to run; an error where there is none."""
-    found = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+    return installed("mosquitto", "Mosquitto")
+
+
+def installed(program: str, called: str) -> str:
+    """The path of a broker's program; an error where it is not there."""
+    found = shutil.which(program) or shutil.which(program, path="/usr/sbin:/usr/local/sbin")
     if found is None:
-        raise InputError("Mosquitto is not installed; on Debian or Ubuntu: sudo apt install mosquitto")
+        raise InputError(f"{called} is not installed; on Debian or Ubuntu: sudo apt install {program}")
     return found
 
 
@@ -71,9 +76,12 @@ class Processes:
     def __init__(self, ports: dict[str, int], *, lasting: bool = False) -> None:
         self.ports = ports
         self._lasting = lasting
-        self._program = mosquitto_path()
+        self._program = self._find_program()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = Path()
+
+    def _find_program(self) -> str:
+        return mosquitto_path()
 
     def __enter__(self) -> Processes:
         self._folder = Path(tempfile.mkdtemp(prefix="topicloom-live-"))
@@ -92,7 +100,21 @@ class Processes:
     def start(self, name: str, bridges: str) -> None:
         """Start a broker with these bridge sections, and wait until it listens."""
         home = self._folder / identifier(name)
-        (home / "conf.d").mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
+        command = self._set_up(name, home, bridges)
+        with (home / "log").open("wb") as log:
+            self._running[name] = subprocess.Popen(
+                [*ending_with_owner(), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is for the owner, who ends them in order
+            )
+        self._wait_until_listening(name)
+
+    def _set_up(self, name: str, home: Path, bridges: str) -> list[str]:
+        """Write a broker's files, and give the command that starts it."""
+        (home / "conf.d").mkdir(exist_ok=True)
         (home / "conf.d" / "bridges.conf").write_text(bridges, encoding="utf-8")
         main = home / "mosquitto.conf"
         text = _MAIN.format(
@@ -104,15 +126,7 @@ class Processes:
             queued=0 if self._lasting else _QUEUED,
         )
         main.write_text(text, encoding="utf-8")
-        with (home / "log").open("wb") as log:
-            self._running[name] = subprocess.Popen(
-                [*ending_with_owner(), self._program, "-c", str(main)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C is for the owner, who ends them in order
-            )
-        self._wait_until_listening(name)
+        return [self._program, "-c", str(main)]
 
     def stop(self, name: str) -> None:
         """End a broker."""

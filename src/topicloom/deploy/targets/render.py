@@ -9,10 +9,11 @@ from topicloom.deploy.planning.broker_names import identifier
 from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.targets.fleet_drawing import picture_of
 from topicloom.deploy.targets.mosquitto import bridges_of
+from topicloom.deploy.targets.nats import remotes_of
 from topicloom.deploy.targets.rabbitmq import definitions_of
 
 PICTURE = "fleet.dot"
-_TARGETS = {"mosquitto": (".conf", bridges_of), "rabbitmq": (".json", definitions_of)}
+_TARGETS = {"mosquitto": (".conf", bridges_of), "rabbitmq": (".json", definitions_of), "nats": (".conf", remotes_of)}
 
 
 def file_name(plan: Plan, broker: str) -> str:

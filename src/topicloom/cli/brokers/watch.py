@@ -1,0 +1,145 @@
+"""`topicloom watch`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Literal
+
+import typer
+
+from topicloom.cli.shared import checked_paths, options, output
+from topicloom.errors import InputError
+
+EXAMPLES = """\b
+Example:
+  topicloom watch fleet.toml --state fleet-state --subs subs.csv \\
+      --events events.jsonl
+  topicloom watch fleet.toml --state fleet-state --events incoming --apply
+  topicloom watch fleet.toml --state fleet-state --collect --apply \\
+      --changes 30 --between 22:00-05:00
+"""
+
+
+def command(
+    *,
+    fleet: Annotated[
+        Path,
+        typer.Argument(metavar="FLEET", help="TOML file of the fleet.", show_default=False),
+    ],
+    state: Annotated[
+        Path, typer.Option("--state", metavar="DIR", help="Folder that keeps what was decided and what the fleet has.")
+    ],
+    subs: Annotated[
+        Path | None,
+        typer.Option(
+            "--subs",
+            metavar="SUBS",
+            help="Subscriptions to begin with, where the state is new and brokers are not asked.",
+            show_default=False,
+        ),
+    ] = None,
+    events: Annotated[
+        str | None,
+        typer.Option(
+            "--events",
+            metavar="PATH",
+            help="Events: a file that grows, a folder that gets .jsonl files, or - for standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    collect: Annotated[
+        bool, typer.Option("--collect", help="Ask the brokers who subscribes, as the fleet file says.")
+    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Change the fleet; else only say what would be done.")] = False,
+    changes: Annotated[
+        int,
+        typer.Option("--changes", metavar="N", help="The most brokers that may get another file in an hour.", min=1),
+    ] = 120,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            "--between",
+            metavar="HH:MM-HH:MM",
+            help="When the fleet may be changed; always unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="How long between looks.", min=0.1)] = 1.0,
+    down: Annotated[
+        float, typer.Option("--down", metavar="SECONDS", help="How long a broker is silent before it counts as gone.")
+    ] = 3.0,
+    up: Annotated[
+        float,
+        typer.Option(
+            "--up", metavar="SECONDS", help="How long it answers before it counts as back; twice that after each loss."
+        ),
+    ] = 5.0,
+    health: Annotated[bool, typer.Option("--health/--no-health", help="Look whether brokers answer.")] = True,
+    target: Annotated[
+        Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
+    ] = "mosquitto",
+    once: Annotated[bool, typer.Option("--once", help="Do what there is to do and leave.")] = False,
+    printing: options.Printing,
+) -> None:
+    """Follow a fleet: mend, plan and apply as brokers come, go and change.
+
+    Everything that it sees, decides and does is on disk before it goes on, so that it may be ended in any way at any
+    time. Brokers that do not answer are left out until they do, and flapping ones for longer each time.
+    """
+    from topicloom.control.applying.fleet_state import opened
+    from topicloom.control.watching.allowance import Allowance, read_window
+    from topicloom.control.watching.controller import Controller, WatchSettings, watch
+    from topicloom.control.watching.decisions import Decisions
+    from topicloom.control.watching.event_feed import Feed, LineFeed, collected
+    from topicloom.deploy import Fleet
+    from topicloom.model import Interest
+    from topicloom.sources import Collected, fleet_changes, interest_of
+    from topicloom.sources import collect as ask
+
+    checked_paths.require_readable(fleet)
+    ways = Fleet.read(fleet)
+    if collect and events is not None:
+        raise InputError("give either collect or events", "collect", "events")
+    allowance = Allowance(changes, None if between is None else read_window(between))
+    settings = WatchSettings(target, apply, every, health, down, up)
+    ended = [False]
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        ended[0] = True
+
+    def say(text: str) -> None:
+        if printing.json:
+            output.print_json_line({"at": round(time.time(), 3), "said": text})
+        elif not printing.quiet:
+            print(output.one_line(f"{datetime.now():%H:%M:%S}  {text}"), flush=True)
+
+    with ExitStack() as stack:
+        begin = None if subs is None else Interest.read(subs)
+        fleet_state = stack.enter_context(opened(state))
+        folder = state / "collected"
+        if collect:
+            folder.mkdir(exist_ok=True)
+            first = ask(ways, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
+            begin = begin or interest_of(first)
+        decisions = Decisions(state, ways.constraints, begin)
+        stack.callback(decisions.close)
+        feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
+        if collect:
+            looks = fleet_changes(ways, folder, state / "events.jsonl", every_seconds=0, until=lambda: ended[0])
+            feed = collected(looks)
+        elif events is not None:
+            feed = LineFeed(events, decisions.last_event)
+        controller = Controller(ways, decisions, fleet_state, feed, allowance, settings, say)
+        for name in (signal.SIGTERM, signal.SIGINT):
+            before = signal.signal(name, end)
+            stack.callback(signal.signal, name, before)
+        watch(controller, once=once, until=lambda: ended[0])
+        if once and controller.waiting is not None:
+            print(f"topicloom: {output.one_line(controller.waiting)}", file=sys.stderr)
+            raise typer.Exit(1)

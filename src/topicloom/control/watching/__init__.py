@@ -1,0 +1,10 @@
+"""A fleet followed: events mended, planned and applied, and told about.
+
+- `controller`: looks, decides, plans and applies, again and again.
+- `decisions`: what a controller has decided, on disk, and the overlay that it leads to.
+- `event_feed`: events from a file, a folder, standard input or a collector.
+- `hold_down`: who is there and who is gone, without following every flap.
+- `allowance`: when, and how much an hour, a fleet may be changed.
+- `status_board`: what is known of a fleet, for people and programs.
+- `status_server`: the same over HTTP.
+"""

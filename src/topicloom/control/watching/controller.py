@@ -1,0 +1,189 @@
+"""The controller: looks at events and at brokers, mends the overlay, plans, and applies where it may.
+
+Every turn: events are taken; brokers that are silent or back for long enough count as lost or back; in a turn with no
+news the overlay is tidied where it has become much worse than a fresh design; and where the plan is another than the
+fleet has, it is applied, or shown, and kept for later where that is not allowed now.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from topicloom.control.applying.apply import ApplyStopped, Proposal, StepDone, carry_out, propose
+from topicloom.control.applying.fleet_state import FleetState, plan_id
+from topicloom.control.watching.allowance import Allowance
+from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.event_feed import Feed
+from topicloom.control.watching.hold_down import HoldDown
+from topicloom.deploy.planning.fleet_file import Broker, Fleet
+from topicloom.deploy.planning.make_plan import make_plan, with_port
+from topicloom.deploy.planning.plan import Plan
+from topicloom.errors import InputError
+
+_ANSWER_SECONDS = 1.0
+_AT_ONCE = 32
+# Links that one tidying may change.
+_TIDY_CHANGES = 20
+
+
+@dataclass(frozen=True)
+class WatchSettings:
+    """What a controller may do: apply, how long it waits between looks, and whether it looks whether brokers answer."""
+
+    target: str = "mosquitto"
+    apply: bool = False
+    every_seconds: float = 1.0
+    health: bool = True
+    down_seconds: float = 3.0
+    up_seconds: float = 5.0
+
+
+@dataclass
+class Controller:
+    """One fleet under control.
+
+    Args:
+        fleet: its brokers, and how files get to them. decisions: what was decided. state: what the fleet has.
+        feed: gives events. allowance: when it may be changed. settings: the rest. tell: hears a line for what happens.
+    """
+
+    fleet: Fleet
+    decisions: Decisions
+    state: FleetState
+    feed: Feed
+    allowance: Allowance
+    settings: WatchSettings
+    tell: Callable[[str], None]
+    waiting: str | None = None
+    problems: tuple[str, ...] = ()
+    applied: int = 0
+    silent: frozenset[str] = frozenset()
+    _shown: str | None = None
+    _hold: HoldDown = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._hold = HoldDown(self.settings.down_seconds, self.settings.up_seconds)
+        for name in self.decisions.away:
+            self._hold.begin(name, there=False)
+
+    def turn(self, now: float) -> bool:
+        """Look once, and do what there is to do; whether there was any news."""
+        news = self._take_events()
+        if self.settings.health:
+            news = self._look(now) or news
+        if not news and self.waiting is None:
+            changes = self.decisions.tidy(_TIDY_CHANGES)
+            if changes:
+                self.tell(f"tidied: {changes} links changed")
+                news = True
+        self._bring_about(now)
+        return news
+
+    def plan(self) -> Plan:
+        """The plan for the fleet as decided."""
+        overlay = self.decisions.maintainer.overlay()
+        return make_plan(overlay.interest, overlay, self.fleet, target=self.settings.target)
+
+    def _take_events(self) -> bool:
+        events, problems = self.feed()
+        for problem in problems:
+            if problem not in self.problems:
+                self.tell(problem)
+        self.problems = tuple(problems)
+        taken = 0
+        for event in events:
+            refusal = self.decisions.take(event) if event.id > self.decisions.last_event else None
+            if event.kind == "join" and event.node not in self.fleet.brokers:
+                self.tell(f"event {event.id}: {self.fleet.where} has no broker '{event.node}'")
+            if refusal is not None:
+                self.tell(f"refused event {event.id}: {refusal}")
+            else:
+                taken += 1
+        if taken:
+            self.tell(f"{taken} events taken, the last one {self.decisions.last_event}")
+        return taken > 0
+
+    def _look(self, now: float) -> bool:
+        """Ask all brokers at once whether they are there."""
+        names = [name for name in self.decisions.wanted if name in self.fleet.brokers]
+        plan_ports = {broker.name: broker for broker in self.plan_brokers(names)}
+        with ThreadPoolExecutor(_AT_ONCE) as asking:
+            answers = dict(zip(names, asking.map(lambda name: is_listening(plan_ports[name]), names), strict=True))
+        self.silent = frozenset(name for name, answer in answers.items() if not answer)
+        if len(self.silent) == len(names):
+            # Rather our own network than everybody at once.
+            return False
+        news = False
+        for name, answer in answers.items():
+            decided = self._hold.see(name, answers=answer, now=now)
+            if decided is not None and decided == (name in self.decisions.away):
+                (self.decisions.regain if decided else self.decisions.lose)(name)
+                self.tell(f"{name} is {'back' if decided else 'gone'}")
+                news = True
+        return news
+
+    def plan_brokers(self, names: list[str]) -> list[Broker]:
+        """Brokers with the ports that plans give them."""
+        return [with_port(self.fleet.brokers[name], self.settings.target) for name in names]
+
+    def _bring_about(self, now: float) -> None:
+        self.waiting = None
+        try:
+            wanted = self.plan()
+            proposal = propose(self.state, wanted, older=True, instead=True, silent=self.silent)
+        except InputError as error:
+            self.waiting = str(error)
+            return
+        if not proposal.steps and self.state.move is None:
+            return
+        if not self.settings.apply:
+            self._show(proposal, plan_id(wanted))
+            return
+        refusal = self.allowance.refusal(len(proposal.steps), now)
+        if refusal is not None:
+            self.waiting = refusal
+            return
+        self._apply(proposal, now)
+
+    def _show(self, proposal: Proposal, name: str) -> None:
+        self.waiting = "it only shows what it would do"
+        if self._shown != name:
+            self._shown = name
+            brokers = ", ".join(step.broker for step in proposal.steps)
+            self.tell(f"would put new files on {brokers}")
+
+    def _apply(self, proposal: Proposal, now: float) -> None:
+        done: list[StepDone] = []
+        try:
+            carry_out(self.state, self.fleet, proposal, done.append, silent=self.silent)
+            self.applied += 1
+            self.tell(f"applied: {len(done)} brokers changed in {sum(step.seconds for step in done):.1f} s")
+        except (ApplyStopped, InputError) as error:
+            self.waiting = str(error)
+            self.tell(f"not applied: {error}")
+        self.allowance.note(len(done), now)
+        self.decisions.note({"applied": [step.step.broker for step in done], "waiting": self.waiting, "at": now})
+
+
+def watch(controller: Controller, *, once: bool = False, until: Callable[[], bool] = lambda: False) -> None:
+    """Take turns until asked to end; with `once` until there is no more news."""
+    while not until():
+        began = time.monotonic()
+        news = controller.turn(time.time())
+        if once and not news:
+            return
+        while time.monotonic() - began < controller.settings.every_seconds and not until() and not once:
+            time.sleep(0.05)
+
+
+def is_listening(broker: Broker) -> bool:
+    """Whether somebody answers where a broker should be."""
+    try:
+        socket.create_connection((broker.host, broker.port or 0), timeout=_ANSWER_SECONDS).close()
+    except OSError:
+        return False
+    return True
