@@ -79,7 +79,18 @@ _HOMES = {
     "measure": "metrics",
     "synthetic": "workloads",
 }
-_PACKAGES = {*_HOMES.values(), "churn", "content", "deploy", "experiments", "kernels", "pipeline", "report", "sources"}
+_PACKAGES = {
+    *_HOMES.values(),
+    "churn",
+    "content",
+    "control",
+    "deploy",
+    "experiments",
+    "kernels",
+    "pipeline",
+    "report",
+    "sources",
+}
 
 
 def __getattr__(name: str) -> Any:
