@@ -46,6 +46,11 @@ Example:
   topicloom measure subs.parquet overlay.parquet
 
 \b
+From running brokers:
+  topicloom collect fleet.toml --out raw
+  topicloom design raw/subscriptions.parquet --algorithm gm --out overlay.parquet
+
+\b
 From raw logs, on Spark:
   topicloom ingest logs/*.csv.gz --out fleet
   topicloom design fleet --algorithm gm --out overlay.parquet
