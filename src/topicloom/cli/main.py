@@ -48,7 +48,8 @@ Example:
 \b
 From running brokers:
   topicloom collect fleet.toml --out raw
-  topicloom design raw/subscriptions.parquet --algorithm gm --out overlay.parquet
+  topicloom design raw/subscriptions.parquet --algorithm gm \\
+      --out overlay.parquet
 
 \b
 From raw logs, on Spark:
