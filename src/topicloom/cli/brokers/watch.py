@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -20,7 +21,8 @@ EXAMPLES = """\b
 Example:
   topicloom watch fleet.toml --state fleet-state --subs subs.csv \\
       --events events.jsonl
-  topicloom watch fleet.toml --state fleet-state --events incoming --apply
+  topicloom watch fleet.toml --state fleet-state --events incoming --apply \\
+      --listen 127.0.0.1:9500
   topicloom watch fleet.toml --state fleet-state --collect --apply \\
       --changes 30 --between 22:00-05:00
 """
@@ -84,6 +86,24 @@ def command(
     target: Annotated[
         Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
     ] = "mosquitto",
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="HOST:PORT",
+            help="Serve metrics for Prometheus, JSON and a page there; nothing can be changed over it.",
+            show_default=False,
+        ),
+    ] = None,
+    token_env: Annotated[
+        str | None,
+        typer.Option(
+            "--token-env",
+            metavar="NAME",
+            help="Variable with the token that is needed to look; must be given for addresses other than loopback.",
+            show_default=False,
+        ),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Do what there is to do and leave.")] = False,
     printing: options.Printing,
 ) -> None:
@@ -97,6 +117,8 @@ def command(
     from topicloom.control.watching.controller import Controller, WatchSettings, watch
     from topicloom.control.watching.decisions import Decisions
     from topicloom.control.watching.event_feed import Feed, LineFeed, collected
+    from topicloom.control.watching.status_board import StatusBoard
+    from topicloom.control.watching.status_server import serving
     from topicloom.deploy import Fleet
     from topicloom.model import Interest
     from topicloom.sources import Collected, fleet_changes, interest_of
@@ -139,7 +161,19 @@ def command(
         for name in (signal.SIGTERM, signal.SIGINT):
             before = signal.signal(name, end)
             stack.callback(signal.signal, name, before)
-        watch(controller, once=once, until=lambda: ended[0])
+        board = StatusBoard()
+        if listen is not None:
+            say(f"status at {stack.enter_context(serving(board, listen, _token(token_env)))}")
+        watch(controller, once=once, until=lambda: ended[0], after=board.update)
         if once and controller.waiting is not None:
             print(f"topicloom: {output.one_line(controller.waiting)}", file=sys.stderr)
             raise typer.Exit(1)
+
+
+def _token(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    token = os.environ.get(variable)
+    if not token:
+        raise InputError(f"the token should be in the variable {variable}, which is not set", "token_env")
+    return token
