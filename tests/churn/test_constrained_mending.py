@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 from test_mending_twins import let_happen, wanted_after
@@ -15,7 +17,7 @@ from reference.maintainers import MaintainerTwin, broken_topics
 from topicloom.churn import Settings, maintainer
 from topicloom.churn.state import living
 from topicloom.designers import design
-from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay
+from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices
 from topicloom.model.events import JOIN, Event
 
 KINDS = ("primal-dual", "greedy", "naive", "rebuild")
@@ -166,3 +168,49 @@ def test_what_constraints_left_in_pieces_is_joined_once_there_is_room(method: st
     )
     found.leave("b" if outside == "c" else "c")
     assert ("hub", outside) in {tuple(sorted(link, reverse=True)) for link in links_of(found.overlay())}
+
+
+@pytest.mark.parametrize("kind", ["primal-dual", "greedy", "naive"])
+@pytest.mark.parametrize("rule", ["low-oda", "gm"])
+def test_of_equally_good_links_the_cheaper_is_added(kind: str, rule: str) -> None:
+    names = [f"b{i:02}" for i in range(12)]
+    other = 0
+    for seed in range(15):
+        dice = random.Random(f"priced {kind} {rule} {seed}")
+        overlay, rules = constrained_fleet(dice)
+        region = {name: dice.choice("xyz") for name in names}
+        between = {(a, b): dice.choice([1, 2, 5]) for a in "xyz" for b in "xyz" if a <= b}
+        price = {
+            (a, b): between[min(region[a], region[b]), max(region[a], region[b])] for a, b in combinations(names, 2)
+        }
+        settings = Settings("naive" if kind == "naive" else "shadow", kind if kind != "naive" else "greedy", rule=rule)
+        settings = replace(settings, coverage=2, rho=2.0, prune=False, seed=seed)
+        prices = Prices(between, region) if seed % 2 else Prices({**price, ("*", "*"): 1})
+        found = maintainer(overlay, settings, rules.constraints(), prices)
+        blind = maintainer(overlay, settings, rules.constraints())
+        given = {"coverage": 2, "rho": 2.0, "rule": rule, "prune": False, "seed": seed, "rules": rules, "price": price}
+        twin = MaintainerTwin(topics_of(overlay.interest), links_of(overlay), kind, **given)
+        for number in range(20):
+            event = event_of_fleet(dice, number, twin.topics)
+            if event.kind == JOIN and event.node not in names:
+                continue
+            change = found.apply(event)
+            assert (list(change.added), list(change.removed), change.shadow) == let_happen(twin, event), (
+                f"{seed}, {event}"
+            )
+            other += blind.apply(event).added != change.added
+    assert other
+
+
+def test_prices_are_part_of_a_state(tmp_path: Path) -> None:
+    overlay, _ = constrained_fleet(random.Random(1))
+    prices = Prices({("*", "*"): 3, ("b00", "b01"): 1})
+    with living(overlay, Settings(), tmp_path / "state", prices=prices) as state:
+        state.checkpoint()
+    with living(overlay, Settings(), tmp_path / "state", prices=prices) as state:
+        assert not list(state.begin())
+    with (
+        pytest.raises(InputError, match="was begun with other prices; give the same, or another folder"),
+        living(overlay, Settings(), tmp_path / "state"),
+    ):
+        pass

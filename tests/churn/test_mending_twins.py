@@ -101,13 +101,13 @@ def test_equals_its_twin(kind: str, prune: bool) -> None:
     for seed, (coverage, rho) in enumerate(product([0, 1, 2, 3], [1, 3, 100])):
         dice = random.Random(f"{kind} {prune} {seed}")
         overlay = random_overlay(dice, STARTS[seed % len(STARTS)])
-        follow(*both(overlay, kind, settings_of(kind, coverage, rho, prune, seed)), dice, 50, f"{seed=}")
+        follow(*both(overlay, kind, settings_of(kind, coverage, rho, prune, seed)), dice, 30, f"{seed=}")
 
 
 @pruning
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_its_twin_on_many_tiny_fleets(kind: str, prune: bool) -> None:
-    for seed in range(40):
+    for seed in range(20):
         dice = random.Random(f"tiny {kind} {prune} {seed}")
         overlay = random_overlay(dice, dice.choice(STARTS), most_nodes=8, most_topics=5)
         settings = settings_of(kind, dice.randint(1, 4), dice.choice([1, 1.5, 2, 3]), prune, 2**64 - 1 - seed)

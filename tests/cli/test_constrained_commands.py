@@ -161,7 +161,7 @@ def test_maintain_keeps_roles(cli: Cli) -> None:
     ended = cli(
         "maintain", "roles.csv", "overlay.parquet", "events.jsonl", "-o", "m.parquet", "--out-subs", "now.parquet"
     )
-    assert (ended.status, ended.err) == (0, "2 topics wanted, and published by nobody any more\n")
+    assert (ended.status, ended.err) == (0, "topicloom: 2 topics wanted, and published by nobody any more\n")
     now = Interest.read("now.parquet")
     roles = {(row["node"], row["topic"]): row["role"] for row in now.to_arrow().to_pylist()}
     assert roles == {("a", "t"): "sub", ("b", "t"): "sub", ("d", "u"): "sub", ("a", "w"): "both", ("b", "w"): "both"}

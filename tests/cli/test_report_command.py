@@ -11,7 +11,7 @@ from command_line import Cli
 
 from reference.folders import write_folder
 from topicloom import Interest
-from topicloom.present.numbers import amount
+from topicloom.present.numbers import amount, mean
 
 
 @pytest.fixture
@@ -40,6 +40,21 @@ def test_makes_a_page_of_a_folder(cli: Cli, results: Path) -> None:
     again = cli("report", results, "--out", results.parent / "again.html")
     assert again.status == 0
     assert (results.parent / "again.html").read_text(encoding="utf-8") == page
+
+
+def test_shows_prices_and_traffic(cli: Cli, results: Path) -> None:
+    prices, rates = results.parent / "prices.csv", results.parent / "rates.csv"
+    prices.write_text("source,target,price\n*,*,3\n")
+    topics = Interest.read(results / "subs.parquet").topic_names
+    rates.write_text("topic,rate\n" + "".join(f"{topic},2\n" for topic in topics))
+    assert cli("report", results, "--prices", prices, "--rates", rates).status == 0
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert "Prices and traffic" in page
+    measured = cli(
+        "measure", results / "subs.parquet", results / "gm.parquet", "--prices", prices, "--rates", rates, "--json"
+    )
+    assert mean(measured.json["money"]).text in page
+    assert measured.json["money"] == 3 * measured.json["carried"]
 
 
 def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from collections import Counter
 from dataclasses import replace
@@ -74,8 +75,8 @@ def test_every_message_arrives_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             for name in names:
                 found = Counter(drain(nodes, name, topic))
                 assert {text: count for text, count in found.items() if not text.startswith("probe")} == expected
-        deliver_by_filters(nodes, overlay.to_pandas(), fleet)
         clear(nodes, plan)
+        deliver_by_filters(nodes, overlay.to_pandas(), fleet)
 
 
 def management(nodes: RabbitNodes, name: str) -> ManagementDriver:
@@ -98,7 +99,7 @@ def deliver_by_filters(nodes: RabbitNodes, links: pandas.DataFrame, fleet: Fleet
     overlay = Overlay.from_links(interest, zip(links.source, links.target, strict=True))
     plan = make_plan(interest, overlay, fleet, target="rabbitmq")
     for name, text in configurations(plan).items():
-        management(nodes, name).put(text)
+        nodes.ask(name, "definitions", json.loads(text))
     (exchange,) = interest.topic_names
     for name, filter_, role in FILTERS:
         if role == "sub":

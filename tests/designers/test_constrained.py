@@ -15,7 +15,7 @@ from reference.interests import SHAPES, random_interest
 from topicloom.designers import DESIGNERS, design
 from topicloom.model import Constraints, InputError, Interest, NodeRule
 
-SEEDS = range(25)
+SEEDS = range(15)
 CASES: dict[str, tuple[str, dict[str, float], Callable[..., list[Step]]]] = {
     "gm": ("gm", {}, greedy.gm),
     "minmax-oda": ("minmax-oda", {}, greedy.low_oda),

@@ -30,7 +30,7 @@ tiny = st.lists(st.integers(0, 2**7 - 1), min_size=2, max_size=5).map(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(tiny)
 def test_it_finds_the_optimum(interest: Interest) -> None:
     optimum = Optimum(interest)

@@ -26,7 +26,7 @@ from topicloom.model import Interest
 Parameters = dict[str, Any]
 Twin = Callable[[Interest], list[Step]]
 
-SEEDS = range(25)
+SEEDS = range(15)
 SMALL: dict[str, tuple[str, Parameters, Twin]] = {
     "gm": ("gm", {}, greedy.gm),
     "minmax-oda": ("minmax-oda", {}, greedy.low_oda),

@@ -79,8 +79,10 @@ class MaintainerTwin:
         prune: bool,
         seed: int,
         rules: Rules = FREE,
+        price: Mapping[Link, float] | None = None,
     ) -> None:
         self._rules = rules
+        self._price = price or {}
         self._unmended: set[str] = set()
         self.topics = {node: set(wanted) for node, wanted in topics.items()}
         self.links = dict(links)
@@ -254,9 +256,10 @@ class MaintainerTwin:
                 u, v = link
                 common = self.topics[u] & self.topics[v] & topics
                 contribution = sum(label[u, topic] != label[v, topic] for topic in common)
-                if contribution > best[0]:
+                if contribution and self._is_better(contribution, link, best):
                     best = (contribution, link)
-                if contribution > low[0] and degree[u] < highest and degree[v] < highest:
+                spares = degree[u] < highest and degree[v] < highest
+                if contribution and spares and self._is_better(contribution, link, low):
                     low = (contribution, link)
             if best[0] == 0:
                 return new
@@ -264,6 +267,11 @@ class MaintainerTwin:
             contribution, link = low if low[0] and spares else best
             self.links[link] = contribution
             new.append(link)
+
+    def _is_better(self, contribution: int, link: Link, other: tuple[int, Link]) -> bool:
+        """Links come by name, so that of equals the first stays."""
+        paid, its = (self._price.get(one, 0) for one in (link, other[1]))
+        return contribution > other[0] or (contribution == other[0] and paid < its)
 
     def _build_backups(self, node: str) -> None:
         self.backups[node] = []

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import NASTY, page_of, write_nasty, write_results
 from playwright.sync_api import Page, sync_playwright
-from result_files import write_every_kind
 
 from machine import CHROMIUM
 from topicloom.report import write_page
@@ -57,18 +55,12 @@ def browser() -> Iterator[Visitor]:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def files(pages: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The pages as files."""
     folder = tmp_path_factory.mktemp("browser")
-    made = {}
-    for name, results in (
-        ("results", write_results(folder / "results")),
-        ("nasty", write_nasty(folder / "nasty")),
-        ("kinds", write_every_kind(folder / "kinds")),
-        ("nasty-kinds", write_every_kind(folder / "nasty-kinds", name=NASTY[3])),
-    ):
-        made[name] = folder / f"{name}.html"
-        write_page(page_of(results), made[name])
-    return made
+    for name, page in pages.items():
+        write_page(page, folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in pages}
 
 
 def test_the_browser_would_tell(browser: Visitor, tmp_path: Path) -> None:
@@ -81,8 +73,8 @@ def test_the_browser_would_tell(browser: Visitor, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["results", "nasty", "kinds", "nasty-kinds"])
 @pytest.mark.parametrize("width", [1280, 800])
-def test_is_silent_and_alone(browser: Visitor, pages: dict[str, Path], name: str, width: int) -> None:
-    browser.open(pages[name], width=width)
+def test_is_silent_and_alone(browser: Visitor, files: dict[str, Path], name: str, width: int) -> None:
+    browser.open(files[name], width=width)
     assert browser.run("document.title") == "Topicloom report"
     assert browser.run("document.documentElement.scrollWidth") <= width
     assert browser.run("document.querySelectorAll('figure svg, figure img').length") > 10
@@ -94,17 +86,17 @@ def test_is_silent_and_alone(browser: Visitor, pages: dict[str, Path], name: str
     assert (browser.complaints, browser.requests) == ([], [])
 
 
-def test_a_script_in_the_page_would_not_run(browser: Visitor, pages: dict[str, Path], tmp_path: Path) -> None:
+def test_a_script_in_the_page_would_not_run(browser: Visitor, files: dict[str, Path], tmp_path: Path) -> None:
     broken = tmp_path / "broken.html"
-    page = pages["results"].read_text(encoding="utf-8")
+    page = files["results"].read_text(encoding="utf-8")
     broken.write_text(page.replace("<h2>", "<script>document.title = 'broken out'</script><h2>", 1), encoding="utf-8")
     browser.open(broken)
     assert browser.run("document.title") == "Topicloom report"
     assert len(browser.complaints) == 1
 
 
-def test_tables_are_sorted_by_a_click(browser: Visitor, pages: dict[str, Path]) -> None:
-    browser.open(pages["results"])
+def test_tables_are_sorted_by_a_click(browser: Visitor, files: dict[str, Path]) -> None:
+    browser.open(files["results"])
     find = "const t = [...document.querySelectorAll('main table')].find(t => t.tHead.rows[0].cells.length == 11);"
     column = "[...t.tBodies[0].rows].map(r => r.cells[{}].textContent)"
 
@@ -125,8 +117,8 @@ def test_tables_are_sorted_by_a_click(browser: Visitor, pages: dict[str, Path]) 
     assert (browser.complaints, browser.requests) == ([], [])
 
 
-def test_claims_are_sorted_by_their_numbers(browser: Visitor, pages: dict[str, Path]) -> None:
-    browser.open(pages["kinds"])
+def test_claims_are_sorted_by_their_numbers(browser: Visitor, files: dict[str, Path]) -> None:
+    browser.open(files["kinds"])
     script = """(() => {
         const table = document.querySelector("main table");
         table.tHead.rows[0].cells[4].firstChild.click();
@@ -136,8 +128,8 @@ def test_claims_are_sorted_by_their_numbers(browser: Visitor, pages: dict[str, P
     assert [row[4] for row in rows] == ["9.5 plain (1.7 to 1.8)", "10.5 times (1.7 to 1.8)", "–"]
 
 
-def test_numbers_are_sorted_as_numbers(browser: Visitor, pages: dict[str, Path]) -> None:
-    browser.open(pages["results"])
+def test_numbers_are_sorted_as_numbers(browser: Visitor, files: dict[str, Path]) -> None:
+    browser.open(files["results"])
     script = """(() => {
         const table = [...document.querySelectorAll("main table")].find(t => t.tHead.textContent.includes("streams"));
         table.tHead.rows[0].cells[4].firstChild.click();
@@ -148,8 +140,8 @@ def test_numbers_are_sorted_as_numbers(browser: Visitor, pages: dict[str, Path])
     assert [int(text) for text in streams] == sorted(map(int, streams))
 
 
-def test_prints(browser: Visitor, pages: dict[str, Path]) -> None:
-    browser.open(pages["results"])
+def test_prints(browser: Visitor, files: dict[str, Path]) -> None:
+    browser.open(files["results"])
     assert browser.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
     browser.page.emulate_media(media="print")
     assert browser.run("getComputedStyle(document.querySelector('nav')).display") == "none"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
-from pages import NASTY, Reader, page_of, write_nasty, write_results, write_trace
-from result_files import write_every_kind
+from pages import NASTY, Reader, page_of, write_trace
 
 from topicloom import Interest, Overlay, design, measure
 from topicloom.metrics import support_curve
@@ -26,31 +25,9 @@ pytestmark = pytest.mark.slow
 FIGURES_OF_FLEET, FIGURES_OF_COMPARISON, FIGURES_OF_DESIGN, FIGURES_OF_TRACE = 2, 3, 4, 6
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_results(tmp_path_factory.mktemp("pages") / "results")
-
-
-@pytest.fixture(scope="module")
-def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_nasty(tmp_path_factory.mktemp("pages") / "nasty")
-
-
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_every_kind(tmp_path_factory.mktemp("pages") / "kinds")
-
-
-# Drawing a page takes seconds.
-@pytest.fixture(scope="module")
-def pages(results: Path, nasty: Path, kinds: Path) -> dict[str, str]:
-    return {"results": page_of(results), "nasty": page_of(nasty), "kinds": page_of(kinds)}
-
-
-@pytest.fixture(scope="module", params=(0, 3))
-def nasty_kinds(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Path, str]:
-    name = NASTY[request.param]
-    return write_every_kind(tmp_path_factory.mktemp("pages") / "kinds", name=name), name
+@pytest.fixture
+def results(folders: dict[str, Path]) -> Path:
+    return folders["results"]
 
 
 def test_every_kind_has_a_field_of_the_results() -> None:
@@ -72,14 +49,13 @@ def test_every_kind_has_a_section(pages: dict[str, str]) -> None:
     ]
 
 
-def test_names_of_every_kind_stay_text(nasty_kinds: tuple[Path, str]) -> None:
-    folder, name = nasty_kinds
-    read = Reader(page_of(folder))
+def test_names_of_every_kind_stay_text(pages: dict[str, str]) -> None:
+    read = Reader(pages["nasty-kinds"])
     assert read.count("script") == 1
     assert read.count("b") == read.count("i") == 0
     assert all(attributes["src"].startswith("data:") for tag, attributes in read.elements if tag == "img")
     assert not [key for _, attributes in read.elements for key in attributes if key.startswith("on")]
-    assert shortened(name) in "".join(read.texts)
+    assert shortened(NASTY[3]) in "".join(read.texts)
     ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
 
@@ -146,22 +122,23 @@ def test_the_worst_topics_come_first(results: Path) -> None:
     assert supports[0] < supports[-1]
 
 
-@pytest.mark.parametrize("which", ["results", "kinds"])
-def test_is_the_same_every_time(
-    request: pytest.FixtureRequest, pages: dict[str, str], which: str, tmp_path: Path
-) -> None:
-    results, page = request.getfixturevalue(which), pages[which]
-    assert page == page_of(results)
+def test_is_the_same_every_time(folders: dict[str, Path], pages: dict[str, str], tmp_path: Path) -> None:
+    moved = [tmp_path / name for name in ("results", "kinds")]
+    for folder in moved:
+        folder.symlink_to(folders[folder.name])
     code = (
-        "import sys; from topicloom.report import *; print(page_html(read_results(find_files([sys.argv[1]]))), end='')"
+        "import sys; from topicloom.report import *\n"
+        "for path in sys.argv[1:]: print(page_html(read_results(find_files([path]))), end='')"
     )
     environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "1"}
-    moved = tmp_path / "elsewhere"
-    moved.symlink_to(results)
     ended = subprocess.run(
-        [sys.executable, "-c", code, str(moved)], capture_output=True, check=True, env=environment, encoding="utf-8"
+        [sys.executable, "-c", code, *map(str, moved)],
+        capture_output=True,
+        check=True,
+        env=environment,
+        encoding="utf-8",
     )
-    assert ended.stdout == page
+    assert ended.stdout == "".join(pages[folder.name] for folder in moved)
 
 
 def test_needs_nothing_else(pages: dict[str, str]) -> None:
@@ -182,8 +159,8 @@ def test_ids_are_unique(pages: dict[str, str]) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_names_stay_text(nasty: Path) -> None:
-    page = page_of(nasty, title=NASTY[0])
+def test_names_stay_text(folders: dict[str, Path]) -> None:
+    page = page_of(folders["nasty"], title=NASTY[0])
     read = Reader(page)
     assert read.count("script") == 1
     assert read.count("b") == read.count("i") == read.count("img") == 0

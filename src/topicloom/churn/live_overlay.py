@@ -18,6 +18,7 @@ from topicloom.kernels.living.population import Population, Scratch
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
 
 AnyArray = npt.NDArray[Any]
@@ -45,10 +46,14 @@ _AT_ONCE = 4096
 class LiveOverlay:
     """Nodes with their topics, and links in the order they were added, each with its contribution at that time.
 
-    `constraints` say which links kernels may add. A link that stays takes room at a node while the other is away.
+    `constraints` say which links kernels may add. A link that stays takes room at a node while the other is away. Of
+    equally good links they add the cheaper by `prices`.
     """
 
-    def __init__(self, overlay: Overlay, random: int, constraints: Constraints | None = None) -> None:
+    def __init__(
+        self, overlay: Overlay, random: int, constraints: Constraints | None = None, prices: Prices | None = None
+    ) -> None:
+        self.prices = prices
         self.constraints = constraints or Constraints()
         allowed = self.constraints.over(overlay.interest)
         self._parting: set[str] = set()
@@ -89,6 +94,8 @@ class LiveOverlay:
             limit=allowed.room.copy(),
             group=allowed.group.copy(),
             permitted=allowed.permitted,
+            price_group=np.array([self._price_group(name) for name in interest.node_names], np.int32),
+            price=np.ones((1, 1), np.int64) if prices is None else prices.groups.price,
         )
         self.scratch = Scratch(
             mark=np.zeros(nodes, np.int64),
@@ -114,6 +121,9 @@ class LiveOverlay:
         """How many nodes there are."""
         return len(self.numbers)
 
+    def _price_group(self, node: str) -> int:
+        return 0 if self.prices is None else self.prices.groups.number(node)
+
     def rank_of_new(self, node: str) -> int:
         """The place in the order of names where a new node belongs."""
         return bisect_left(self._ordered, node)
@@ -133,6 +143,7 @@ class LiveOverlay:
         away = len(self._partners.get(node, ())) - len(staying)
         self.population.limit[number] = self.constraints.limit(node) - away
         self.population.group[number] = self.constraints.groups.number(node)
+        self.population.price_group[number] = self._price_group(node)
         for other in staying:
             self.population.limit[other] += 1
         return number
@@ -249,8 +260,11 @@ class LiveOverlay:
         degrees = np.zeros(len(rank) + 2, np.int32)
         degrees[: len(population.degrees) - 1] = population.degrees[:-1]
         degrees[-1] = population.degrees[-1]
-        limit, group = (_longer(array, count) for array in (population.limit, population.group))
-        self.population = population._replace(rank=rank, degrees=degrees, limit=limit, group=group)
+        by_node = (population.limit, population.group, population.price_group)
+        limit, group, price_group = (_longer(array, count) for array in by_node)
+        self.population = population._replace(
+            rank=rank, degrees=degrees, limit=limit, group=group, price_group=price_group
+        )
         self.scratch = self._longer_scratch(("mark", "key", "gain", "chosen", "place", "queue"), count)
 
     def _longer_scratch(self, names: Sequence[str], count: int) -> Scratch:

@@ -20,6 +20,7 @@ from topicloom.kernels.living import shadow_sets
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.prices import Prices
 
 METHODS = ("shadow", "naive", "rebuild")
 # Links are chosen as these designers choose them.
@@ -82,7 +83,10 @@ class Settings:
 
 
 def maintainer(
-    overlay: Overlay, settings: Settings | None = None, constraints: Constraints | None = None
+    overlay: Overlay,
+    settings: Settings | None = None,
+    constraints: Constraints | None = None,
+    prices: Prices | None = None,
 ) -> Maintainer:
     """A maintainer of an overlay; backups are built at once.
 
@@ -91,6 +95,7 @@ def maintainer(
         settings: how to maintain it; by shadow sets unless given.
         constraints: which links may be added, and which are there while both ends are. They are never broken, so
             events may leave topics in pieces.
+        prices: of links; of equally good ones the cheaper is added. `rebuild` designs by contribution per price.
     """
     settings = settings or Settings()
     if constraints is None:
@@ -99,8 +104,8 @@ def maintainer(
         constraints.require_kept(links_by_name(overlay), "the overlay")
         require_staying(overlay, constraints)
     if settings.method == "rebuild":
-        return RebuildMaintainer(overlay, settings.rule, settings.rho, constraints)
-    made = mending(LiveOverlay(overlay, settings.seed, constraints), settings)
+        return RebuildMaintainer(overlay, settings.rule, settings.rho, constraints, prices)
+    made = mending(LiveOverlay(overlay, settings.seed, constraints, prices), settings)
     made.build_backups()
     return made
 

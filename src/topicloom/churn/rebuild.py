@@ -18,6 +18,7 @@ from topicloom.designers.run import warm_up
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
 
 _NOTHING = np.empty(0, np.int32)
@@ -28,11 +29,19 @@ class RebuildMaintainer(Maintainer):
 
     method = "rebuild"
 
-    def __init__(self, overlay: Overlay, rule: str, rho: float, constraints: Constraints | None = None) -> None:
-        self._constraints = constraints
+    def __init__(
+        self,
+        overlay: Overlay,
+        rule: str,
+        rho: float,
+        constraints: Constraints | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        self._constraints, self._prices = constraints, prices
         self._made_with = MappingProxyType(choosing(rule, rho))
         self._designer = DESIGNERS.prepare(rule, 0, {"k": rho} if rule == "low-oda" else {})
-        warm_up(self._designer, overlay.interest, constrained=constraints is not None)
+        known = {"constrained": constraints is not None, "priced": prices is not None}
+        warm_up(self._designer, overlay.interest, **known)
         self._overlay = overlay
         self.build_seconds = 0.0
         interest = overlay.interest
@@ -70,7 +79,7 @@ class RebuildMaintainer(Maintainer):
         return self._rebuilt()
 
     def _rebuilt(self) -> Change:
-        made = run_prepared(self._designer, self._interest_now(), constraints=self._constraints)
+        made = run_prepared(self._designer, self._interest_now(), None, self._constraints, self._prices)
         self._overlay, self.build_seconds = made.overlay, made.processor_seconds
         before, self._links = self._links, links_by_name(self._overlay)
         return Change(

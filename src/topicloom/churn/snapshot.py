@@ -25,6 +25,7 @@ from topicloom.files.atomic import replacing
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
+from topicloom.model.prices import Prices
 
 _FORMAT = 1
 
@@ -38,6 +39,7 @@ class Snapshot:
     origin: str
     last_event: int | None
     constraints: Constraints | None = None
+    prices: Prices | None = None
 
 
 def checksum(text: str) -> str:
@@ -58,6 +60,7 @@ def write_snapshot(path: Path, snapshot: Snapshot) -> None:
         "settings": asdict(snapshot.settings),
         "origin": snapshot.origin,
         "constraints": None if snapshot.constraints is None else snapshot.constraints.text,
+        "prices": None if snapshot.prices is None else snapshot.prices.text,
         "last_event": snapshot.last_event,
         "nodes": {node: maintainer.topics_of(node) for node in names},
         "links": [[names[u], names[v], contribution] for u, v, contribution in zip(*columns, strict=True)],
@@ -81,22 +84,25 @@ def read_snapshot(path: Path) -> Snapshot:
     if content["format"] != _FORMAT:
         raise InputError(f"{path}: was written by another version of Topicloom (format {content['format']})")
     settings = Settings(**content["settings"])
-    # A snapshot of an earlier version knows no constraints.
-    text_of_constraints = content.get("constraints")
+    # A snapshot of an earlier version knows neither constraints nor prices.
+    text_of_constraints, text_of_prices = content.get("constraints"), content.get("prices")
     constraints = None if text_of_constraints is None else Constraints.from_text(text_of_constraints)
-    made = _maintainer(content, settings, constraints)
-    return Snapshot(made, settings, content["origin"], content["last_event"], constraints)
+    prices = None if text_of_prices is None else Prices.from_text(text_of_prices)
+    made = _maintainer(content, settings, constraints, prices)
+    return Snapshot(made, settings, content["origin"], content["last_event"], constraints, prices)
 
 
-def _maintainer(content: dict[str, Any], settings: Settings, constraints: Constraints | None) -> Maintainer:
+def _maintainer(
+    content: dict[str, Any], settings: Settings, constraints: Constraints | None, prices: Prices | None
+) -> Maintainer:
     interest = Interest.from_pairs((node, topic) for node, topics in content["nodes"].items() for topic in topics)
     ids = interest.node_ids
     links = [(ids[source], ids[target], contribution) for source, target, contribution in content["links"]]
     table = np.array(links, np.int32).reshape(-1, 3)
     overlay = Overlay(interest, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
     if settings.method == "rebuild":
-        return RebuildMaintainer(overlay, settings.rule, settings.rho, constraints)
-    live = LiveOverlay(overlay, content["random"], constraints)
+        return RebuildMaintainer(overlay, settings.rule, settings.rho, constraints, prices)
+    live = LiveOverlay(overlay, content["random"], constraints, prices)
     live.set_backups(content["backups"])
     return mending(live, settings)
 

@@ -23,6 +23,7 @@ from topicloom.files.locked_folder import LOCK, alone
 from topicloom.model.constraints import Constraints
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
+from topicloom.model.prices import Prices
 
 _SNAPSHOT = "snapshot.json"
 _JOURNAL = "journal.jsonl"
@@ -54,7 +55,7 @@ class LivingState:
         self.last_event = snapshot.last_event
         self._settings = snapshot.settings
         self._origin = snapshot.origin
-        self._constraints = snapshot.constraints
+        self._constraints, self._prices = snapshot.constraints, snapshot.prices
         self._journal = journal
         self._folder = folder
         # Events that an earlier run has seen since its snapshot.
@@ -90,7 +91,8 @@ class LivingState:
         """Write a snapshot and begin a new journal."""
         if self._folder is None or self._journal is None:
             return
-        snapshot = Snapshot(self.maintainer, self._settings, self._origin, self.last_event, self._constraints)
+        within = (self._constraints, self._prices)
+        snapshot = Snapshot(self.maintainer, self._settings, self._origin, self.last_event, *within)
         write_snapshot(self._folder / _SNAPSHOT, snapshot)
         self._journal.close()
         begin_journal(self._folder / _JOURNAL, self.last_event)
@@ -148,23 +150,28 @@ def living(
     *,
     recover: bool = False,
     constraints: Constraints | None = None,
+    prices: Prices | None = None,
 ) -> Iterator[LivingState]:
     """A maintainer of an overlay, from scratch or as the folder has it.
 
-    A folder must have begun with the same overlay, settings and constraints. `recover` accepts a damaged journal up to
-    the last good event, and keeps the damaged one aside.
+    A folder must have begun with the same overlay, settings, constraints and prices. `recover` accepts a damaged
+    journal up to the last good event, and keeps the damaged one aside.
     """
     if folder is None:
-        yield LivingState(_begun(overlay, settings, constraints))
+        yield LivingState(_begun(overlay, settings, constraints, prices))
         return
     with alone(folder):
         if not (folder / _SNAPSHOT).exists():
             _require_unused(folder)
             begin_journal(folder / _JOURNAL, None)
-            write_snapshot(folder / _SNAPSHOT, _begun(overlay, settings, constraints))
+            write_snapshot(folder / _SNAPSHOT, _begun(overlay, settings, constraints, prices))
         snapshot = read_snapshot(folder / _SNAPSHOT)
         origin = origin_of(overlay)
-        _require_same(folder, snapshot, settings, origin, constraints)
+        _require_same(folder, snapshot, settings, origin)
+        if snapshot.constraints != constraints:
+            raise InputError(f"{folder}: was begun with another fleet; give the same, or another folder", "fleet")
+        if (snapshot.prices and snapshot.prices.text) != (prices and prices.text):
+            raise InputError(f"{folder}: was begun with other prices; give the same, or another folder", "prices")
         events = _journalled(folder / _JOURNAL, snapshot.last_event, recover=recover)
         state = LivingState(snapshot, Journal(folder / _JOURNAL, len(events)), folder, events)
         try:
@@ -210,20 +217,16 @@ def _require_unused(folder: Path) -> None:
         raise InputError(f"{folder}: holds '{min(others)}' and is no state of maintain; give a new or empty folder")
 
 
-def _begun(overlay: Overlay, settings: Settings, constraints: Constraints | None) -> Snapshot:
+def _begun(overlay: Overlay, settings: Settings, constraints: Constraints | None, prices: Prices | None) -> Snapshot:
     """A maintainer that has seen no event."""
-    made = maintainer(overlay, settings, constraints)
-    return Snapshot(made, settings, origin_of(overlay), None, constraints)
+    made = maintainer(overlay, settings, constraints, prices)
+    return Snapshot(made, settings, origin_of(overlay), None, constraints, prices)
 
 
-def _require_same(
-    folder: Path, snapshot: Snapshot, settings: Settings, origin: str, constraints: Constraints | None
-) -> None:
+def _require_same(folder: Path, snapshot: Snapshot, settings: Settings, origin: str) -> None:
     for name, value in vars(settings).items():
         kept = getattr(snapshot.settings, name)
         if kept != value:
             raise InputError(f"{folder}: was begun with {name} {kept}, not {value}; give the same, or another folder")
     if snapshot.origin != origin:
         raise InputError(f"{folder}: was begun with other subscriptions or links; give those, or another folder")
-    if snapshot.constraints != constraints:
-        raise InputError(f"{folder}: was begun with another fleet; give the same, or another folder", "fleet")

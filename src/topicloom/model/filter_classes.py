@@ -6,7 +6,7 @@ names at a state are all alike there, so that there are finitely many states, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from topicloom.model.filters import Protocol
@@ -31,45 +31,48 @@ def name_classes(protocol: Protocol, filters: Sequence[str], most: int) -> list[
     other = "any"
     while any(other in each for each in levels):
         other += "-"
-    first = _settled(protocol, levels, frozenset((number, 0) for number in range(len(filters))))
+    first = _settled(protocol, levels, [(number, 0) for number in range(len(filters))])
     found: dict[frozenset[int], str] = {}
     seen = {first}
     waiting: list[tuple[State, tuple[str, ...]]] = [(first, ())]
     for state, path in waiting:
-        named = {levels[number][place] for number, place in state if place < len(levels[number])}
-        for level in (other, *sorted(named - {protocol.one, protocol.rest})):
-            following = _after(protocol, levels, state, level, begins=not path)
+        for level, following in _steps(protocol, levels, state, other, begins=not path):
             matches = frozenset(number for number, place in following if place == len(levels[number]))
             name = (*path, level)
-            if matches and matches not in found and len(found) < most:
+            if matches and matches not in found:
                 found[matches] = protocol.separator.join(name)
+            if len(found) == most:
+                return [NameClass(name, matches) for matches, name in found.items()]
             if following and following not in seen and len(seen) < _MOST_STATES:
                 seen.add(following)
                 waiting.append((following, name))
     return [NameClass(name, matches) for matches, name in found.items()]
 
 
-def _after(protocol: Protocol, levels: Sequence[Sequence[str]], state: State, level: str, *, begins: bool) -> State:
-    """Where the filters may be after one more level of a name."""
-    only_named = begins and protocol.name == "mqtt" and level.startswith("$")
-    reached = set()
+def _steps(
+    protocol: Protocol, levels: Sequence[Sequence[str]], state: State, other: str, *, begins: bool
+) -> Iterator[tuple[str, State]]:
+    """Where filters may be after one more level of a name: `other`, which none of them has, and each that one names."""
+    wild: set[tuple[int, int]] = set()
+    named: dict[str, set[tuple[int, int]]] = {}
     for number, place in state:
-        if place == len(levels[number]):
-            continue
-        own = levels[number][place]
-        if own == level:
-            reached.add((number, place + 1))
-        elif own in (protocol.one, protocol.rest) and not only_named:
-            reached.add((number, place + 1))
+        own = levels[number][place] if place < len(levels[number]) else None
+        if own in (protocol.one, protocol.rest):
+            wild.add((number, place + 1))
             if own == protocol.rest:
-                reached.add((number, place))
-    return _settled(protocol, levels, frozenset(reached))
+                wild.add((number, place))
+        elif own is not None:
+            named.setdefault(own, set()).add((number, place + 1))
+    yield other, _settled(protocol, levels, wild)
+    for level in sorted(named):
+        system = begins and protocol.name == "mqtt" and level.startswith("$")
+        yield level, _settled(protocol, levels, named[level] if system else named[level] | wild)
 
 
-def _settled(protocol: Protocol, levels: Sequence[Sequence[str]], state: State) -> State:
+def _settled(protocol: Protocol, levels: Sequence[Sequence[str]], state: Iterable[tuple[int, int]]) -> State:
     """The state with what follows where a rest may be nothing."""
     settled = set(state)
-    waiting = list(state) if protocol.rest_may_be_none else []
+    waiting = list(settled) if protocol.rest_may_be_none else []
     for number, place in waiting:
         if place < len(levels[number]) and levels[number][place] == protocol.rest:
             following = (number, place + 1)

@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,10 +112,23 @@ class Prices:
             ids = {name: number for number, name in enumerate(groups)}
             group = np.array([ids[name] for name in region], np.int32)
         several = np.bincount(group, minlength=len(groups)) > 1
-        return PriceArrays(group, self._matrix(groups, several))
+        return PriceArrays(group, self._matrix(groups, several, self.between.get(ANY)))
 
-    def _matrix(self, groups: tuple[str, ...], several: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        """Prices in millionths of links between groups; inside a group only where it has several nodes."""
+    @cached_property
+    def groups(self) -> PriceGroups:
+        """Groups of nodes that have the same prices, whoever comes."""
+        names = (*sorted(self.names - {""}), "")
+        return PriceGroups(
+            self, names, self._matrix(names, np.ones(len(names), np.bool_), self.between.get(ANY, _HIGHEST))
+        )
+
+    def _matrix(
+        self, groups: tuple[str, ...], several: npt.NDArray[np.bool_], others: float | None
+    ) -> npt.NDArray[np.int64]:
+        """Prices in millionths of links between groups; inside a group only where it has several nodes.
+
+        `others` is the price of pairs that are not given, which is an error where it is None.
+        """
         ids = {name: number for number, name in enumerate(groups)}
         total = np.zeros((len(groups), len(groups)))
         given = np.zeros(total.shape, np.int8)
@@ -125,16 +139,33 @@ class Prices:
                     given[i, j] += 1
         missing = given == 0
         np.fill_diagonal(missing, missing.diagonal() & several)
-        if missing.any() and ANY not in self.between:
+        if missing.any() and others is None:
             a, b = (groups[number] for number in np.argwhere(missing)[0])
             raise InputError(
                 f"{self.where}: has no price of a link between '{a}' and '{b}'; give it, or a row *,* for all others"
             )
-        total[missing] = self.between.get(ANY, 0)
+        total[missing] = others or 0.0
         parts: npt.NDArray[np.int64] = np.rint(total / np.maximum(given, 1) * PARTS).astype(np.int64).clip(1)
         alone = np.flatnonzero(~several)
         parts[alone, alone] = parts.max(initial=1)
         return parts
+
+
+class PriceGroups:
+    """Groups of nodes, for nodes that come and go: `price[group, group]`, in millionths.
+
+    A pair without a price counts as the dearest.
+    """
+
+    def __init__(self, prices: Prices, names: tuple[str, ...], price: npt.NDArray[np.int64]) -> None:
+        self._regions = prices.regions
+        self._ids = {name: number for number, name in enumerate(names)}
+        self.price = price
+
+    def number(self, node: str) -> int:
+        """The group of a node."""
+        name = node if self._regions is None else self._regions.get(node, "")
+        return self._ids.get(name, self._ids[""])
 
 
 def _rows(file: Path) -> list[list[str]]:

@@ -124,7 +124,7 @@ def command(
         except ApplyStopped as stopped:
             if printing.json:
                 output.print_json({**_facts(proposal, done), "stopped": str(stopped)})
-            print(f"topicloom: {output.one_line(str(stopped))} (--rollback)", file=sys.stderr)
+            output.complain(f"{stopped} (--rollback)")
             raise typer.Exit(STOPPED) from None
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
@@ -133,8 +133,7 @@ def command(
             ) from None
         for problem in refused[:1]:
             more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-            text = f"messages may have been lost on the way: {problem}{more}"
-            print(f"topicloom: {output.one_line(text)}", file=sys.stderr)
+            output.complain(f"messages may have been lost on the way: {problem}{more}")
         seconds = numbers.seconds(sum(step.seconds for step in done))
         _end(printing, proposal, done, f"{numbers.count_of(len(done), 'step')} done in {seconds} s")
 

@@ -35,7 +35,7 @@ Example:
       --state fleet-state --trace trace.parquet --out mended.parquet \\
       --out-subs subs-now.parquet
   topicloom maintain subs.parquet overlay.parquet events.jsonl \\
-      --fleet fleet.toml --out mended.parquet
+      --fleet fleet.toml --prices latency.csv --out mended.parquet
 """
 
 
@@ -97,6 +97,7 @@ def command(
     ] = False,
     seed: options.Seed = 0,
     limits: options.FleetLimits,
+    costs: options.PriceFile,
     printing: options.Printing,
     **parameters: Any,
 ) -> None:
@@ -127,7 +128,8 @@ def command(
         due = working.do(f"reading {events.name}", lambda: read_events(events))
         run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
         constraints = constraints_of(fleet, interest)
-        begin = partial(living, given, settings, state, recover=recover, constraints=constraints)
+        prices = costs.read(fleet, interest)
+        begin = partial(living, given, settings, state, recover=recover, constraints=constraints, prices=prices)
         living_state = working.do("making ready", lambda: stack.enter_context(begin()))
         working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
         result = working.do("writing", lambda: _written(living_state, interest, out, out_subs))
@@ -136,9 +138,7 @@ def command(
     if assumptions is not None:
         write_assumptions(run.assumptions, assumptions)
     if result["silent"] and not printing.json:
-        print(
-            f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more", file=sys.stderr
-        )
+        output.complain(f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more")
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
     if printing.json:
         output.print_json(facts)
@@ -235,6 +235,10 @@ def require_plain_topics(interest: Interest) -> None:
         raise InputError("maintainers know plain topics, no filters; design anew for those", "filters")
 
 
+def _unspoken(interest: Interest) -> int:
+    return 0 if interest.roles is None else interest.roles.unspoken
+
+
 def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | None) -> dict[str, Any]:
     import pyarrow.parquet
 
@@ -258,7 +262,8 @@ def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | N
         "average_degree": float(degrees.mean()),
         "max_degree": int(degrees.max(initial=0)),
         "last_event": state.last_event,
-        "silent": 0 if overlay.interest.roles is None else overlay.interest.roles.unspoken,
+        # Not those that nobody was known to publish from the beginning.
+        "silent": max(0, _unspoken(overlay.interest) - _unspoken(before)),
     }
 
 

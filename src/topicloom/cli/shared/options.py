@@ -279,7 +279,10 @@ class PriceFile(SharedOptions):
             others and (not given.names or not given.names.isdisjoint(interest.node_names))
         ):
             return given
-        rules = {} if fleet is None else {name: fleet.constraints.rule(name).region for name in interest.node_names}
+        rules = {}
+        if fleet is not None:
+            known = {*interest.node_names, *fleet.brokers}
+            rules = {name: fleet.constraints.rule(name).region for name in sorted(known)}
         for name in interest.node_names:
             if not others and name not in given.names and rules.get(name) is None:
                 raise InputError(

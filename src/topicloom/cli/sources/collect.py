@@ -59,7 +59,6 @@ def command(
         int | None,
         typer.Option("--looks", metavar="N", help="With --watch: end after so many looks.", min=1, show_default=False),
     ] = None,
-    filters: options.Filters = None,
     printing: options.Printing,
 ) -> None:
     """Ask running brokers who subscribes and publishes what.
@@ -91,9 +90,7 @@ def command(
             return
         watching = _Watching(printing, looks)
         with watching.hearing_signals():
-            for look in fleet_changes(
-                brokers, out, events, every_seconds=every, filters=filters, until=lambda: watching.over
-            ):
+            for look in fleet_changes(brokers, out, events, every_seconds=every, until=lambda: watching.over):
                 watching.of(look)
     if watching.problems:
         raise typer.Exit(INCOMPLETE)

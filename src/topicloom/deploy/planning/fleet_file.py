@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -36,10 +36,9 @@ _BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", *_LINK_KEYS)
 _DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", *_LINK_KEYS, "qos")
 _PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
-# How files get to brokers, which plans do not hold.
-_DELIVERY = "apply"
-# How brokers are asked who subscribes, which plans do not hold.
+# How brokers are asked who subscribes, and how files get to them, which plans do not hold.
 _SOURCE = "collect"
+_DELIVERY = "apply"
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,9 @@ class Fleet:
         if not brokers:
             raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
         shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
-        sources = _sources(defaults.get(_SOURCE), brokers, where)
-        deliveries = _deliveries(defaults.get(_DELIVERY), brokers, where)
-        brokers = {name: _without(table, _SOURCE, _DELIVERY) for name, table in brokers.items()}
+        sources = _sources(defaults, brokers, where)
+        deliveries = _deliveries(defaults, brokers, where)
+        brokers = {name: _for_plans(table) for name, table in brokers.items()}
         topics = _table(tables.get("topics", {}), f"{where}: topics")
         return cls(
             MappingProxyType(
@@ -132,33 +131,38 @@ class Fleet:
                 )
 
 
-def _without(table: Any, *keys: str) -> Any:
-    return {key: value for key, value in table.items() if key not in keys} if isinstance(table, Mapping) else table
+def _for_plans(table: Any) -> Any:
+    if not isinstance(table, Mapping):
+        return table
+    return {key: value for key, value in table.items() if key not in (_SOURCE, _DELIVERY)}
 
 
-def _deliveries(shared: Any, brokers: Mapping[str, Any], where: str) -> Mapping[str, Delivery]:
-    """How files get to brokers; what a broker says comes before what is said for all."""
-    common = {} if shared is None else _table(shared, f"{where}: defaults: {_DELIVERY}")
-    found = {}
+def _ways(
+    key: str, defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any], str]]:
+    """For each broker what a table of ways to it says for all, what for it alone, and where that stands."""
+    common = _table(defaults.get(key, {}), f"{where}: defaults: {key}")
     for name, table in brokers.items():
-        own = table.get(_DELIVERY) if isinstance(table, Mapping) else None
-        place = f"{where}: broker {quoted(name)}: {_DELIVERY}"
-        given = {**common, **({} if own is None else _table(own, place))}
-        if given:
-            found[name] = delivery_from(given, place)
+        place = f"{where}: broker {quoted(name)}: {key}"
+        yield name, common, _table(table.get(key, {}) if isinstance(table, Mapping) else {}, place), place
+
+
+def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
+    """How brokers are asked who subscribes."""
+    found = {}
+    for name, common, own, place in _ways(_SOURCE, defaults, brokers, where):
+        source = source_from(common, own, name, brokers[name], place)
+        if source is not None:
+            found[name] = source
     return MappingProxyType(found)
 
 
-def _sources(shared: Any, brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
-    """How brokers are asked who subscribes; what a broker says comes before what is said for all."""
-    common = {} if shared is None else _table(shared, f"{where}: defaults: {_SOURCE}")
+def _deliveries(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, Delivery]:
+    """How files get to brokers."""
     found = {}
-    for name, table in brokers.items():
-        own = table.get(_SOURCE) if isinstance(table, Mapping) else None
-        place = f"{where}: broker {quoted(name)}: {_SOURCE}"
-        source = source_from(common, {} if own is None else _table(own, place), name, table, place)
-        if source is not None:
-            found[name] = source
+    for name, common, own, place in _ways(_DELIVERY, defaults, brokers, where):
+        if common or own:
+            found[name] = delivery_from({**common, **own}, place)
     return MappingProxyType(found)
 
 

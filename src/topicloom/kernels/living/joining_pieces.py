@@ -2,7 +2,7 @@
 
 The pieces of the topics are a table: a row for each node that may be linked, a column for each topic that is in pieces,
 and in it the piece the node is in, or -1 where it does not want the topic. The nodes come in the order of their ranks,
-so ties go to the lowest pair of names.
+so ties go to the cheapest link, then to the lowest pair of names.
 """
 
 from __future__ import annotations
@@ -188,6 +188,12 @@ def may_link(population, u, v, below):
     )
 
 
+@inlined()
+def price_of(population, u, v):
+    """What a link of two nodes costs."""
+    return population.price[population.price_group[u], population.price_group[v]]
+
+
 @tight_kernel()
 def best_in_row(population, nodes, table, i, first, end, below, best_j):
     """The highest contribution of a link of node i with one of those up to `end`, both of degree less than `below`."""
@@ -197,28 +203,41 @@ def best_in_row(population, nodes, table, i, first, end, below, best_j):
         for j in range(first, end):
             if may_link(population, u, nodes[j], below):
                 value = contribution(table, i, j)
-                if value > best:
+                if value > best or (
+                    value == best
+                    and value > 0
+                    and price_of(population, u, nodes[j]) < price_of(population, u, nodes[best_j[i]])
+                ):
                     best = value
                     best_j[i] = j
     return best
 
 
 @tight_kernel()
+def comes_first(population, nodes, best_j, i, other):
+    """Whether the best link of row i is taken before that of another row, which contributes as much."""
+    mine = price_of(population, nodes[i], nodes[best_j[i]])
+    its = price_of(population, nodes[other], nodes[best_j[other]])
+    return mine < its or (mine == its and i < other)
+
+
+@tight_kernel()
 def best_link(population, nodes, table, only, below, bound, best_j):
-    """The row with the link of highest contribution, the lowest one in a tie; -1 where none contributes.
+    """The row with the link of highest contribution, the cheapest, then lowest one in a tie; -1 where none contributes.
 
     `bound` has an upper bound for each row, and is lowered on the way. Only links of the node at place `only` count,
     unless it is -1.
     """
     best = np.argmax(bound) if bound.shape[0] else 0
     top = 0
-    # The most promising row first, then whichever may be better; the lower one in a tie.
+    priced = population.price.shape[0] > 1
+    # The most promising row first, then whichever may be better; the lower one in a tie, unless prices tell.
     for step in range(bound.shape[0] + (bound.shape[0] > 0)):
         i = step - 1 if step else best
-        if bound[i] > top or (bound[i] == top and i < best):
+        if bound[i] > top or (bound[i] == top and top > 0 and (i < best or (priced and i > best))):
             first, end = (i + 1, bound.shape[0]) if only < 0 or i == only else (only, only + 1)
             bound[i] = best_in_row(population, nodes, table, i, first, end, below, best_j)
-            if bound[i] > top or (bound[i] == top and i < best):
+            if bound[i] > top or (bound[i] == top and top > 0 and comes_first(population, nodes, best_j, i, best)):
                 best, top = i, bound[i]
     return best if top > 0 else -1
 

@@ -29,6 +29,8 @@ class Population(NamedTuple):
     limit: npt.NDArray[np.int32]  # by node: the most links it may have
     group: npt.NDArray[np.int32]  # by node: of those that may be linked with the same others
     permitted: npt.NDArray[np.bool_]  # group x group: whether their nodes may be linked
+    price_group: npt.NDArray[np.int32]  # by node
+    price: npt.NDArray[np.int64]  # price group x price group: of links; of one group where prices do not matter
 
 
 class Scratch(NamedTuple):
