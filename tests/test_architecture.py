@@ -107,6 +107,13 @@ def test_packages_are_there_after_importing_topicloom() -> None:
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_what_is_listed_is_what_is_for_users() -> None:
+    listed = dir(topicloom)
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"cli", "files", "present", "algorithms"}
+    assert set(listed) == {*topicloom.__all__, *packages}
+    assert all(getattr(topicloom, name) is not None for name in listed)
+
+
 def test_public_names_exist_and_are_documented() -> None:
     assert sorted(topicloom.__all__) == sorted(set(topicloom.__all__))
     for name in topicloom.__all__:
