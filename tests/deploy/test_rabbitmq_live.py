@@ -98,7 +98,7 @@ def deliver_by_filters(nodes: RabbitNodes, links: pandas.DataFrame, fleet: Fleet
     overlay = Overlay.from_links(interest, zip(links.source, links.target, strict=True))
     plan = make_plan(interest, overlay, fleet, target="rabbitmq")
     for name, text in configurations(plan).items():
-        nodes.ask(name, "definitions", json.loads(text))
+        management(nodes, name).put(text)
     (exchange,) = interest.topic_names
     for name, filter_, role in FILTERS:
         if role == "sub":

@@ -82,6 +82,15 @@ def command(
             "--up", metavar="SECONDS", help="How long it answers before it counts as back; twice that after each loss."
         ),
     ] = 5.0,
+    hold: Annotated[
+        float,
+        typer.Option(
+            "--hold",
+            metavar="SECONDS",
+            help="How long what brokers no longer tell still counts, with --collect.",
+            min=0,
+        ),
+    ] = 30.0,
     health: Annotated[bool, typer.Option("--health/--no-health", help="Look whether brokers answer.")] = True,
     target: Annotated[
         Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
@@ -116,12 +125,12 @@ def command(
     from topicloom.control.watching.allowance import Allowance, read_window
     from topicloom.control.watching.controller import Controller, WatchSettings, watch
     from topicloom.control.watching.decisions import Decisions
-    from topicloom.control.watching.event_feed import Feed, LineFeed, collected
+    from topicloom.control.watching.event_feed import CollectedFeed, Feed, LineFeed
     from topicloom.control.watching.status_board import StatusBoard
     from topicloom.control.watching.status_server import serving
     from topicloom.deploy import Fleet
     from topicloom.model import Interest
-    from topicloom.sources import Collected, fleet_changes, interest_of
+    from topicloom.sources import Collected, interest_of
     from topicloom.sources import collect as ask
 
     checked_paths.require_readable(fleet)
@@ -153,8 +162,7 @@ def command(
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:
-            looks = fleet_changes(ways, folder, state / "events.jsonl", every_seconds=0, until=lambda: ended[0])
-            feed = collected(looks)
+            feed = CollectedFeed(ways, folder, decisions.wanted, decisions.last_event + 1, hold)
         elif events is not None:
             feed = LineFeed(events, decisions.last_event)
         controller = Controller(ways, decisions, fleet_state, feed, allowance, settings, say)
