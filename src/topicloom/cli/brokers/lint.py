@@ -54,7 +54,7 @@ def command(
     filters: options.Filters = None,
     json: options.Json = False,
 ) -> None:
-    """Find loops in the bridges of Mosquitto brokers, and circles of NATS leafnodes.
+    """Find loops in the bridges of brokers, Mosquitto or NATS.
 
     Reads configurations as people wrote them, and says which topics loop or arrive twice, with the way they take.
     Status 1 where there is any.

@@ -116,7 +116,7 @@ def command(
     once: Annotated[bool, typer.Option("--once", help="Do what there is to do and leave.")] = False,
     printing: options.Printing,
 ) -> None:
-    """Follow a fleet: mend, plan and apply as brokers come, go and change.
+    """Follow a fleet: mend, plan and apply as brokers change.
 
     Everything that it sees, decides and does is on disk before it goes on, so that it may be ended in any way at any
     time. Brokers that do not answer are left out until they do, and flapping ones for longer each time.
