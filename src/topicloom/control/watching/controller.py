@@ -75,6 +75,11 @@ class Controller:
         news = self._take_events()
         if self.settings.health:
             news = self._look(now) or news
+        doubtful = sorted(self.silent - self.decisions.away)
+        if doubtful:
+            # Links to it would be waited for in vain; soon it counts as gone, or answers.
+            self.waiting = f"{doubtful[0]} does not answer"
+            return news
         if not news and self.waiting is None:
             changes = self.decisions.tidy(_TIDY_CHANGES)
             if changes:
