@@ -22,6 +22,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `content`: content-based networks: which broker each user connects to, at the least cost.
 - `workloads`: synthetic interests and networks, and churn.
 - `deploy`: plans for real brokers, their configurations, and a live proof.
+- `control`: running fleets brought from plan to plan, and followed.
 - `sources`: running brokers asked who subscribes and publishes what.
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `experiments`: the papers' figures and tables, made again.
@@ -81,15 +82,7 @@ _HOMES = {
 }
 _PACKAGES = {
     *_HOMES.values(),
-    "churn",
-    "content",
-    "control",
-    "deploy",
-    "experiments",
-    "kernels",
-    "pipeline",
-    "report",
-    "sources",
+    *("churn", "content", "control", "deploy", "experiments", "kernels", "pipeline", "report", "sources"),
 }
 
 

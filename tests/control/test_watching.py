@@ -21,8 +21,9 @@ from topicloom.control.watching import controller as controlling
 from topicloom.control.watching.allowance import Allowance, read_window
 from topicloom.control.watching.controller import Controller, WatchSettings, watch
 from topicloom.control.watching.decisions import Decisions
-from topicloom.control.watching.event_feed import LineFeed
+from topicloom.control.watching.event_feed import CollectedFeed, LineFeed
 from topicloom.control.watching.hold_down import HoldDown
+from topicloom.deploy import Fleet
 from topicloom.deploy.targets.render import configurations
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.events import Event
@@ -246,6 +247,24 @@ def test_a_folder_of_events(tmp_path: Path) -> None:
     (tmp_path / "2.jsonl").write_text(lines(CHANGE) + json.dumps({"id": 9})[:4])
     assert feed() == ([CHANGE], [])
     assert feed() == ([], [])
+
+
+def test_what_brokers_no_longer_tell_counts_for_a_while(tmp_path: Path) -> None:
+    log, clock = tmp_path / "a.log", [0.0]
+    fleet = Fleet.from_tables({"brokers": {"a": {"host": "a", "collect": {"log": str(log)}}}})
+    said = "1793491200: New client connected from 10.1.0.7:51812 as app (p2, c1, k60).\n1793491201: app 1 t\n"
+    log.write_text(said)
+    feed = CollectedFeed(fleet, made(tmp_path / "kept"), {}, 7, 30, lambda: clock[0])
+    assert feed() == ([Event(7, "join", "a", ("t",))], [])
+    log.write_text(said + "1793491300: Client app disconnected.\n")
+    clock[0] = 20.0
+    assert feed() == ([], []), "it may come back"
+    clock[0] = 31.0
+    assert feed() == ([Event(8, "leave", "a")], [])
+    log.unlink()
+    events, (problem,) = feed()
+    assert events == []
+    assert problem.startswith("a cannot be asked: ")
 
 
 def test_once_ends_when_there_is_no_news(watched: Watched) -> None:

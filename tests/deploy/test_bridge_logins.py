@@ -12,7 +12,7 @@ import pytest
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.proof.clients import Clients
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports
+from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, on_ports
 from topicloom.deploy.targets.render import configurations
 
 pytestmark = [
@@ -52,7 +52,7 @@ def comes_up(tmp_path: Path, password: str, *, tls: bool, known: bool = True) ->
     strict = f"password_file {passwords}\nlistener {ports['strict']} {LOOPBACK}\n"
     if tls:
         strict += f"certfile {tmp_path}/cert.pem\nkeyfile {tmp_path}/key.pem\n"
-    with Processes(ports) as processes, Clients(ports, lambda *_: None) as clients:
+    with Processes(ports) as processes, Clients(on_ports(ports), lambda *_: None) as clients:
         processes.start("b", strict)
         processes.start("a", configurations(plan)["a"])
         clients.open("a", [])

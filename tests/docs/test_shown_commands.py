@@ -35,7 +35,8 @@ def shows_something(page: Path) -> bool:
 
 
 def marks(page: Path) -> list[pytest.MarkDecorator]:
-    live = any(command.of_ours == "live" for command in shown_commands(page, run=True))
+    shown = shown_commands(page, run=True)
+    live = any(command.of_ours == "live" or "local-fleet" in command.line for command in shown)
     return [pytest.mark.broker("mosquitto")] if live else []
 
 

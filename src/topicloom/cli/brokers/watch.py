@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import sys
 import time
 from contextlib import ExitStack
 from datetime import datetime
@@ -20,7 +20,8 @@ EXAMPLES = """\b
 Example:
   topicloom watch fleet.toml --state fleet-state --subs subs.csv \\
       --events events.jsonl
-  topicloom watch fleet.toml --state fleet-state --events incoming --apply
+  topicloom watch fleet.toml --state fleet-state --events incoming --apply \\
+      --listen 127.0.0.1:9500
   topicloom watch fleet.toml --state fleet-state --collect --apply \\
       --changes 30 --between 22:00-05:00
 """
@@ -80,10 +81,37 @@ def command(
             "--up", metavar="SECONDS", help="How long it answers before it counts as back; twice that after each loss."
         ),
     ] = 5.0,
+    hold: Annotated[
+        float,
+        typer.Option(
+            "--hold",
+            metavar="SECONDS",
+            help="How long what brokers no longer tell still counts, with --collect.",
+            min=0,
+        ),
+    ] = 30.0,
     health: Annotated[bool, typer.Option("--health/--no-health", help="Look whether brokers answer.")] = True,
     target: Annotated[
         Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
     ] = "mosquitto",
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="HOST:PORT",
+            help="Serve metrics for Prometheus, JSON and a page there; nothing can be changed over it.",
+            show_default=False,
+        ),
+    ] = None,
+    token_env: Annotated[
+        str | None,
+        typer.Option(
+            "--token-env",
+            metavar="NAME",
+            help="Variable with the token that is needed to look; must be given for addresses other than loopback.",
+            show_default=False,
+        ),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Do what there is to do and leave.")] = False,
     printing: options.Printing,
 ) -> None:
@@ -96,10 +124,12 @@ def command(
     from topicloom.control.watching.allowance import Allowance, read_window
     from topicloom.control.watching.controller import Controller, WatchSettings, watch
     from topicloom.control.watching.decisions import Decisions
-    from topicloom.control.watching.event_feed import Feed, LineFeed, collected
+    from topicloom.control.watching.event_feed import CollectedFeed, Feed, LineFeed
+    from topicloom.control.watching.status_board import StatusBoard
+    from topicloom.control.watching.status_server import serving
     from topicloom.deploy import Fleet
     from topicloom.model import Interest
-    from topicloom.sources import Collected, fleet_changes, interest_of
+    from topicloom.sources import Collected, interest_of
     from topicloom.sources import collect as ask
 
     checked_paths.require_readable(fleet)
@@ -131,15 +161,26 @@ def command(
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:
-            looks = fleet_changes(ways, folder, state / "events.jsonl", every_seconds=0, until=lambda: ended[0])
-            feed = collected(looks)
+            feed = CollectedFeed(ways, folder, decisions.wanted, decisions.last_event + 1, hold)
         elif events is not None:
             feed = LineFeed(events, decisions.last_event)
         controller = Controller(ways, decisions, fleet_state, feed, allowance, settings, say)
         for name in (signal.SIGTERM, signal.SIGINT):
             before = signal.signal(name, end)
             stack.callback(signal.signal, name, before)
-        watch(controller, once=once, until=lambda: ended[0])
+        board = StatusBoard()
+        if listen is not None:
+            say(f"status at {stack.enter_context(serving(board, listen, _token(token_env)))}")
+        watch(controller, once=once, until=lambda: ended[0], after=board.update)
         if once and controller.waiting is not None:
-            print(f"topicloom: {output.one_line(controller.waiting)}", file=sys.stderr)
+            output.complain(controller.waiting)
             raise typer.Exit(1)
+
+
+def _token(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    token = os.environ.get(variable)
+    if not token:
+        raise InputError(f"the token should be in the variable {variable}, which is not set", "token_env")
+    return token

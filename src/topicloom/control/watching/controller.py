@@ -75,6 +75,11 @@ class Controller:
         news = self._take_events()
         if self.settings.health:
             news = self._look(now) or news
+        doubtful = sorted(self.silent - self.decisions.away)
+        if doubtful:
+            # Links to it would be waited for in vain; soon it counts as gone, or answers.
+            self.waiting = f"{doubtful[0]} does not answer"
+            return news
         if not news and self.waiting is None:
             changes = self.decisions.tidy(_TIDY_CHANGES)
             if changes:
@@ -169,11 +174,18 @@ class Controller:
         self.decisions.note({"applied": [step.step.broker for step in done], "waiting": self.waiting, "at": now})
 
 
-def watch(controller: Controller, *, once: bool = False, until: Callable[[], bool] = lambda: False) -> None:
-    """Take turns until asked to end; with `once` until there is no more news."""
+def watch(
+    controller: Controller,
+    *,
+    once: bool = False,
+    until: Callable[[], bool] = lambda: False,
+    after: Callable[[Controller, float], None] = lambda controller, now: None,
+) -> None:
+    """Take turns until asked to end; with `once` until there is no more news. `after` is called after each."""
     while not until():
-        began = time.monotonic()
-        news = controller.turn(time.time())
+        began, now = time.monotonic(), time.time()
+        news = controller.turn(now)
+        after(controller, now)
         if once and not news:
             return
         while time.monotonic() - began < controller.settings.every_seconds and not until() and not once:

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from topicloom.deploy.planning.fleet_file import Fleet
 from topicloom.errors import InputError
 from topicloom.model.events import Event
-from topicloom.sources.fleet_changes import Look
+from topicloom.model.interest_changes import TopicsByNode, events_between, topics_by_node
+from topicloom.sources.collect import collect
+from topicloom.sources.collected import Collected
+from topicloom.sources.fleet_changes import interest_of
 
 STANDARD_INPUT = "-"
 _CHUNK = 1 << 16
@@ -74,11 +79,48 @@ class LineFeed:
         yield from (("standard input", line) for line in lines if line.strip())
 
 
-def collected(looks: Iterator[Look]) -> Feed:
-    """Events from looks at a fleet, of which each call takes one."""
+class CollectedFeed:
+    """Events from what brokers tell, asked at each call.
 
-    def look() -> tuple[list[Event], list[str]]:
-        one = next(looks)
-        return one.events, [f"{broker} cannot be asked: {why}" for broker, why in one.collection.problems.items()]
+    What is no longer told still counts for `hold_seconds`: clients of a broker that restarts come back one by one, and
+    a fleet should not be changed for each of them.
 
-    return look
+    Args:
+        fleet: says how brokers are asked. folder: keeps what they told. known: who wants what by earlier events.
+        first_id: the id of the next event. hold_seconds: see above. clock: gives the time.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        folder: Path,
+        known: TopicsByNode,
+        first_id: int,
+        hold_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._fleet = fleet
+        self._folder = folder
+        self._collected = Collected.read(folder)
+        self._known = {node: frozenset(topics) for node, topics in known.items()}
+        self._next_id = first_id
+        self._hold_seconds = hold_seconds
+        self._clock = clock
+        now = clock()
+        self._told = {(node, topic): now for node, topics in known.items() for topic in topics}
+
+    def __call__(self) -> tuple[list[Event], list[str]]:
+        """The events that lead to what is told now, and brokers that could not be asked."""
+        collection = collect(self._fleet, self._collected, keep=lambda so_far: so_far.write(self._folder))
+        self._collected = collection.collected
+        now = self._clock()
+        for node, topics in topics_by_node(interest_of(self._collected)).items():
+            self._told |= dict.fromkeys(((node, topic) for topic in topics), now)
+        self._told = {pair: when for pair, when in self._told.items() if now - when <= self._hold_seconds}
+        wanted: dict[str, set[str]] = {}
+        for node, topic in self._told:
+            wanted.setdefault(node, set()).add(topic)
+        events = events_between(self._known, wanted, self._next_id)
+        self._known = {node: frozenset(topics) for node, topics in wanted.items()}
+        self._next_id += len(events)
+        return events, [f"{broker} cannot be asked: {why}" for broker, why in collection.problems.items()]

@@ -1,0 +1,64 @@
+"""`topicloom watch` at the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Cli
+
+EVENTS = '{"id": 1, "event": "join", "node": "c", "topics": ["t"]}\n'
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("files").mkdir()
+    Path("subs.csv").write_text("node,topic\na,t\nb,t\n")
+    Path("events.jsonl").write_text(EVENTS)
+    Path("fleet.toml").write_text(
+        '[defaults.apply]\nvia = "folder"\npath = "files/{broker}.conf"\ncheck = "nothing"\n'
+        '[brokers]\na = { host = "a" }\nb = { host = "b" }\nc = { host = "c" }\n'
+    )
+    return tmp_path
+
+
+def test_shown_and_applied(fleet: Path, cli: Cli) -> None:
+    given = ("watch", "fleet.toml", "--state", "state", "--no-health", "--once")
+    shown = cli(*given, "--subs", "subs.csv", "--events", "events.jsonl")
+    assert (shown.status, shown.err) == (1, "topicloom: it only shows what it would do\n")
+    assert "1 events taken, the last one 1" in shown.out
+    assert "would put new files on a" in shown.out
+    assert list((fleet / "files").iterdir()) == []
+    done = cli(*given, "--events", "events.jsonl", "--apply", "--listen", "127.0.0.1:0")
+    assert (done.status, done.err) == (0, "")
+    assert "status at http://127.0.0.1:" in done.out
+    assert "applied: " in done.out
+    assert any("connection" in path.read_text() for path in (fleet / "files").iterdir())
+    again = cli(*given, "--apply")
+    assert (again.status, again.out) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "state: is new; give the subscriptions that there are, or let brokers be asked"),
+        (
+            ("--subs", "subs.csv", "--between", "1-2"),
+            "a window is two times of the day, such as 22:00-05:30, not '1-2'",
+        ),
+        (("--subs", "subs.csv", "--events", "no.jsonl"), "no.jsonl: no such file or folder"),
+        (("--collect", "--events", "events.jsonl"), "give either --collect or --events"),
+        (
+            ("--subs", "subs.csv", "--listen", "0.0.0.0:0"),
+            "0.0.0.0 is no address of loopback alone, so looking there needs a token",
+        ),
+        (
+            ("--subs", "subs.csv", "--listen", "127.0.0.1:0", "--token-env", "NO_SUCH"),
+            "the token should be in the variable NO_SUCH, which is not set",
+        ),
+    ],
+)
+def test_refusals(fleet: Path, cli: Cli, arguments: tuple[str, ...], problem: str) -> None:
+    ended = cli("watch", "fleet.toml", "--state", "state", *arguments)
+    assert (ended.status, ended.err) == (2, f"topicloom: {problem}\n")

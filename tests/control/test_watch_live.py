@@ -1,0 +1,47 @@
+"""A controller over real Mosquittos: a broker that is killed is mended around, and taken in when it is back."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from folder_fleets import WANTED
+from local_brokers import SCRIPT, LocalBrokers
+
+from topicloom import Interest
+from topicloom.control.applying.broker_checks import probe
+from topicloom.control.applying.fleet_state import opened
+from topicloom.control.watching.allowance import Allowance
+from topicloom.control.watching.controller import Controller, WatchSettings
+from topicloom.control.watching.decisions import Decisions
+
+pytestmark = pytest.mark.broker("mosquitto")
+
+
+def test_a_killed_broker(tmp_path: Path) -> None:
+    settings = WatchSettings(apply=True, down_seconds=0.2, up_seconds=0.2)
+    said: list[str] = []
+    with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
+        decisions = Decisions(tmp_path / "state", brokers.fleet.constraints, Interest.from_pairs(WANTED))
+        made = Controller(
+            brokers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append
+        )  # fmt: skip
+
+        def turns_until(text: str) -> None:
+            deadline = time.monotonic() + 30
+            while text not in said or state.move is not None:
+                assert time.monotonic() < deadline, said
+                made.turn(time.time())
+                time.sleep(0.1)
+
+        made.turn(time.time())
+        assert probe(made.plan(), ["t", "u"], 20) == len(WANTED)
+        brokers.kill("b")
+        turns_until("b is gone")
+        assert probe(made.plan(), ["t", "u"], 20) == 4
+        subprocess.run([SCRIPT, "restart", brokers.folder, "b"], check=True)
+        turns_until("b is back")
+        assert probe(made.plan(), ["t", "u"], 20) == len(WANTED)
+        decisions.close()
