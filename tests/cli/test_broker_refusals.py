@@ -39,7 +39,7 @@ def test_plan(refused: Any) -> None:
         "fleet.toml: is read by this command; give another file to write to"
     )
     assert refused(*plan, "-f", "subs.csv", "-o", "p.json").startswith("subs.csv: cannot be read (")
-    assert "--target" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--target", "nats")
+    assert "--target" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--target", "kafka")
     assert "--relays" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--relays", "maybe")
     assert "--fleet is missing" in refused(*plan, "-o", "p.json")
 

@@ -78,7 +78,7 @@ def test_a_role_that_is_none_is_refused(tmp_path: Path) -> None:
     assert str(refused.value) == f"{file}: row 2: role 'listener'; known are sub, pub, both"
     with pytest.raises(InputError, match=r"^unknown filters 'stomp'; known are mqtt, nats, amqp$"):
         Interest.from_roles([("a", "t", "sub")], filters="stomp")
-    with pytest.raises(InputError, match=r"^filter 'a/#/b': has '#' before its end"):
+    with pytest.raises(InputError, match=r"^subscriptions: row 1: filter 'a/#/b': has '#' before its end"):
         Interest.from_roles([("a", "a/#/b", "sub")], filters="mqtt")
 
 
