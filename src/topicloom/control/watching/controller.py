@@ -23,6 +23,7 @@ from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.make_plan import make_plan, with_port
 from topicloom.deploy.planning.plan import Plan
 from topicloom.errors import InputError
+from topicloom.present.numbers import count_of
 
 _ANSWER_SECONDS = 1.0
 _AT_ONCE = 32
@@ -83,7 +84,7 @@ class Controller:
         if not news and self.waiting is None:
             changes = self.decisions.tidy(_TIDY_CHANGES)
             if changes:
-                self.tell(f"tidied: {changes} links changed")
+                self.tell(f"tidied: {count_of(changes, 'link')} changed")
                 news = True
         self._bring_about(now)
         return news
@@ -166,7 +167,7 @@ class Controller:
         try:
             carry_out(self.state, self.fleet, proposal, done.append, silent=self.silent)
             self.applied += 1
-            self.tell(f"applied: {len(done)} brokers changed in {sum(step.seconds for step in done):.1f} s")
+            self.tell(f"applied: {count_of(len(done), 'broker')} changed in {sum(step.seconds for step in done):.1f} s")
         except (ApplyStopped, InputError) as error:
             self.waiting = str(error)
             self.tell(f"not applied: {error}")
