@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from paho.mqtt import client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
 
 from machine import NATS
 from rabbitmq_nodes import RabbitNodes
@@ -64,7 +66,6 @@ def running(commands: dict[str, list[str]], ports: dict[str, int]) -> Iterator[N
 
 @pytest.mark.broker("mosquitto")
 def test_mosquittos(tmp_path: Path) -> None:
-    mqtt = pytest.importorskip("paho.mqtt.client")
     ports = free_ports(["a", "b", "c"])
     commands = {}
     for name, port in ports.items():
@@ -89,7 +90,7 @@ def test_mosquittos(tmp_path: Path) -> None:
                 who = (rng.choice("abc"), rng.choice(["c1", "c2 1 x", "pump", "topicloom-b-a-0"]))
                 if who not in clients:
                     clean = rng.random() < 0.6
-                    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, who[1], clean_session=clean)
+                    client = mqtt.Client(CallbackAPIVersion.VERSION2, who[1], clean_session=clean)
                     client.connect(LOOPBACK, ports[who[0]])
                     client.loop_start()
                     clients[who] = (client, clean)

@@ -7,7 +7,6 @@ passwords are and hold none; neither does the log.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import time
@@ -21,6 +20,7 @@ from topicloom.control.durable_log import DurableLog, sync_folder
 from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.planning.plan_file import plan_text, read_plan
 from topicloom.errors import InputError
+from topicloom.files.locked_folder import alone
 
 _LOG = "fleet.log"
 _LOCK = "lock"
@@ -145,30 +145,15 @@ class FleetState:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[FleetState]:
-    """The state in a folder, which is made where it is missing; nobody else has it meanwhile.
-
-    The lock ends with the process, however that ends.
-    """
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
+    """The state in a folder, which is made where it is missing; nobody else has it meanwhile."""
+    if folder.is_dir() and not (folder / _LOG).exists():
         others = sorted(path.name for path in folder.iterdir() if path.name not in _OURS)
-        if others and not (folder / _LOG).exists():
+        if others:
             raise InputError(f"{folder}: holds '{others[0]}' and is no state of a fleet; give a new or empty folder")
+    with alone(folder, _LOCK, what="this fleet", mode=0o700):
         (folder / _PLANS).mkdir(exist_ok=True)
-        lock = os.open(folder / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600)
-    except FileNotFoundError:
-        raise InputError(f"{folder}: the folder {folder.parent} does not exist") from None
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{folder}: another process is at work on this fleet") from None
         log = DurableLog(folder / _LOG)
         try:
             yield FleetState(folder, log)
         finally:
             log.close()
-    finally:
-        os.close(lock)
