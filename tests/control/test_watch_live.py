@@ -12,7 +12,7 @@ from local_brokers import SCRIPT, LocalBrokers
 
 from topicloom import Interest
 from topicloom.control.applying.broker_checks import probe
-from topicloom.control.applying.fleet_state import opened
+from topicloom.control.applying.fleet_state import opened, plan_id
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.controller import Controller, WatchSettings
 from topicloom.control.watching.decisions import Decisions
@@ -31,7 +31,7 @@ def test_a_killed_broker(tmp_path: Path) -> None:
 
         def turns_until(text: str) -> None:
             deadline = time.monotonic() + 30
-            while text not in said or state.move is not None:
+            while text not in said or state.move is not None or state.has != plan_id(made.plan()):
                 assert time.monotonic() < deadline, said
                 made.turn(time.time())
                 time.sleep(0.1)
