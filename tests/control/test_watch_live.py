@@ -25,7 +25,8 @@ def test_a_killed_broker(tmp_path: Path) -> None:
     settings = WatchSettings(apply=True, down_seconds=0.2, up_seconds=0.2)
     said: list[str] = []
     with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
-        decisions = Decisions(tmp_path / "state", brokers.fleet.constraints, wishes_in(Interest.from_pairs(WANTED).to_arrow()))
+        wanted = wishes_in(Interest.from_pairs(WANTED).to_arrow())
+        decisions = Decisions(tmp_path / "state", brokers.fleet.constraints, wanted)
         made = Controller(
             brokers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append
         )  # fmt: skip

@@ -52,7 +52,7 @@ def begun(folder: Path, rows: list[tuple[str, str, str]], **more: object) -> Dec
     return Decisions(folder, Constraints(), wanted, **more)  # type: ignore[arg-type]
 
 
-def roles_in(decisions: Decisions) -> dict[str, tuple[str, str]]:
+def roles_in(decisions: Decisions) -> dict[str, tuple[str, ...]]:
     """By topic who wants it, and who publishes it."""
     interest, found = decisions.interest, {}
     for number, topic in enumerate(interest.topic_names):
