@@ -3,18 +3,21 @@
 A broker's file takes effect as a whole, one broker after the other. In between, some topics have links of both plans:
 with too few of them a topic is interrupted, with too many it goes in circles. A circle floods brokers, so links are
 taken away before others take their place; a topic is then interrupted for as long as that takes, unless one broker
-owns both changes. Where brokers wait for each other, one of them first goes without its links.
+owns both changes. Where brokers wait for each other, one of them first goes without its links. Topics of both plans
+that have messages in common, as filters that overlap were merged or split, are ordered together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import networkx
 
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import Line, Plan
+from topicloom.deploy.planning.topic_families import topic_families
 from topicloom.errors import InputError
 
 Link = frozenset[str]
@@ -81,25 +84,66 @@ def compare_plans(old: Plan, new: Plan) -> Difference:
     changed = sorted(
         name for name in old.broker.keys() | new.broker.keys() if _settings(old, name) != _settings(new, name)
     )
-    steps = _order(old, *_apart(old, new, topics, ways), changed)
+    steps = _order(old, list(_waiting(old, new, topics, ways)), changed)
     return Difference(
         links=tuple(_link_changes(old, new)),
         topics=topics,
         brokers_added=tuple(sorted(new.broker.keys() - old.broker.keys())),
         brokers_removed=tuple(sorted(old.broker.keys() - new.broker.keys())),
         steps=steps,
-        interrupted=tuple(_interrupted(old, new, topics, ways, steps)),
+        interrupted=tuple(sorted({*_interrupted(old, new, topics, ways, steps), *_renamed(old, new)})),
         doubled=tuple(change.topic for change in topics if _has_circle(set.union(*ways[change.topic]))),
     )
 
 
-def _apart(old: Plan, new: Plan, topics: tuple[TopicChange, ...], ways: Ways) -> tuple[tuple[TopicChange, ...], Ways]:
-    """What may have no circle: the links of each topic; for NATS all links together."""
-    if new.target != "nats":
-        return topics, ways
-    before, after = ({(frozenset(link), _owners(plan, link)) for link in plan.links} for plan in (old, new))
-    together = TopicChange("change", ">", _pairs(after - before), _pairs(before - after))
-    return (together,), {together.topic: (before, after)}
+def _waiting(old: Plan, new: Plan, topics: tuple[TopicChange, ...], ways: Ways) -> Iterator[tuple[set[str], set[str]]]:
+    """Brokers that take links away, and those that add links only then: for each topic, or family of topics.
+
+    NATS can have no circle at all, so there it is all links together.
+    """
+    if new.target == "nats":
+        before, after = ({(frozenset(link), _owners(plan, link)) for link in plan.links} for plan in (old, new))
+        yield _all_owners(before - after), _all_owners(after - before)
+        return
+    families = _families(old, new)
+    together = {topic for family in families for topic in family}
+    for change in topics:
+        if change.topic not in together:
+            before, after = ways[change.topic]
+            yield _all_owners(before - after), _all_owners(after - before)
+    for family in families:
+        had, has = _carrying(old, family), _carrying(new, family)
+        yield _all_owners(had - has), _all_owners(has - had)
+
+
+def _all_owners(made: Iterable[tuple[Any, ...]]) -> set[str]:
+    return {owner for one in made for owner in one[1]}
+
+
+def _families(old: Plan, new: Plan) -> list[set[str]]:
+    """Topics that have messages in common with topics of other names."""
+    members: dict[str, set[str]] = {}
+    for topic, family in topic_families(old, new).items():
+        members.setdefault(family, set()).add(topic)
+    return [family for family in members.values() if len(family) > 1]
+
+
+def _carrying(plan: Plan, topics: set[str]) -> set[tuple[Link, frozenset[str], frozenset[Any]]]:
+    """The links of several topics with their owners and what they carry of them, in each direction."""
+    carried: dict[Pair, set[Any]] = {}
+    for route in plan.routes:
+        if route.topic in topics:
+            for link in route.links:
+                opened = link if link in plan.routes_of_link else link[::-1]
+                carried.setdefault(opened, set()).add((route.flows[opened], route.flows[opened[::-1]]))
+    return {(frozenset(link), _owners(plan, link), frozenset(patterns)) for link, patterns in carried.items()}
+
+
+def _renamed(old: Plan, new: Plan) -> Iterator[str]:
+    """Topics of the old plan whose messages go by other names in the new one, and whose links change."""
+    for family in _families(old, new):
+        if _carrying(old, family) - _carrying(new, family):
+            yield from (topic for topic in family if topic in old.route and len(old.route[topic].members) > 1)
 
 
 def _carried(plan: Plan) -> dict[Link, tuple[Pair, dict[str, Line]]]:
@@ -160,16 +204,15 @@ def _settings(plan: Plan, broker: str) -> object:
     return settings if any(settings) else None
 
 
-def _order(old: Plan, topics: Iterable[TopicChange], ways: Ways, changed: list[str]) -> tuple[Step, ...]:
-    """Who takes a link of a topic away goes before who adds one to it."""
+def _order(old: Plan, waiting: Sequence[tuple[set[str], set[str]]], changed: list[str]) -> tuple[Step, ...]:
+    """Who takes links away goes before who adds some that could make a circle with them."""
     graph = networkx.DiGraph()
     graph.add_nodes_from(changed)
-    for change in topics:
-        before, after = ways[change.topic]
-        # By way of the topic, as there may be thousands on either side.
-        between = (change.topic,)
-        graph.add_edges_from((owner, between) for _, owners in before - after for owner in owners)
-        graph.add_edges_from((between, owner) for _, owners in after - before for owner in owners)
+    for place, (removing, adding) in enumerate(waiting):
+        # By way of one node for all of them, as there may be thousands on either side.
+        between = (place,)
+        graph.add_edges_from((owner, between) for owner in removing)
+        graph.add_edges_from((between, owner) for owner in adding)
     knots = networkx.condensation(graph)
     brokers = {
         knot: sorted(member for member in members if isinstance(member, str))
@@ -178,9 +221,9 @@ def _order(old: Plan, topics: Iterable[TopicChange], ways: Ways, changed: list[s
     steps: list[Step] = []
     for knot in networkx.lexicographical_topological_sort(knots, key=lambda knot: brokers[knot][:1]):
         # All of a knot but the last go without their links until each of them has let go of what the others take.
-        waiting, last = brokers[knot][:-1], brokers[knot][-1:]
-        steps += [Step(name, clear=True) for name in waiting if name in old.broker]
-        steps += [Step(name) for name in (*last, *waiting)]
+        cleared, last = brokers[knot][:-1], brokers[knot][-1:]
+        steps += [Step(name, clear=True) for name in cleared if name in old.broker]
+        steps += [Step(name) for name in (*last, *cleared)]
     return tuple(steps)
 
 
