@@ -5,6 +5,7 @@
 - `ingest_folder`: The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
 - `json_files`: JSON files, checked, with errors of one line that name the file and the key.
 - `locked_folder`: A folder that one process at a time works on.
+- `name_cleaning`: Cleaning names: trimmed, in Unicode's composed form, neither empty nor too long.
 - `name_ids`: Dense ids from names, in the order of the names by code point.
 - `name_tables`: Name columns from Parquet, CSV and TSV files, checked, with one-line errors.
 - `whole_folder`: Output folders that are whole or absent, whenever a run is killed.

@@ -12,7 +12,7 @@
 - `plan`: A plan: which broker connects to which, and along which tree each topic goes.
 - `plan_costs`: What a plan costs: links, ways and messages.
 - `plan_file`: Plans as JSON files: one broker, link or topic a line, so that version control shows what changed.
-- `plan_steps`: The order in which brokers get the files of a new plan, and which topics are interrupted on the way.
 - `routes`: A tree for every topic, over the links of an overlay.
 - `source_settings`: How to ask a broker who subscribes and publishes what.
+- `topic_families`: Topics of two plans that have messages in common.
 """

@@ -3,25 +3,21 @@
 A broker's file takes effect as a whole, one broker after the other. In between, some topics have links of both plans:
 with too few of them a topic is interrupted, with too many it goes in circles. A circle floods brokers, so links are
 taken away before others take their place; a topic is then interrupted for as long as that takes, unless one broker
-owns both changes. Where brokers wait for each other, one of them first goes without its links.
+owns both changes. Where brokers wait for each other, one of them first goes without its links. Topics of both plans
+that have messages in common, as filters that overlap were merged or split, are ordered together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from topicloom.deploy.changes.plan_steps import Family, Step, interrupted_topics, steps_between
+from topicloom.deploy.changes.topic_ways import TopicWays, owners_of, ways_of_topics
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import Line, Plan
-from topicloom.deploy.planning.plan_steps import (
-    Step,
-    TopicWays,
-    interrupted_topics,
-    owners_of,
-    steps_between,
-    ways_of_all,
-    ways_of_topics,
-)
+from topicloom.deploy.planning.topic_families import topic_families
 from topicloom.errors import InputError
 
 
@@ -73,17 +69,57 @@ def compare_plans(old: Plan, new: Plan) -> Difference:
     ways = ways_of_topics(old, new)
     left, right = _Settings(old), _Settings(new)
     changed = sorted(name for name in old.broker.keys() | new.broker.keys() if left.of(name) != right.of(name))
-    # What may have no circle: the links of each topic; for NATS all links together.
-    steps = steps_between(ways if new.target != "nats" else ways_of_all(old, new), changed, old.broker.keys())
+    steps = steps_between(ways, list(_families(old, new)), changed, old.broker.keys())
     return Difference(
         links=tuple(_link_changes(old, new)),
         topics=tuple(_topic_changes(old, new, ways)),
         brokers_added=tuple(sorted(new.broker.keys() - old.broker.keys())),
         brokers_removed=tuple(sorted(old.broker.keys() - new.broker.keys())),
         steps=steps,
-        interrupted=tuple(interrupted_topics(old, new, ways, steps)),
+        interrupted=tuple(sorted({*interrupted_topics(old, new, ways, steps), *_renamed(old, new)})),
         doubled=tuple(_doubled(old, new, ways)),
     )
+
+
+def _families(old: Plan, new: Plan) -> Iterator[Family]:
+    """Topics that must not have a circle together; for NATS these are all, as all links are one network."""
+    if new.target == "nats":
+        had, has = ({(frozenset(link), owners_of(plan, link)) for link in plan.links} for plan in (old, new))
+        yield Family(frozenset(old.route.keys() | new.route.keys()), _owners(had - has), _owners(has - had))
+        return
+    for topics in _related(old, new):
+        before, after = _carrying(old, topics), _carrying(new, topics)
+        yield Family(topics, _owners(before - after), _owners(after - before))
+
+
+def _owners(made: Iterable[tuple[Any, ...]]) -> frozenset[str]:
+    return frozenset(owner for one in made for owner in one[1])
+
+
+def _related(old: Plan, new: Plan) -> list[frozenset[str]]:
+    """Topics that have messages in common with topics of other names."""
+    members: dict[str, set[str]] = {}
+    for topic, family in topic_families(old, new).items():
+        members.setdefault(family, set()).add(topic)
+    return [frozenset(family) for family in members.values() if len(family) > 1]
+
+
+def _carrying(plan: Plan, topics: Container[str]) -> set[tuple[frozenset[str], Pair, frozenset[Any]]]:
+    """The links of several topics with their owners and what they carry of them, in each direction."""
+    carried: dict[Pair, set[Any]] = {}
+    for route in plan.routes:
+        if route.topic in topics:
+            for link in route.links:
+                opened = link if link in plan.routes_of_link else link[::-1]
+                carried.setdefault(opened, set()).add((route.flows[opened], route.flows[opened[::-1]]))
+    return {(frozenset(link), owners_of(plan, link), frozenset(patterns)) for link, patterns in carried.items()}
+
+
+def _renamed(old: Plan, new: Plan) -> Iterator[str]:
+    """Topics of the old plan whose messages go by other names in the new one, and whose links change."""
+    for family in _related(old, new):
+        if _carrying(old, family) - _carrying(new, family):
+            yield from (topic for topic in family if topic in old.route and len(old.route[topic].members) > 1)
 
 
 def _carried(plan: Plan) -> dict[Pair, tuple[Pair, tuple[Line, ...]]]:

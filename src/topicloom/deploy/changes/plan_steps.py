@@ -1,7 +1,6 @@
 """The order in which brokers get the files of a new plan, and which topics are interrupted on the way.
 
-All topics are gone through together, on numbers: a row for every link of every topic that leaves it, keeps it or
-takes it up. While brokers get their files no topic has a circle, so how many links it has tells most of what is asked.
+While brokers get their files no topic has a circle, so how many links it has tells most of what is asked.
 """
 
 from __future__ import annotations
@@ -9,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import networkx
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.deploy.changes.topic_ways import Numbers, TopicWays, WayRows
 from topicloom.deploy.planning.flows import Pair
-from topicloom.deploy.planning.plan import Plan
-
-Numbers = npt.NDArray[np.int64]
+from topicloom.deploy.planning.plan import Plan, Route
 
 # The time of a step that never comes.
 _NEVER = np.iinfo(np.int64).max // 4
@@ -32,124 +30,35 @@ class Step:
     clear: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class WayRows:
-    """Which link of which topic: a row each, by topic and then link."""
+@dataclass(frozen=True)
+class Family:
+    """Topics whose links are changed together: who takes some away, and who adds some only then."""
 
-    topic: Numbers
-    link: Numbers
-
-    def by_topic(self, topics: int) -> list[Numbers]:
-        """The links of each of so many topics."""
-        begins = np.searchsorted(self.topic, np.arange(topics + 1)).tolist()
-        return [self.link[begin:end] for begin, end in pairwise(begins)]
-
-    def counts(self, topics: int) -> Numbers:
-        """How many rows each of so many topics has."""
-        return np.bincount(self.topic, minlength=topics).astype(np.int64)
-
-    def of(self, topic: int) -> slice:
-        """The rows of a topic."""
-        return slice(*np.searchsorted(self.topic, (topic, topic + 1)))
+    topics: frozenset[str]
+    removing: frozenset[str]
+    adding: frozenset[str]
 
 
-@dataclass(frozen=True, eq=False)
-class TopicWays:
-    """The links that topics leave, keep and take up between two plans, as numbers into sorted lists.
-
-    A link is known by its ends and by the brokers whose files make it, which are numbers into `brokers`; both columns
-    of `owners` are the same where one broker makes it.
-    """
-
-    topics: Sequence[str]
-    brokers: Sequence[str]
-    ends: Sequence[Pair]
-    owners: Numbers
-    left: WayRows
-    kept: WayRows
-    taken: WayRows
-
-    @property
-    def sides(self) -> tuple[WayRows, WayRows, WayRows]:
-        """All links of all topics."""
-        return self.left, self.kept, self.taken
-
-    @property
-    def counts(self) -> Numbers:
-        """How many links each topic has in both plans together."""
-        left, kept, taken = (rows.counts(len(self.topics)) for rows in self.sides)
-        return left + kept + taken
-
-
-def ways_of_topics(old: Plan, new: Plan) -> TopicWays:
-    """The ways of all topics of two plans."""
-    topics = sorted(old.route.keys() | new.route.keys())
-    before, after = (
-        [plan.route[topic].links if topic in plan.route else () for topic in topics] for plan in (old, new)
-    )
-    return _ways(old, new, topics, before, after)
-
-
-def ways_of_all(old: Plan, new: Plan) -> TopicWays:
-    """All links of two plans, as if they were those of one topic."""
-    return _ways(old, new, [">"], [old.links], [new.links])
-
-
-def owners_of(plan: Plan, link: Pair) -> Pair:
-    """The brokers whose files make a link of a plan.
-
-    Both ends for federation, which pulls from either side, otherwise twice the one that opens the link.
-    """
-    return (min(link), max(link)) if plan.target == "rabbitmq" else (link[0], link[0])
-
-
-def _ways(
-    old: Plan, new: Plan, topics: Sequence[str], before: Sequence[Sequence[Pair]], after: Sequence[Sequence[Pair]]
-) -> TopicWays:
-    made = sorted({_made(plan, link) for plan in (old, new) for link in plan.links})
-    brokers = sorted({name for _, owners in made for name in owners})
-    number = {name: i for i, name in enumerate(brokers)}
-    place = {one: i for i, one in enumerate(made)}
-    had, has = _keys(old, place, before), _keys(new, place, after)
-    kept = np.intersect1d(had, has, assume_unique=True)
-    rows = (np.setdiff1d(had, kept, assume_unique=True), kept, np.setdiff1d(has, kept, assume_unique=True))
-    owners = np.array([[number[name] for name in owners] for _, owners in made], np.int64).reshape(-1, 2)
-    return TopicWays(
-        topics,
-        brokers,
-        [ends for ends, _ in made],
-        owners,
-        *(WayRows(*np.divmod(keys, max(1, len(made)))) for keys in rows),
-    )
-
-
-def _made(plan: Plan, link: Pair) -> tuple[Pair, Pair]:
-    return (min(link), max(link)), owners_of(plan, link)
-
-
-def _keys(plan: Plan, place: Mapping[tuple[Pair, Pair], int], links_of: Sequence[Sequence[Pair]]) -> Numbers:
-    """A number for every link of every topic; rising."""
-    at = {ends: place[_made(plan, link)] for link in plan.links for ends in (link, link[::-1])}
-    links = np.array(list(map(at.__getitem__, chain.from_iterable(links_of))), np.int64)
-    topics = np.repeat(np.arange(len(links_of)), [len(links) for links in links_of])
-    return np.sort(topics * len(place) + links)
-
-
-def steps_between(ways: TopicWays, changed: Collection[str], had: Collection[str]) -> tuple[Step, ...]:
-    """Who takes a link of a topic away goes before who adds one to it.
+def steps_between(
+    ways: TopicWays, families: Sequence[Family], changed: Collection[str], had: Collection[str]
+) -> tuple[Step, ...]:
+    """Who takes links of a topic, or a family of topics, away goes before who adds some to it.
 
     Steps are for the brokers whose files have changed; those that had a file may have to go without it for a while.
     """
-    names = sorted({*ways.brokers, *changed})
+    named = {name for family in families for name in family.removing | family.adding}
+    names = sorted({*ways.brokers, *changed, *named})
     number = {name: i for i, name in enumerate(names)}
     owners = np.array([number[name] for name in ways.brokers], np.int64)[ways.owners]
-    waits = [_waits(owners, ways.left, len(names)), _waits(owners, ways.taken, len(names))[::-1]]
-    before, after = (np.concatenate(side) for side in zip(*waits, strict=True))
-    knots = np.array(_knots(_successors(before, after, len(names) + len(ways.topics))), np.int64)
+    alone = ~np.isin(ways.topics, [topic for family in families for topic in family.topics])
+    removing = _waits(ways.left, alone, owners, [[number[name] for name in family.removing] for family in families])
+    adding = _waits(ways.taken, alone, owners, [[number[name] for name in family.adding] for family in families])
+    # By way of the topic, as thousands of brokers may wait for thousands of others.
+    before = np.concatenate([removing[1], adding[0] + len(names)])
+    after = np.concatenate([removing[0] + len(names), adding[1]])
+    knots = np.array(_knots(_successors(before, after, len(names) + len(ways.topics) + len(families))), np.int64)
     brokers: dict[int, list[str]] = {}
-    for broker in sorted(
-        {*(number[name] for name in changed), *before[before < len(names)], *after[after < len(names)]}
-    ):
+    for broker in sorted({*(number[name] for name in changed), *removing[1].tolist(), *adding[1].tolist()}):
         brokers.setdefault(int(knots[broker]), []).append(names[broker])
     steps: list[Step] = []
     for knot in _sorted_knots(knots[before], knots[after], len(knots), brokers):
@@ -160,15 +69,18 @@ def steps_between(ways: TopicWays, changed: Collection[str], had: Collection[str
     return tuple(steps)
 
 
-def _waits(owners: Numbers, rows: WayRows, brokers: int) -> tuple[Numbers, Numbers]:
-    """Brokers with the topics whose links they make, numbered after the brokers.
-
-    By way of the topic, as there may be thousands of brokers that wait for thousands of others.
-    """
-    topic, broker = np.divmod(
-        np.unique(np.repeat(rows.topic, 2) * brokers + owners[rows.link].ravel()), max(1, brokers)
-    )
-    return broker, topic + brokers
+def _waits(
+    rows: WayRows, alone: npt.NDArray[np.bool_], owners: Numbers, of_families: Sequence[Sequence[int]]
+) -> tuple[Numbers, Numbers]:
+    """Topics that are alone, and families, numbered after all topics, each with the brokers that change its links."""
+    chosen = alone[rows.topic]
+    topic, broker = np.repeat(rows.topic[chosen], 2), owners[rows.link[chosen]].ravel()
+    family = np.repeat(np.arange(len(of_families)) + len(alone), [len(brokers) for brokers in of_families])
+    listed = np.array([one for brokers in of_families for one in brokers], np.int64)
+    pairs = np.concatenate([topic, family]), np.concatenate([broker, listed])
+    count = int(pairs[1].max(initial=0)) + 1
+    topic, broker = np.divmod(np.unique(pairs[0] * count + pairs[1]), count)
+    return topic, broker
 
 
 def _successors(before: Numbers, after: Numbers, count: int) -> list[list[int]]:
@@ -253,11 +165,16 @@ def interrupted_topics(old: Plan, new: Plan, ways: TopicWays, steps: Sequence[St
         stay = set(before.subscribers).intersection(after.subscribers)
         if fewest < len(stay) - 1:
             yield topic
-        elif len(stay) > 1 and not stay.issuperset(before.members + after.members):
+        elif len(stay) > 1 and not (_is_plain(before, after) and stay.issuperset(before.members + after.members)):
             # Links between others are among those that were counted.
             ends = {link: ways.ends[link] for rows in ways.sides for link in rows.link[rows.of(number)].tolist()}
             if any(not _connects(links, stay) for links in _states(ends, gaps, gaps.rows.of(number))):
                 yield topic
+
+
+def _is_plain(before: Route, after: Route) -> bool:
+    """Whether a topic is ordered for itself; filters are, together with others, by what links carry."""
+    return before.filters is None and after.filters is None
 
 
 def _fewest_links(ways: TopicWays, gaps: _Gaps) -> tuple[list[int], list[int]]:
