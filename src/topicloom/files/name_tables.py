@@ -7,7 +7,7 @@ import gzip
 import os
 import shutil
 import sys
-import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +20,7 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.name_cleaning import clean_names
+from topicloom.files.temporary import scratch_folder
 
 # Given as a path, it stands for what is piped in.
 STANDARD_INPUT = "-"
@@ -50,8 +51,8 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: S
 @contextmanager
 def _spooled(pipe: Path) -> Iterator[Path]:
     """What comes out of a pipe as a file, which exists meanwhile; its name tells whether it is Parquet, CSV or TSV."""
-    with tempfile.TemporaryDirectory(prefix="topicloom-") as folder:
-        given = Path(folder, "given")
+    with scratch_folder("piped") as folder:
+        given = folder / "given"
         with given.open("wb") as spool, sys.stdin.buffer if str(pipe) == STANDARD_INPUT else pipe.open("rb") as piped:
             shutil.copyfileobj(piped, spool)
         with given.open("rb") as spool:
@@ -72,6 +73,14 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
     with _reading(file):
         delimiter = _delimiter(file)
         return _header(file, delimiter) if delimiter else list(pyarrow.parquet.read_schema(file).names)
+
+
+def text_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    """The rows of a CSV or TSV file, plain or .gz, but for empty ones."""
+    file = Path(path)
+    delimiter = "\t" if file.name.removesuffix(".gz").endswith(".tsv") else ","
+    with _reading(file), _open_text(file) as text:
+        return [row for row in csv.reader(text, delimiter=delimiter) if row]
 
 
 def text_table(rows: Iterable[tuple[str, str]], columns: tuple[str, str], where: str) -> pa.Table:
@@ -115,7 +124,12 @@ def text_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
         values = values.cast(values.type.value_type)
     if not (_is_text(values.type) or pa.types.is_integer(values.type)):
         raise InputError(f"{where}: column '{column}' holds {values.type}, not names (strings)")
-    return values.cast(pa.large_string())
+    text = values.cast(pa.large_string())
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InputError(f"{where}: column '{column}' holds text that is not UTF-8") from None
+    return text
 
 
 def _delimiter(file: Path) -> str | None:
@@ -133,7 +147,7 @@ def _reading(file: Path) -> Iterator[None]:
     """Turn what goes wrong while a file is read into one line."""
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
         raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
 
 

@@ -205,7 +205,13 @@ class Interest:
         if read.filters is not None and filters not in (None, read.filters):
             raise InputError(f"its topics are filters of {read.filters}, not of {filters}", "filters", file=where)
         bits = None if read.roles is None else role_bits(read.roles, where)
-        return cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters or read.filters)
+        filters = filters or read.filters
+        interest = cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters)
+        # Roles and filters make other topics of the rows. The fingerprint is kept, and most who read need it anyway.
+        plain = bits is None and filters is None
+        if plain and read.fingerprint is not None and read.fingerprint != interest.fingerprint:
+            raise InputError("its subscriptions are not those it was written with; ingest the data again", file=where)
+        return interest
 
     @property
     def node_count(self) -> int:

@@ -43,6 +43,8 @@ def churn_trace(
     for name, share in (("join_share", join_share), ("change_share", change_share)):
         if not 0 <= share <= 1:
             raise InputError(f"{name} is {share}; give a share from 0 to 1", name)
+    if seed < 0:
+        raise InputError(f"seed is {seed}; give a whole number of at least 0", "seed")
     rng = np.random.default_rng(seed)
     drawing = _Drawing(interest, _resembling(interest, rounds, rng) if newcomers is None else newcomers, rng)
     return [drawing.event(number, join_share, change_share) for number in range(1, rounds + 1)]

@@ -228,8 +228,8 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
         raise InputError(f"{where}: has no host; give its name or address")
     host = given["host"]
     if not isinstance(host, str) or not _HOST.fullmatch(host):
-        # A URL may hold a login.
-        shown = "" if "@" in str(host) else f" {_shown(host)}"
+        # A URL may hold a login, and so may anything else that is no text.
+        shown = f" {_shown(host)}" if isinstance(host, str) and "@" not in host else ""
         raise InputError(f"{where}: host{shown} is no name or address of a machine")
     tls = _tls(given.get("tls"), where)
     port = given.get("port")
@@ -250,7 +250,9 @@ def _tls(given: Any, where: str) -> Tls | None:
     if given is None or isinstance(given, bool):
         return Tls() if given else None
     where = f"{where}: tls"
-    _known(_table(given, where), _TLS_KEYS, where)
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} must be true, false or a table with {', '.join(_TLS_KEYS)}")
+    _known(given, _TLS_KEYS, where)
     for key, value in given.items():
         if not is_line(value):
             raise InputError(f"{where}: {key} must be {LINE}, not {_shown(value)}")
