@@ -63,10 +63,14 @@ def design(
     it, which raises `Stopped` here. `constraints` say which links may be built; they are never broken, so topics may be
     left in pieces. With `prices` links are chosen by what they merge for their price.
     """
-    if isinstance(interest, (str, PathLike)):
-        interest = Interest.read(interest)
     return run(
-        interest, algorithm, seed=seed, watch=watch, constraints=constraints, prices=prices, **parameters
+        Interest.given(interest),
+        algorithm,
+        seed=seed,
+        watch=watch,
+        constraints=constraints,
+        prices=prices,
+        **parameters,
     ).overlay
 
 

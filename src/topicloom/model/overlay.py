@@ -108,6 +108,15 @@ class Overlay:
         tables = [read_table(part, ["source", "target"], optional=["contribution"]) for part in _parts(Path(path))]
         return cls.from_arrow(interest, pa.concat_tables(tables), where=os.fspath(path))
 
+    @classmethod
+    def given(cls, overlay: Overlay | str | os.PathLike[str], interest: Interest) -> Overlay:
+        """An overlay as functions take it: itself, or the file or folder that it is in."""
+        if isinstance(overlay, Overlay):
+            return overlay
+        if isinstance(overlay, (str, os.PathLike)):
+            return cls.read(overlay, interest)
+        raise InputError(f"{overlay!r} is no overlay; give one, as `design` makes it, or the file that it is in")
+
     def __len__(self) -> int:
         return len(self.source)
 
