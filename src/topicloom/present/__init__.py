@@ -2,5 +2,9 @@
 
 - `figures`: Figures in one look, and files of them that are the same bytes for the same figure.
 - `html`: Tables as HTML, for notebooks and pages.
+- `interactive`: Bokeh figures inside HTML, and the scripts that draw them and answer clicks.
+- `label_places`: Names beside points, as many as fit without covering one another.
+- `network_figure`: A network to point at: nodes and links as a Bokeh figure.
+- `network_layout`: Where to draw the nodes of a network, and which of them belong together.
 - `numbers`: Numbers as people read them, in terminals and on pages; each with the value to sort by.
 """
