@@ -33,8 +33,9 @@ def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, driver: Dri
     if delivery.check == NOTHING:
         return 0
     if isinstance(driver, ManagementDriver):
-        _again(lambda: driver.ask("GET", "overview"), delivery.seconds)
-        return 0
+        if delivery.check == LINKS:
+            _again(driver.require_links, delivery.seconds)
+        return len(plan.links_of.get(broker.name, ())) if delivery.check == LINKS else 0
     _again(lambda: _require_listening(broker), delivery.seconds)
     if delivery.check != LINKS or plan.target != "mosquitto":
         return 0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from topicloom._version import __version__
-from topicloom.deploy.planning.broker_names import require_filters, require_names
+from topicloom.deploy.planning.broker_names import quoted, require_filters, require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
@@ -68,6 +68,9 @@ def make_plan(
     if circle is not None:
         raise InputError(f"the overlay: {circle}")
     brokers = {name: with_port(fleet.brokers[name], target) for name in interest.node_names}
+    hosted = [name for name, broker in brokers.items() if broker.vhost is not None]
+    if hosted and target != "rabbitmq":
+        raise InputError(f"{fleet.where}: broker {quoted(hosted[0])} has a vhost, which {target} does not know")
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
