@@ -9,7 +9,10 @@
 - `ingest`: raw rows to the finished folder on Spark, against DuckDB with two threads.
 - `evaluate`: measuring an overlay of a million nodes on Spark.
 - `churn`: events of a living overlay against one low-oda build, and the findings of Shadows.
-- `brokers`: routing topics over large overlays, and a live proof with 50 brokers.
+- `brokers`: routing topics over large overlays, and proofs with real brokers, among them the next two.
+- `watched_fleet`: 30 brokers under control while things happen to them.
+- `apply_kills`: `apply` killed at random moments.
+- `local_fleet`: real Mosquittos on loopback, for these.
 - `content`: assignment algorithms on generated content-based networks, and how time grows with the users.
 - `content_findings`: the Content paper's figures 9 and 10 and its claims, on our networks; run it by itself with
   `python -m benchmarks.content_findings`, as it takes a quarter of an hour.

@@ -29,6 +29,14 @@ def main() -> None:
         help="names (default: all but exact)",
     )
     parser.add_argument("--rows", default=",".join(map(str, ingest.ROWS)), help="rows to ingest (default: %(default)s)")
+    for name, default, text in (
+        ("messages", brokers.MESSAGES, "messages through 50 live brokers"),
+        ("events", brokers.EVENTS, "events of 30 brokers under control"),
+        ("kills", brokers.KILLS, "times that apply is killed"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=int, default=default, help=f"{text}; 0 to leave it out (default: %(default)s)"
+        )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     given = parser.parse_args()
     sizes = tuple(int(size) for size in given.sizes.split(","))
@@ -44,7 +52,7 @@ def main() -> None:
         "ingest": lambda: ingest.report(console, rows),
         "evaluate": lambda: evaluate.report(console),
         "churn": lambda: churn.report(console),
-        "brokers": lambda: brokers.report(console),
+        "brokers": lambda: brokers.report(console, given.messages, given.events, given.kills),
         "content": lambda: content.report(console, sizes),
     }
     unknown = [part for part in given.parts if part not in PARTS]

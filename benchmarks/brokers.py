@@ -1,4 +1,8 @@
-"""Plans for real brokers: routing large overlays, and a live proof with 50 Mosquitto processes."""
+"""Plans for real brokers: routing large overlays, and proofs with Mosquitto processes on this machine.
+
+The proofs are messages through 50 brokers, 30 brokers under control while things happen to them, and `apply` killed
+again and again. At full size they take half an hour; each takes a number, and is left out with 0.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from topicloom.deploy import Fleet, make_plan, read_plan, route, write_plan
+from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.proof.live import prove
 from topicloom.designers import run
 from topicloom.metrics import measure
@@ -23,7 +28,8 @@ ROUTED: tuple[tuple[int, int, str, dict[str, Any]], ...] = (
     (10_000, 1000, "gm", {}),
     (10_000, 1000, "gpm", {"max_degree": 4}),
 )
-BROKERS, TOPICS, MESSAGES = 50, 200, 100_000
+BROKERS, TOPICS = 50, 200
+MESSAGES, EVENTS, KILLS = 1_000_000, 200, 100
 
 
 def main(what: str, **arguments: Any) -> dict[str, Any]:
@@ -60,6 +66,10 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
         read_plan(file)
         read = time.perf_counter()
         size = file.stat().st_size
+    other = make_plan(interest, run(interest, "ring-per-topic").overlay, _fleet(interest))
+    started = time.perf_counter()
+    compare_plans(plan, other)
+    compared = time.perf_counter() - started
     return {
         "links": len(plan.links),
         "route": min(seconds),
@@ -67,6 +77,7 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
         "plan": planned - began,
         "write": written - planned,
         "read": read - written,
+        "diff": compared,
         "plan_bytes": size,
     }
 
@@ -91,8 +102,40 @@ def _proven(brokers: int, topics: int, messages: int) -> dict[str, Any]:
     }
 
 
-def report(console: Console) -> list[dict[str, Any]]:
+def report(
+    console: Console, messages: int = MESSAGES, events: int = EVENTS, kills: int = KILLS
+) -> list[dict[str, Any]]:
     """Run them and print a table for each."""
+    rows = _report_routes(console)
+    if messages:
+        row = in_own_process(__name__, what="live", brokers=BROKERS, topics=TOPICS, messages=messages)
+        row["delivered a second"] = round(row["delivered"] / row["seconds"])
+        rows.append(_printed(console, "live proof on one machine, a Mosquitto for every broker", row, _LIVE))
+    if events:
+        row = in_own_process("benchmarks.watched_fleet", events=events)
+        rows.append(_printed(console, "a fleet under control: seconds from an event to proven delivery", row, _WATCHED))
+    if kills:
+        row = in_own_process("benchmarks.apply_kills", kills=kills)
+        rows.append(_printed(console, "apply killed at random moments, with four brokers", row, _KILLED))
+    return rows
+
+
+_COUNTS = ("delivered", "lost", "doubled", "unwanted")
+_LIVE = ("brokers", "topics", "links", "published", *_COUNTS, "up", "seconds", "delivered a second")
+_WATCHED = ("brokers", "events", "median", "p99", "highest", "flowing", *_COUNTS, "seconds")
+_KILLED = ("kills", "changes", "as planned", "half files", "orphans", "seconds")
+
+
+def _printed(console: Console, title: str, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    table = Table(title=title, title_justify="left")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row(*(f"{row[name]:,.2f}" if isinstance(row[name], float) else f"{row[name]:,}" for name in names))
+    console.print(table)
+    return row
+
+
+def _report_routes(console: Console) -> list[dict[str, Any]]:
     rows = []
     table = Table(title="routing a tree for every topic: seconds", title_justify="left")
     for heading in (
@@ -105,6 +148,7 @@ def report(console: Console) -> list[dict[str, Any]]:
         "plan",
         "write",
         "read",
+        "diff to rings",
         "file",
         "peak",
     ):
@@ -117,19 +161,8 @@ def report(console: Console) -> list[dict[str, Any]]:
         table.add_row(
             *(f"{nodes:,}", f"{topics:,}", designer, f"{row['links']:,}", f"{row['route']:.3f}"),
             f"{row['route'] / row['measure']:.1f}",
-            *(f"{row[name]:.1f}" for name in ("plan", "write", "read")),
+            *(f"{row[name]:.1f}" for name in ("plan", "write", "read", "diff")),
             *(f"{row['plan_bytes'] / 1e6:,.0f} MB", f"{row['peak_bytes'] / 1e6:,.0f} MB"),
         )
-    console.print(table)
-    row = in_own_process(__name__, what="live", brokers=BROKERS, topics=TOPICS, messages=MESSAGES)
-    rows.append(row)
-    table = Table(title="live proof on one machine, a Mosquitto for every broker", title_justify="left")
-    names = ("brokers", "topics", "links", "published", "delivered", "lost", "doubled", "unwanted")
-    for heading in (*names, "seconds until up", "seconds", "delivered a second"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_row(
-        *(f"{row[name]:,}" for name in names),
-        *(f"{row['up']:.1f}", f"{row['seconds']:.1f}", f"{row['delivered'] / row['seconds']:,.0f}"),
-    )
     console.print(table)
     return rows

@@ -16,6 +16,7 @@ from topicloom.control.applying.fleet_state import opened, plan_id
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.controller import Controller, WatchSettings
 from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.wishes import wishes_in
 
 pytestmark = pytest.mark.broker("mosquitto")
 
@@ -24,7 +25,8 @@ def test_a_killed_broker(tmp_path: Path) -> None:
     settings = WatchSettings(apply=True, down_seconds=0.2, up_seconds=0.2)
     said: list[str] = []
     with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
-        decisions = Decisions(tmp_path / "state", brokers.fleet.constraints, Interest.from_pairs(WANTED))
+        wanted = wishes_in(Interest.from_pairs(WANTED).to_arrow())
+        decisions = Decisions(tmp_path / "state", brokers.fleet.constraints, wanted)
         made = Controller(
             brokers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append
         )  # fmt: skip

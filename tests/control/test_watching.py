@@ -23,6 +23,7 @@ from topicloom.control.watching.controller import Controller, WatchSettings, wat
 from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.event_feed import CollectedFeed, LineFeed
 from topicloom.control.watching.hold_down import HoldDown
+from topicloom.control.watching.wishes import Wish, wishes_for, wishes_in
 from topicloom.deploy import Fleet
 from topicloom.deploy.targets.render import configurations
 from topicloom.model.constraints import Constraints, NodeRule
@@ -34,6 +35,10 @@ WANTED = [(name, topic) for name in "abcdef" for topic in ("t", "u" if name < "d
 JOIN = Event(1, "join", "g", ("t", "v"))
 CHANGE = Event(2, "change", "a", ("v",), ("u",))
 LEAVE = Event(3, "leave", "b")
+
+
+def wishes_of(interest: Interest) -> dict[str, frozenset[Wish]]:
+    return wishes_in(interest.to_arrow())
 
 
 def lines(*events: Event) -> str:
@@ -54,7 +59,9 @@ class Watched:
 
     def turns(self, number: int = 1, seconds: float = 1.0) -> Controller:
         with opened(self.fleet.state) as state:
-            decisions = Decisions(self.fleet.state, self.fleet.fleet.constraints, Interest.from_pairs(WANTED))
+            decisions = Decisions(
+                self.fleet.state, self.fleet.fleet.constraints, wishes_of(Interest.from_pairs(WANTED))
+            )
             feed = LineFeed(str(self.events), decisions.last_event)
             said = self.said.append
             made = Controller(self.fleet.fleet, decisions, state, feed, self.allowance, self.settings, said)
@@ -82,8 +89,8 @@ def test_events_are_taken_mended_and_applied(watched: Watched) -> None:
         file.write(lines(JOIN, CHANGE) + "nonsense\n" + lines(Event(1, "leave", "c"))[:-5])
     made = watched.turns(2)
     assert made.decisions.last_event == 2
-    assert made.decisions.wanted["g"] == {"t", "v"}
-    assert made.decisions.wanted["a"] == {"t", "v"}
+    assert made.decisions.wanted["g"] == wishes_for("tv")
+    assert made.decisions.wanted["a"] == wishes_for("tv")
     assert not broken_topics(made.decisions.maintainer.overlay())
     watched.assert_applied(made)
     assert any("is not a JSON object" in text for text in watched.said)
@@ -106,7 +113,7 @@ def test_a_killed_controller_goes_on_as_if_nothing_had_happened(tmp_path: Path) 
     """The log is cut after each decision, and the snapshot may be older than it."""
     interest = synthetic(20, 12, popularity="uniform", sizes="uniform", min_topics=2, max_topics=4, seed=5)
     events = churn_trace(interest, 12, seed=4)
-    whole = Decisions(made(tmp_path / "whole"), Constraints(), interest)
+    whole = Decisions(made(tmp_path / "whole"), Constraints(), wishes_of(interest))
     for event in events[:6]:
         whole.take(event)
     shutil.copytree(tmp_path / "whole", tmp_path / "killed")
@@ -217,7 +224,7 @@ def test_each_loss_makes_it_harder_to_come_back() -> None:
 def test_a_long_run_stays_near_a_fresh_design(tmp_path: Path) -> None:
     interest = synthetic(60, 40, popularity="zipf", sizes="uniform", min_topics=3, max_topics=8, seed=2)
     limits = Constraints(others=NodeRule(max_links=30))
-    decisions = Decisions(made(tmp_path / "state"), limits, interest)
+    decisions = Decisions(made(tmp_path / "state"), limits, wishes_of(interest))
     for number, event in enumerate(churn_trace(interest, 500, seed=9)):
         assert decisions.take(event) is None
         if number % 25 == 0:
@@ -255,7 +262,7 @@ def test_what_brokers_no_longer_tell_counts_for_a_while(tmp_path: Path) -> None:
     said = "1793491200: New client connected from 10.1.0.7:51812 as app (p2, c1, k60).\n1793491201: app 1 t\n"
     log.write_text(said)
     feed = CollectedFeed(fleet, made(tmp_path / "kept"), {}, 7, 30, lambda: clock[0])
-    assert feed() == ([Event(7, "join", "a", ("t",))], [])
+    assert feed() == ([Event(7, "join", "a", ("t",), role="sub")], [])
     log.write_text(said + "1793491300: Client app disconnected.\n")
     clock[0] = 20.0
     assert feed() == ([], []), "it may come back"
@@ -269,7 +276,9 @@ def test_what_brokers_no_longer_tell_counts_for_a_while(tmp_path: Path) -> None:
 
 def test_once_ends_when_there_is_no_news(watched: Watched) -> None:
     with opened(watched.fleet.state) as state:
-        decisions = Decisions(watched.fleet.state, watched.fleet.fleet.constraints, Interest.from_pairs(WANTED))
+        decisions = Decisions(
+            watched.fleet.state, watched.fleet.fleet.constraints, wishes_of(Interest.from_pairs(WANTED))
+        )
         feed = LineFeed(str(watched.events))
         watched.events.write_text(lines(JOIN))
         one = Controller(

@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 
+import networkx
 import pytest
 from plans import fleet_of, plan_of
 
@@ -118,6 +119,32 @@ def follow(published: Arrival, wires: dict[str, list[Wire]]) -> list[Arrival]:
 def _sender(arrival: Arrival) -> str | None:
     wire = arrival.wire
     return None if wire is None else wire.local if arrival.broker == wire.remote else wire.remote
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_no_message_ever_goes_in_circles_while_filters_come_and_go(first: int) -> None:
+    """Topics merge, split and get other names with them; every message is looked at after every step."""
+    merged = 0
+    for seed in range(first, first + 20):
+        rows = random_rows(seed)
+        later = [row for place, row in enumerate(rows) if place % 4 != seed % 4] + [("n0", "+/#", "sub")] * (seed % 2)
+        old, new = (
+            plan_of(Interest.from_roles(each, filters="mqtt")) for each in (rows, later)[:: 1 - 2 * (seed % 3 > 0)]
+        )
+        merged += old.route.keys() != new.route.keys()
+        names = {message.name for plan in (old, new) for route in plan.routes for message in route.messages}
+        files: dict[str, Plan | None] = dict.fromkeys(old.broker, old)
+        for step in compare_plans(old, new).steps:
+            files[step.broker] = None if step.clear else new
+            for name in names:
+                carrying = [
+                    link
+                    for plan in (old, new)
+                    for link, lines in plan.lines_of_link.items()
+                    if files.get(link[0]) is plan and any(MQTT.covers(line.pattern, name) for line in lines)
+                ]
+                assert not carrying or networkx.is_forest(networkx.MultiGraph(carrying)), (seed, name)
+    assert merged
 
 
 def test_links_carry_one_direction_to_and_from_publishers() -> None:

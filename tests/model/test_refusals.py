@@ -190,10 +190,27 @@ class TestSubscriptions:
         assert refusal(lambda: Interest.from_pandas(topics)) == expected
 
     def test_names_that_look_like_nothing_are_names(self, tmp_path: Path) -> None:
-        (tmp_path / "rows.csv").write_text("node,topic\nNA,null\nnan,NULL\nNone,N/A\n#N/A, \n")
+        (tmp_path / "rows.csv").write_text("node,topic\nNA,null\nnan,NULL\nNone,N/A\n#N/A,-\n")
         interest = Interest.read(tmp_path / "rows.csv")
         assert interest.node_names == ("#N/A", "NA", "None", "nan")
-        assert interest.topic_names == (" ", "N/A", "NULL", "null")
+        assert interest.topic_names == ("-", "N/A", "NULL", "null")
+
+    def test_names_of_text_files_are_trimmed_and_composed_as_ingest_does(self, tmp_path: Path) -> None:
+        (tmp_path / "rows.csv").write_text("node,topic\n a ,t\na, t\t\nb,o\u0308\nb,\u00f6\nc,two words\n")
+        interest = Interest.read(tmp_path / "rows.csv")
+        assert interest.node_names == ("a", "b", "c")
+        assert interest.topic_names == ("t", "two words", "\u00f6")
+        assert interest.subscription_count == 3
+
+    def test_a_name_of_spaces_in_a_text_file_is_empty(self, tmp_path: Path) -> None:
+        (tmp_path / "rows.csv").write_text("node,topic\na,t\n  ,t\n")
+        expected = f"{tmp_path / 'rows.csv'}: row 2: empty name in column 'node'; every row needs a name"
+        assert refusal(lambda: Interest.read(tmp_path / "rows.csv")) == expected
+
+    def test_names_of_parquet_stay_as_they_are(self, tmp_path: Path) -> None:
+        interest = Interest.from_pairs([(" a ", "t"), ("a", " "), ("o\u0308", "t")])
+        interest.write(tmp_path / "rows.parquet")
+        assert Interest.read(tmp_path / "rows.parquet") == interest
 
     def test_numbers_of_a_csv_stay_as_they_are_written(self, tmp_path: Path) -> None:
         (tmp_path / "rows.csv").write_text("node,topic\n007,1.0\n7,1\n1e3,2020-01-01\ntrue,0x1\n")

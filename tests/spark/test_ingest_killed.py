@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from effort import THOROUGH
 from topicloom.files.whole_folder import replacing_folder
 from topicloom.model import InputError, Interest
 from topicloom.pipeline import IngestOptions
@@ -38,7 +39,7 @@ threading.Thread(target=watch, daemon=True).start()
 with spark_session(SparkOptions("local[1]", driver_memory="512m"), "killed") as spark:
     ingest(spark, [raw], out, IngestOptions(), lambda step: step == moment and die())
 """
-MOMENTS = ("staged/notes/*", "interning and writing", "subscriptions/part-*")
+MOMENTS = ("interning and writing", *(("staged/notes/*", "subscriptions/part-*") if THOROUGH else ()))
 
 
 def write_rows(file: Path, seed: int) -> Interest:

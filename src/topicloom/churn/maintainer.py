@@ -52,6 +52,7 @@ class Maintainer(ABC):
 
     def apply(self, event: Event) -> Change:
         """Let an event happen."""
+        _require_both_roles(event)
         if event.kind == JOIN:
             return self.join(event.node, event.add)
         if event.kind == LEAVE:
@@ -133,12 +134,18 @@ class Maintainer(ABC):
 
 def _after(event: Event, before: set[str] | None) -> set[str] | None:
     """What a node wants after an event, None where it is gone; an error where the event cannot have happened."""
+    _require_both_roles(event)
     if event.kind == JOIN:
         return _after_join(event.node, set(event.add), before)
     if event.kind == LEAVE:
         _require_there(LEAVE, event.node, before)
         return None
     return _after_change(event.node, set(event.add), set(event.remove), before)
+
+
+def _require_both_roles(event: Event) -> None:
+    if event.role != "both":
+        raise EventRefused(f"{event.kind} of '{event.node}' with the role {event.role}, which only watch knows")
 
 
 def _after_join(node: str, topics: set[str], before: set[str] | None) -> set[str]:

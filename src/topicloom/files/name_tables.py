@@ -20,6 +20,7 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.limits import NAME_BYTES
+from topicloom.files.name_cleaning import clean_names
 from topicloom.files.temporary import scratch_folder
 
 # Given as a path, it stands for what is piped in.
@@ -178,7 +179,7 @@ def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -
 
 def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
     picked = _pick(file, _header(file, delimiter), columns, optional)
-    return pyarrow.csv.read_csv(
+    table = pyarrow.csv.read_csv(
         file,
         read_options=pyarrow.csv.ReadOptions(use_threads=False),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
@@ -186,6 +187,9 @@ def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional
             include_columns=picked, column_types={name: pa.large_string() for name in picked}
         ),
     )
+    # Text is typed and pasted by people, so it is cleaned as `ingest` cleans it; what a program wrote stays as it is.
+    chunks = [[clean_names(chunk) for chunk in column.chunks] for column in table.columns]
+    return pa.table([pa.chunked_array(column, pa.large_string()) for column in chunks], names=table.column_names)
 
 
 def _header(file: Path, delimiter: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.model.roles import ROLES
 
 JOIN = "join"
 LEAVE = "leave"
@@ -21,19 +22,26 @@ _TOPICS = {JOIN: ("topics",), LEAVE: (), CHANGE: ("add", "remove")}
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happens. `add` are the topics of a node that joins, or those that it wants from now on."""
+    """One thing that happens. `add` are the topics of a node that joins, or those that it wants from now on.
+
+    `role` is what the node does with the topics of the event, `sub`, `pub` or `both`; all but a controller take only
+    events in which it does both.
+    """
 
     id: int
     kind: str
     node: str
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
+    role: str = "both"
 
     def to_json(self) -> str:
         """The event as a line of JSON, without its end."""
         fields: dict[str, Any] = {"id": self.id, "event": self.kind, "node": self.node}
         for name in _TOPICS[self.kind]:
             fields[name] = list(self.remove if name == "remove" else self.add)
+        if self.role != "both":
+            fields["role"] = self.role
         return json.dumps(fields, ensure_ascii=False)
 
     @classmethod
@@ -51,14 +59,17 @@ class Event:
         number = fields.get("id")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**63:
             raise InputError(f'{where}: "id" must be a whole number, 0 or more, not {json.dumps(number)}')
-        unknown = sorted(set(fields) - {"id", "event", "node", *_TOPICS[kind]})
+        unknown = sorted(set(fields) - {"id", "event", "node", *_TOPICS[kind], *(["role"] if _TOPICS[kind] else [])})
         if unknown:
             raise InputError(f"{where}: a {kind} has no {json.dumps(unknown[0])}")
         node: Any = fields.get("node")
         if not is_name(node):
             raise InputError(f'{where}: "node" must be a name, not {json.dumps(node)}')
+        role = fields.get("role", "both")
+        if role not in ROLES:
+            raise InputError(f'{where}: "role" must be {", ".join(ROLES)}, not {json.dumps(role)}')
         topics = {name: _topics(fields, name, where) for name in _TOPICS[kind]}
-        return cls(number, kind, node, topics.get("topics", topics.get("add", ())), topics.get("remove", ()))
+        return cls(number, kind, node, topics.get("topics", topics.get("add", ())), topics.get("remove", ()), role)
 
 
 _EXAMPLE = '{"id": 17, "event": "join", "node": "b7", "topics": ["a", "b"]}'

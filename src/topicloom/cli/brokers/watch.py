@@ -94,6 +94,7 @@ def command(
     target: Annotated[
         Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
     ] = "mosquitto",
+    filters: options.Filters = None,
     listen: Annotated[
         str | None,
         typer.Option(
@@ -127,9 +128,9 @@ def command(
     from topicloom.control.watching.event_feed import CollectedFeed, Feed, LineFeed
     from topicloom.control.watching.status_board import StatusBoard
     from topicloom.control.watching.status_server import serving
+    from topicloom.control.watching.wishes import read_wishes, wishes_in
     from topicloom.deploy import Fleet
-    from topicloom.model import Interest
-    from topicloom.sources import Collected, interest_of
+    from topicloom.sources import Collected
     from topicloom.sources import collect as ask
 
     checked_paths.require_readable(fleet)
@@ -150,14 +151,14 @@ def command(
             print(output.one_line(f"{datetime.now():%H:%M:%S}  {text}"), flush=True)
 
     with ExitStack() as stack:
-        begin = None if subs is None else Interest.read(subs)
+        begin, kind = (None, filters) if subs is None else read_wishes(subs, filters)
         fleet_state = stack.enter_context(opened(state))
         folder = state / "collected"
         if collect:
             folder.mkdir(exist_ok=True)
             first = ask(ways, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
-            begin = begin or interest_of(first)
-        decisions = Decisions(state, ways.constraints, begin)
+            begin = begin or wishes_in(first.to_arrow())
+        decisions = Decisions(state, ways.constraints, begin, filters=kind, tree=target == "nats")
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:

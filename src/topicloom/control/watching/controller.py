@@ -91,7 +91,7 @@ class Controller:
 
     def plan(self) -> Plan:
         """The plan for the fleet as decided."""
-        overlay = self.decisions.maintainer.overlay()
+        overlay = self.decisions.overlay()
         return make_plan(overlay.interest, overlay, self.fleet, target=self.settings.target)
 
     def _take_events(self) -> bool:

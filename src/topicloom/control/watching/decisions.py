@@ -3,6 +3,9 @@
 Each decision is in a log, on the disk, before anything follows from it: an event that was taken, a broker that is gone
 or back, links that were tidied. What they do is determined by what was before, so a killed controller goes on from its
 snapshot and the decisions since.
+
+Links are mended among those that have to do with a topic. A filter that comes or goes may change the topics of many
+brokers at once, as filters that overlap are one topic; so may a publisher, as what nobody publishes needs no links.
 """
 
 from __future__ import annotations
@@ -12,47 +15,76 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from topicloom.churn.connectedness import broken_topics
-from topicloom.churn.improving import improve
 from topicloom.churn.maintainer import EventRefused, Maintainer
-from topicloom.churn.methods import Settings, maintainer
-from topicloom.churn.snapshot import Snapshot, read_snapshot, write_snapshot
+from topicloom.churn.rebuild import links_by_name
 from topicloom.control.durable_log import DurableLog
-from topicloom.designers import design
+from topicloom.control.watching.mesh_links import MeshLinks
+from topicloom.control.watching.tree_links import TreeLinks
+from topicloom.control.watching.wishes import (
+    Wish,
+    WishesByNode,
+    after_wish_event,
+    filter_problem,
+    from_log,
+    interest_among,
+    to_log,
+    wishes_for,
+)
 from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints
 from topicloom.model.events import Event
 from topicloom.model.interest import Interest
-from topicloom.model.interest_changes import after_event, topics_by_node
+from topicloom.model.interest_changes import events_between, topics_by_node
 from topicloom.model.overlay import Overlay
 
 _LOG = "decisions.log"
 _SNAPSHOT = "maintained.json"
-_DESIGNER = "low-oda"
-# How much above a fresh design links or the highest degree may be before they are tidied.
-_SLACK = 1.1
 _SNAPSHOT_EVERY = 500
 
 
 class Decisions:
-    """A fleet as decided: who wants what, who is away, and the overlay among those that are there."""
+    """A fleet as decided: who wants and publishes what, who is away, and the overlay among those that are there.
 
-    def __init__(self, folder: Path, constraints: Constraints, begin: Interest | None) -> None:
+    Args:
+        folder: where decisions are kept. constraints: which links there may be.
+        begin: who wants and publishes what, where the folder is new. filters: whose filters the topics are, if any.
+        tree: whether there is one tree for all topics, which NATS needs.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        constraints: Constraints,
+        begin: WishesByNode | None,
+        *,
+        filters: str | None = None,
+        tree: bool = False,
+    ) -> None:
         self._folder = folder
-        self._constraints = constraints
         self._log = DurableLog(folder / _LOG)
-        # What everybody wants, whether there or not, and who is away.
-        self.wanted: dict[str, frozenset[str]] = {}
+        # What everybody wants and publishes, whether there or not, what was published at any time, and who is away.
+        self.wanted: dict[str, frozenset[Wish]] = {}
+        self._published: set[str] = set()
         self.away: set[str] = set()
         self.last_event = -1
         if not self._log.entries:
-            if begin is None:
+            if not begin:
                 raise InputError(
                     f"{folder}: is new; give the subscriptions that there are, or let brokers be asked", "subs"
                 )
-            topics = {node: sorted(wants) for node, wants in topics_by_node(begin).items()}
-            self._log.append({"begin": topics})
-        self.maintainer = self._restored()
+            kind = ({"filters": filters} if filters else {}) | ({"tree": True} if tree else {})
+            self._log.append({"begin": to_log(begin), **kind})
+        self.filters = self._begun("filters", filters, "topics", "filters")
+        tree = self._begun("tree", tree or None, "links", "target") is not None
+        self._links = TreeLinks(constraints) if tree else MeshLinks(constraints)
+        self.interest, self.maintainer = self._restored()
+
+    def _begun(self, what: str, now: Any, of: str, parameter: str) -> Any:
+        """What the state began with; an error where it is something else now."""
+        then = self._log.entries[0].get(what)
+        if now is not None and now != then:
+            raise InputError(f"{self._folder}: began with other {of}, so it cannot go on with these", parameter)
+        return then
 
     @property
     def count(self) -> int:
@@ -79,26 +111,19 @@ class Decisions:
         """A broker is back."""
         self._decide({"back": broker})
 
+    def overlay(self) -> Overlay:
+        """The links among those that are there, over what they want and publish."""
+        return Overlay.from_links(self.interest, links_by_name(self.maintainer.overlay()))
+
     def tidy(self, changes: int) -> int:
         """Bring the overlay nearer to a fresh design where it has become much worse, by at most so many links.
 
         Gives how many were changed.
         """
-        overlay = self.maintainer.overlay()
-        if changes < 1 or not len(overlay):
-            return 0
-        fresh = design(overlay.interest, _DESIGNER, constraints=self._constraints)
-        many = len(overlay) > _SLACK * len(fresh)
-        high = overlay.degrees.max(initial=0) > _SLACK * fresh.degrees.max(initial=0)
-        if not many and not high:
-            return 0
-        aim = "max-degree" if high else "links"
-        better = improve(overlay, changes, aim=aim, designer=_DESIGNER, constraints=self._constraints)  # type: ignore[arg-type]
-        steps = [[step.action, *step.link] for step in better.steps]
-        if steps and not broken_topics(better.overlay):
+        steps = self._links.tidying(self.maintainer.overlay(), changes) if changes > 0 else []
+        if steps:
             self._decide({"tidied": steps})
-            return len(steps)
-        return 0
+        return len(steps)
 
     def note(self, entry: dict[str, Any]) -> None:
         """Keep something that was done, which decides nothing."""
@@ -117,26 +142,24 @@ class Decisions:
 
     def _follow(self, entry: dict[str, Any]) -> None:
         """Let a decision have its effect on the overlay, and on what is known."""
-        before = self._there()
         self._know(entry)
         if "tidied" in entry:
             self._change_links(entry["tidied"])
             return
-        after = self._there()
-        for node in sorted(before.keys() - after.keys()):
-            self.maintainer.leave(node)
-        for node in sorted(after.keys() - before.keys()):
-            self.maintainer.join(node, sorted(after[node]))
-        for node in sorted(before.keys() & after.keys()):
-            if before[node] != after[node]:
-                self.maintainer.change(node, sorted(after[node] - before[node]), sorted(before[node] - after[node]))
+        before, self.interest = self.interest, self._interest()
+        events = events_between(topics_by_node(before), topics_by_node(self.interest))
+        if len(events) == 1:
+            self.maintainer.apply(events[0])
+        elif events:
+            _, refused = self.maintainer.apply_jointly(events)
+            assert not refused, refused
 
     def _know(self, entry: dict[str, Any]) -> None:
         if "begin" in entry:
-            self.wanted = {node: frozenset(topics) for node, topics in entry["begin"].items()}
+            self.wanted = from_log(entry["begin"])
         elif "event" in entry:
             event = Event.from_json(json.dumps(entry["event"]), _LOG)
-            after_event(self.wanted, event)
+            after_wish_event(self.wanted, event)
             self.last_event = event.id
             if event.node not in self.wanted:
                 self.away.discard(event.node)
@@ -144,9 +167,14 @@ class Decisions:
             self.away.add(entry["lost"])
         elif "back" in entry:
             self.away.discard(entry["back"])
+        if "begin" in entry or "event" in entry:
+            self._published.update(topic for wishes in self.wanted.values() for topic, part in wishes if part == "pub")
 
-    def _there(self) -> dict[str, frozenset[str]]:
-        return {node: topics for node, topics in self.wanted.items() if node not in self.away}
+    def _interest(self) -> Interest:
+        return interest_among(self._there(), self._published, self.filters)
+
+    def _there(self) -> dict[str, frozenset[Wish]]:
+        return {node: wishes for node, wishes in self.wanted.items() if node not in self.away}
 
     def _problem(self, event: Event) -> str | None:
         try:
@@ -155,16 +183,25 @@ class Decisions:
                 raise EventRefused(f"join of '{event.node}', which is there already")
             if event.kind != "join" and known is None:
                 raise EventRefused(f"{event.kind} of '{event.node}', which is not there")
-            after = (known or frozenset()) | set(event.add)
             if event.kind == "leave" and set(self._there()) <= {event.node}:
                 raise EventRefused(f"leave of '{event.node}', which is the last one")
-            if event.kind != "leave" and not after - set(event.remove):
+            has = known or frozenset()
+            after = (has | wishes_for(event.add, event.role)) - wishes_for(event.remove, event.role)
+            if event.kind != "leave" and not after:
                 raise EventRefused(f"{event.kind} of '{event.node}', which would want no topic")
-            if event.kind == "change" and (set(event.add) & (known or set()) or set(event.remove) - (known or set())):
+            if event.kind == "change" and not self._changes_each(event, has):
                 raise EventRefused(f"change of '{event.node}' to what is already so")
+            if problem := filter_problem(event, self.filters):
+                raise EventRefused(f"{event.kind} of '{event.node}': {problem}")
         except EventRefused as refusal:
             return str(refusal)
         return None
+
+    @staticmethod
+    def _changes_each(event: Event, has: frozenset[Wish]) -> bool:
+        """Whether something changes with every topic of a change."""
+        added = all(wishes_for([topic], event.role) - has for topic in event.add)
+        return added and all(wishes_for([topic], event.role) & has for topic in event.remove)
 
     def _change_links(self, steps: Sequence[Sequence[str]]) -> None:
         overlay = self.maintainer.overlay()
@@ -176,35 +213,24 @@ class Decisions:
                 links[source, target] = None
             else:
                 links.pop((source, target), None)
-        self.maintainer = self._made(Overlay.from_links(overlay.interest, links))
+        self.maintainer = self._links.over(Overlay.from_links(overlay.interest, links))
 
-    def _made(self, overlay: Overlay) -> Maintainer:
-        return maintainer(overlay, Settings(prune=True), self._constraints)
-
-    def _restored(self) -> Maintainer:
-        """The overlay from the snapshot, or from a design of what there was first, and the decisions since."""
+    def _restored(self) -> tuple[Interest, Maintainer]:
+        """What there is, and its links: from the snapshot, or a design of what was first, and what followed."""
         done = 0
         path = self._folder / _SNAPSHOT
         if path.exists():
-            snapshot = read_snapshot(path)
-            self.maintainer, done = snapshot.maintainer, snapshot.last_event or 0
-            if snapshot.constraints != self._constraints:
-                # The fleet file allows other links now, so what there is is designed anew.
-                self.maintainer = self._made(
-                    design(snapshot.maintainer.interest(), _DESIGNER, constraints=self._constraints)
-                )
-        for number, entry in enumerate(self._log.entries):
-            if number < done:
-                self._know(entry)
-            elif "begin" in entry:
-                self._know(entry)
-                rows = [(node, topic) for node, topics in entry["begin"].items() for topic in topics]
-                interest = Interest.from_pairs(rows)
-                self.maintainer = self._made(design(interest, _DESIGNER, constraints=self._constraints))
-            else:
-                self._follow(entry)
-        return self.maintainer
+            self.maintainer, done = self._links.read(path)
+        first, *others = self._log.entries
+        self._know(first)
+        for entry in others[: max(0, done - 1)]:
+            self._know(entry)
+        self.interest = self._interest()
+        if not done:
+            self.maintainer = self._links.fresh(self.interest)
+        for entry in others[max(0, done - 1) :]:
+            self._follow(entry)
+        return self.interest, self.maintainer
 
     def _write_snapshot(self) -> None:
-        snapshot = Snapshot(self.maintainer, Settings(prune=True), "watch", self.count, self._constraints)
-        write_snapshot(self._folder / _SNAPSHOT, snapshot)
+        self._links.write(self._folder / _SNAPSHOT, self.maintainer, self.count)

@@ -12,13 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from topicloom.control.watching.wishes import Wish, WishesByNode, wish_events, wishes_in
 from topicloom.deploy.planning.fleet_file import Fleet
 from topicloom.errors import InputError
 from topicloom.model.events import Event
-from topicloom.model.interest_changes import TopicsByNode, events_between, topics_by_node
 from topicloom.sources.collect import collect
 from topicloom.sources.collected import Collected
-from topicloom.sources.fleet_changes import interest_of
 
 STANDARD_INPUT = "-"
 _CHUNK = 1 << 16
@@ -86,7 +85,7 @@ class CollectedFeed:
     a fleet should not be changed for each of them.
 
     Args:
-        fleet: says how brokers are asked. folder: keeps what they told. known: who wants what by earlier events.
+        fleet: says how brokers are asked. folder: keeps what they told. known: who wants and publishes what so far.
         first_id: the id of the next event. hold_seconds: see above. clock: gives the time.
     """
 
@@ -94,7 +93,7 @@ class CollectedFeed:
         self,
         fleet: Fleet,
         folder: Path,
-        known: TopicsByNode,
+        known: WishesByNode,
         first_id: int,
         hold_seconds: float,
         clock: Callable[[], float] = time.monotonic,
@@ -102,25 +101,26 @@ class CollectedFeed:
         self._fleet = fleet
         self._folder = folder
         self._collected = Collected.read(folder)
-        self._known = {node: frozenset(topics) for node, topics in known.items()}
+        self._known = dict(known)
         self._next_id = first_id
         self._hold_seconds = hold_seconds
         self._clock = clock
         now = clock()
-        self._told = {(node, topic): now for node, topics in known.items() for topic in topics}
+        self._told = {(node, wish): now for node, wishes in known.items() for wish in wishes}
 
     def __call__(self) -> tuple[list[Event], list[str]]:
         """The events that lead to what is told now, and brokers that could not be asked."""
         collection = collect(self._fleet, self._collected, keep=lambda so_far: so_far.write(self._folder))
         self._collected = collection.collected
         now = self._clock()
-        for node, topics in topics_by_node(interest_of(self._collected)).items():
-            self._told |= dict.fromkeys(((node, topic) for topic in topics), now)
+        for node, wishes in wishes_in(self._collected.to_arrow()).items():
+            self._told |= dict.fromkeys(((node, wish) for wish in wishes), now)
         self._told = {pair: when for pair, when in self._told.items() if now - when <= self._hold_seconds}
-        wanted: dict[str, set[str]] = {}
-        for node, topic in self._told:
-            wanted.setdefault(node, set()).add(topic)
-        events = events_between(self._known, wanted, self._next_id)
-        self._known = {node: frozenset(topics) for node, topics in wanted.items()}
+        wanted: dict[str, set[Wish]] = {}
+        for node, wish in self._told:
+            wanted.setdefault(node, set()).add(wish)
+        new = {node: frozenset(wishes) for node, wishes in wanted.items()}
+        events = wish_events(self._known, new, self._next_id)
+        self._known = new
         self._next_id += len(events)
         return events, [f"{broker} cannot be asked: {why}" for broker, why in collection.problems.items()]

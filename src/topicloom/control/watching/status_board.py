@@ -9,6 +9,7 @@ from typing import Any
 
 from topicloom.control.watching.controller import Controller
 from topicloom.metrics import measure
+from topicloom.model.overlay import Overlay
 from topicloom.present.html import rendered
 
 _LATEST = 20
@@ -49,10 +50,10 @@ class StatusBoard:
     def update(self, controller: Controller, now: float) -> None:
         """Take in how a fleet is after a turn."""
         decisions = controller.decisions
-        overlay = decisions.maintainer.overlay()
+        overlay = decisions.overlay()
         names = overlay.interest.node_names
         links = tuple((names[u], names[v]) for u, v in zip(overlay.source, overlay.target, strict=True))
-        self._support.append((now, measure(overlay.interest, overlay, diameters=False).support))
+        self._support.append((now, _support(overlay, relays=controller.settings.target == "nats")))
         self.present = FleetStatus(
             at=now,
             brokers=tuple(sorted(decisions.wanted)),
@@ -105,6 +106,13 @@ class StatusBoard:
         status = self.present
         points = [] if status is None else [share for _, share in status.support]
         return str(rendered("topicloom.control.watching", "status.html", status=status, curve=_curve(points)))
+
+
+def _support(overlay: Overlay, *, relays: bool) -> float:
+    """How much of the possible merging is done: over links between those that want a topic, or over any."""
+    found = measure(overlay.interest, overlay, diameters=False)
+    possible = found.components_unlinked - found.components_connected
+    return found.support if not relays or not possible else 1 - found.unreachable / possible
 
 
 def _curve(shares: list[float]) -> str:

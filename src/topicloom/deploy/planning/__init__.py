@@ -14,4 +14,5 @@
 - `plan_file`: Plans as JSON files: one broker, link or topic a line, so that version control shows what changed.
 - `routes`: A tree for every topic, over the links of an overlay.
 - `source_settings`: How to ask a broker who subscribes and publishes what.
+- `topic_families`: Topics of two plans that have messages in common.
 """

@@ -15,6 +15,7 @@ from typing import Any
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import Line, Plan
+from topicloom.deploy.planning.topic_families import topic_families
 from topicloom.deploy.proof.clients import connect, mqtt_library
 from topicloom.deploy.targets.mosquitto import local_session_name, session_name
 from topicloom.errors import InputError
@@ -38,10 +39,12 @@ def first_needed(old: Plan, new: Plan, steps: Sequence[tuple[str, bool]]) -> dic
         steps: brokers in the order of the change, each with whether it gets its new file or goes without links.
     """
     needed: dict[int, list[Pair]] = {}
+    family = topic_families(old, new)
+    broken = [{family[topic] for topic in _broken(old, new, broker, has_new=has_new)} for broker, has_new in steps]
     for link in new_sessions(old, new):
-        topics = {route.topic for route in new.routes_of_link[link]}
-        for number, (broker, has_new) in enumerate(steps):
-            if broker == link[0] or not topics.isdisjoint(_broken(old, new, broker, has_new=has_new)):
+        topics = {family[route.topic] for route in new.routes_of_link[link]}
+        for number, (broker, _) in enumerate(steps):
+            if broker == link[0] or not topics.isdisjoint(broken[number]):
                 needed.setdefault(number, []).append(link)
                 break
     return needed

@@ -16,13 +16,15 @@ class LastingClients(Clients):
 
     def serve(self, seconds: float) -> None:
         """Handle what comes, and wait at most so long for it."""
-        for name, client in self._clients.items():
-            if client.socket() is None:
-                self.links_up[name].clear()
-                self._forget(client)
-                with suppress(OSError):
-                    client.reconnect()
-                    self._selector.register(client.socket(), selectors.EVENT_READ, client)
+        lost = {name: client for name, client in self._clients.items() if client.socket() is None}
+        # All before any is connected again, which may get the number of a socket that another one had.
+        for name, client in lost.items():
+            self.links_up[name].clear()
+            self._forget(client)
+        for client in lost.values():
+            with suppress(OSError):
+                client.reconnect()
+                self._selector.register(client.socket(), selectors.EVENT_READ, client)
         super().serve(seconds)
 
     def is_connected(self, name: str) -> bool:

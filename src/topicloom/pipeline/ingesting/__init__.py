@@ -6,7 +6,6 @@
 - `ingested`: Reading what `ingest` wrote: the tables of a folder as Spark data frames, and its manifest.
 - `interning`: Names to dense ids in name order, and the tables of an interest, written part by part.
 - `manifest`: What an ingest says about itself: where rows came from and what became of each.
-- `name_cleaning`: Cleaning names: trimmed, in Unicode's composed form, neither empty nor too long.
 - `quarantine`: Bad rows with their file, line, reason and text.
 - `raw_files`: Which files an ingest reads, and what kind each of them is.
 - `raw_rows`: Raw rows of files as Spark reads them, in one shape for all formats.

@@ -19,11 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from topicloom.files.name_cleaning import clean_names, problems
 from topicloom.model.filters import protocol_of
 from topicloom.model.roles import BOTH, ROLE_NAMES, Bits, known_roles
 from topicloom.pipeline.ingesting.delimited import BLANK, Layout, split_header, split_lines
 from topicloom.pipeline.ingesting.ingest_options import Graph
-from topicloom.pipeline.ingesting.name_cleaning import clean_names, problems
 from topicloom.pipeline.ingesting.social_graphs import subscriptions_of
 from topicloom.pipeline.ingesting.table_parts import part_number, writing_part
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 
-def clean_names(names: pa.StringArray) -> pa.StringArray:
+def clean_names(names: pa.StringArray | pa.LargeStringArray) -> pa.StringArray | pa.LargeStringArray:
     """Names without white space around them, NFC-normalised."""
     trimmed = pc.utf8_trim_whitespace(names)
     # Most data is ASCII, which is NFC already. Arrow's utf8_normalize decomposes where it should compose
@@ -19,7 +19,7 @@ def clean_names(names: pa.StringArray) -> pa.StringArray:
         return trimmed
     encoded = trimmed.dictionary_encode()
     composed = [unicodedata.normalize("NFC", name) for name in encoded.dictionary.to_pylist()]
-    return pa.array(composed, pa.string()).take(encoded.indices)
+    return pa.array(composed, names.type).take(encoded.indices)
 
 
 def problems(names: pa.StringArray, what: str, max_bytes: int) -> dict[str, npt.NDArray[np.bool_]]:
