@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import resource
 import shutil
 import tempfile
 import warnings
@@ -25,11 +26,14 @@ _OUT = "out"
 # How many inputs are made from one set of valid files, and how many of a thousand are run in a process of their own.
 _FROM_ONE = 400
 _OUTSIDE = 1
+# What asks for more addresses than that ends as it would on a small machine.
+_MEMORY = 6 << 30
 
 
 def fuzz(ledger: Ledger, seed: int, inputs: int, *, spark: bool = False, outside: bool = True) -> None:
     """Try so many inputs; the same seed gives the same ones."""
     warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     what = "fuzzed inputs on Spark" if spark else "fuzzed inputs"
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-", dir=_memory()) as base:
         valid, work = Path(base, "valid"), Path(base, "work")
@@ -153,7 +157,7 @@ def _unsound(file: Path) -> str | None:
             if type(broker["port"]) is not int or not 0 < broker["port"] < 65536 or type(broker["name"]) is not str:
                 return "a broker without a port"
         for opens, accepts in plan["links"]:
-            if not brokers[accepts]["accepts"] or opens not in brokers:
+            if not brokers[accepts].get("accepts", True) or opens not in brokers:
                 return "a link that nobody accepts"
         for topic in plan["topics"]:
             if type(topic["qos"]) is not int or topic["qos"] not in (0, 1, 2) or not topic["name"]:

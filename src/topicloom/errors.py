@@ -13,12 +13,12 @@ _LONG = re.compile(rf"(?<!\w)(['\"])(?P<quoted>[^'\"]{{{_SHOWN + 2},}})\1|(?P<ba
 
 
 # A login in a URL.
-_LOGIN = re.compile(r"(?<=://)[^\s/@'\"]+(?=@)")
+_LOGIN = re.compile(r"(?<=:/)(/?)[^\s/@'\"]+(?=@)")
 
 
 def shortened(message: str) -> str:
     """The message without logins, and with what is in quotes, and any long number or word, cut where it is long."""
-    message = _LOGIN.sub("…", message)
+    message = _LOGIN.sub(r"\1…", message)
     return _LONG.sub(lambda found: _cut(found["quoted"], found[1]) if found[1] else _cut(found["bare"], ""), message)
 
 

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from types import FrameType
 from typing import Annotated, Any
 
@@ -184,9 +185,15 @@ def _run(arguments: list[str], heard: list[int]) -> int:
     return 0
 
 
+@cache
+def _command() -> Any:
+    """All commands; putting them together takes a tenth of a second, which counts where many run in one process."""
+    return typer.main.get_command(app)
+
+
 def _invoke(arguments: list[str]) -> None:
     # Not `app()`, which would print errors, swallow Ctrl-C and end the process by itself.
-    command = typer.main.get_command(app)
+    command = _command()
     if os.environ.get(COMPLETE):
         raise typer.Exit(shell_complete(command, {}, PROGRAM, COMPLETE, os.environ[COMPLETE]))
     with command.make_context(PROGRAM, arguments) as context:

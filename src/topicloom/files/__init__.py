@@ -4,6 +4,7 @@
 - `columns`: Columns of names and numbers, checked, with errors that name the file and the row.
 - `ingest_folder`: The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
 - `json_files`: JSON files, checked, with errors of one line that name the file and the key.
+- `limits`: How much of what there may be, kept before work begins.
 - `locked_folder`: A folder that one process at a time works on.
 - `name_cleaning`: Cleaning names: trimmed, in Unicode's composed form, neither empty nor too long.
 - `name_ids`: Dense ids from names, in the order of the names by code point.

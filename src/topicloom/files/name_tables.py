@@ -19,6 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from topicloom.errors import InputError
+from topicloom.files.limits import NAME_BYTES
 from topicloom.files.name_cleaning import clean_names
 from topicloom.files.temporary import scratch_folder
 
@@ -109,16 +110,20 @@ def require_columns(present: Sequence[str], columns: Sequence[str], where: str) 
 
 
 def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -> pa.ChunkedArray:
-    """One column as strings, refusing null and empty names.
+    """One column as strings, refusing null, empty and all too long names.
 
     `where` names the source in errors; `before` rows of it precede those of the table.
     """
     values = text_column(table, column, where)
-    bad = pc.fill_null(pc.equal(pc.binary_length(values), 0), True)
+    lengths = pc.binary_length(values)
+    bad = pc.fill_null(pc.or_(pc.equal(lengths, 0), pc.greater(lengths, NAME_BYTES)), True)
     first = pc.index(bad, True).as_py()
     if first >= 0:
-        kind = "null" if values[first].as_py() is None else "empty"
-        raise InputError(f"{where}: row {before + first + 1}: {kind} name in column '{column}'; every row needs a name")
+        place, length = f"{where}: row {before + first + 1}", lengths[first].as_py()
+        if length:
+            raise InputError(f"{place}: name of {length:,} bytes in column '{column}'; the most are {NAME_BYTES:,}")
+        kind = "null" if length is None else "empty"
+        raise InputError(f"{place}: {kind} name in column '{column}'; every row needs a name")
     return values
 
 

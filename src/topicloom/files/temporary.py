@@ -27,6 +27,10 @@ _cleared: set[Path] = set()
 @contextmanager
 def temporary_file(target: Path) -> Iterator[Path]:
     """An empty file beside a target, which only its owner can read; it is removed in the end if it is still there."""
+    # Once in a process, as there may be thousands of files in one folder.
+    if target.parent not in _cleared:
+        clear_left_over(target.parent)
+        _cleared.add(target.parent)
     with _locked(target.parent, f".{_cut(target.name)}", _new_file) as path:
         try:
             yield path
@@ -37,7 +41,8 @@ def temporary_file(target: Path) -> Iterator[Path]:
 @contextmanager
 def temporary_folder(target: Path, mode: int = _PRIVATE) -> Iterator[Path]:
     """An empty folder beside a target; it is removed in the end with all that is in it."""
-    with _locked(target.parent, f".{_cut(target.name)}", lambda path: _new_folder(path, mode)) as path:
+    clear_left_over(target.parent)
+    with _locked(target.parent, f".{_cut(target.name)}", lambda path: path.mkdir(mode)) as path:
         try:
             yield path
         finally:
@@ -48,7 +53,8 @@ def temporary_folder(target: Path, mode: int = _PRIVATE) -> Iterator[Path]:
 def scratch_folder(kind: str) -> Iterator[Path]:
     """An empty folder among the system's temporary files, for its owner alone; it is removed in the end."""
     place = Path(tempfile.gettempdir())
-    with _locked(place, f"topicloom-{kind}", lambda path: _new_folder(path, _PRIVATE)) as path:
+    clear_left_over(place)
+    with _locked(place, f"topicloom-{kind}", lambda path: path.mkdir(_PRIVATE)) as path:
         try:
             yield path
         finally:
@@ -56,11 +62,7 @@ def scratch_folder(kind: str) -> Iterator[Path]:
 
 
 def clear_left_over(folder: Path) -> None:
-    """Remove what dead processes left in a folder; once in a process, as folders may hold many files."""
-    known = folder.resolve()
-    if known in _cleared:
-        return
-    _cleared.add(known)
+    """Remove what dead processes left in a folder."""
     with suppress(OSError):
         for path in [Path(entry.path) for entry in os.scandir(folder) if _OURS.fullmatch(entry.name)]:
             _clear(path)
@@ -81,7 +83,6 @@ def _clear(path: Path) -> None:
 
 @contextmanager
 def _locked(place: Path, name: str, make: Callable[[Path], None]) -> Iterator[Path]:
-    clear_left_over(place)
     while True:
         path = place / f"{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
         make(path)
@@ -101,10 +102,6 @@ def _locked(place: Path, name: str, make: Callable[[Path], None]) -> Iterator[Pa
 
 def _new_file(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-
-
-def _new_folder(path: Path, mode: int) -> None:
-    path.mkdir(mode)
 
 
 def _cut(name: str) -> str:

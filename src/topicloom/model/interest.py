@@ -17,6 +17,7 @@ import pyarrow.parquet
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.ingest_folder import FolderRows, read_folder
+from topicloom.files.limits import NODES, SUBSCRIPTIONS, TOPICS, require_at_most
 from topicloom.files.name_ids import intern_names
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_column, text_table
 from topicloom.model import fingerprint
@@ -62,6 +63,9 @@ class Interest:
     ) -> Interest:
         """From subscriptions as ids into sorted names; repeats and order do not matter."""
         n, m = len(node_names), len(topic_names)
+        require_at_most(n, NODES, "nodes")
+        require_at_most(m, TOPICS, "topics")
+        require_at_most(len(nodes), SUBSCRIPTIONS, "subscriptions")
         keys = np.unique(nodes.astype(np.int64) * m + topics) if m else np.empty(0, np.int64)
         by_node, node_topics = (keys // m, (keys % m).astype(np.int32)) if m else (keys, keys.astype(np.int32))
         by_topic = np.argsort(node_topics, kind="stable")

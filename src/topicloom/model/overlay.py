@@ -16,6 +16,7 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.limits import LINKS, require_at_most
 from topicloom.files.name_ids import ids_of
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
 from topicloom.model.interest import Ids, Interest
@@ -73,6 +74,7 @@ class Overlay:
     def from_arrow(cls, interest: Interest, table: pa.Table, *, where: str = "links") -> Overlay:
         """From a table with the columns `source` and `target`, and `contribution` where it is known."""
         require_columns(table.column_names, ["source", "target"], where)
+        require_at_most(table.num_rows, LINKS, "links", file=where)
         metadata = {
             key.decode(errors="replace"): text.decode(errors="replace")
             for key, text in (table.schema.metadata or {}).items()

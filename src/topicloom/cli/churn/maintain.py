@@ -133,9 +133,10 @@ def command(
         living_state = working.do("making ready", lambda: stack.enter_context(begin()))
         working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
         result = working.do("writing", lambda: _written(living_state, interest, out, out_subs))
-        if trace is not None:
+        # Where all had happened before, an earlier run has told of it.
+        if trace is not None and (run.rows or not trace.exists()):
             write_trace(run.rows, trace)
-        if assumptions is not None:
+        if assumptions is not None and (run.assumptions or not assumptions.exists()):
             write_assumptions(run.assumptions, assumptions)
         # Last: what comes after a snapshot is not told again, should this process be killed before it has told it.
         living_state.checkpoint()

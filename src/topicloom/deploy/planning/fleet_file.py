@@ -19,6 +19,7 @@ from topicloom.deploy.planning.delivery import Delivery, delivery_from
 from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
 from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
+from topicloom.files.limits import FLEET_BYTES, read_limited
 from topicloom.model.constraints import Constraints, NodeRule
 
 if sys.version_info >= (3, 11):
@@ -88,10 +89,11 @@ class Fleet:
     def read(cls, path: Path) -> Fleet:
         """From a TOML file."""
         try:
-            parsed = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-            raise InputError(f"{path}: cannot be read ({reason})") from None
+            parsed = tomllib.loads(read_limited(path, FLEET_BYTES).decode())
+        except InputError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
         return cls.from_tables(parsed, str(path))
 
     @classmethod
