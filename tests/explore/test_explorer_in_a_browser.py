@@ -54,7 +54,7 @@ def test_a_topic_shows_its_tree(browser: Visitor, address: str, explorer: Explor
 
 
 def test_clicks_on_nodes_and_links_are_answered(browser: Visitor, address: str, explorer: Explorer) -> None:
-    visit(browser, address + "network?overlay=0")
+    visit(browser, address + "network?of=0")
     where = """(() => {
         const box = document.querySelector(".drawing"), figure = box.figure;
         const nodes = topicloom.part(figure, "nodes").data;
@@ -75,7 +75,7 @@ def test_clicks_on_nodes_and_links_are_answered(browser: Visitor, address: str, 
 
 def test_what_if_answers_while_sliding(browser: Visitor, address: str, explorer: Explorer) -> None:
     interest = explorer.collection.overlay(0).seen.overlay.interest
-    visit(browser, address + "what-if?overlay=0")
+    visit(browser, address + "what-if?of=0")
     browser.page.wait_for_selector(".answered[data-answers] table")
     browser.page.select_option("[name=algorithm]", "gpm")
     slider = browser.page.locator(".parameters:not([hidden]) input[type=range]")
@@ -107,7 +107,7 @@ def test_hostile_names_stay_names(browser: Visitor, address: str, explorer: Expl
     number = next(
         at for at, each in enumerate(explorer.collection.overlays) if each.wanted and "nasty" in each.wanted.name
     )
-    visit(browser, f"{address}{view}?overlay={number}", width=width)
+    visit(browser, f"{address}{view}?of={number}", width=width)
     assert browser.run("document.title") == "Topicloom"
     assert browser.run("document.documentElement.scrollWidth") <= width
     if view == "network":

@@ -6,8 +6,8 @@ import pytest
 
 from topicloom import Constraints, InputError, Interest, Overlay, design, measure
 from topicloom.churn import maintainer
-from topicloom.explore.what_if import LEAVE_IT, MEND, Question, changed_interest, what_if
-from topicloom.explore.what_if_form import question_of
+from topicloom.explore.asking.what_if import LEAVE_IT, MEND, Question, changed_interest, what_if
+from topicloom.explore.asking.what_if_form import question_of
 from topicloom.model.events import JOIN, LEAVE, Event
 
 PAIRS = [(f"b{k}", f"t{(k * step) % 5}") for k in range(12) for step in (1, 2, 3)]

@@ -2,10 +2,9 @@
 
 - `collection`: What is looked at: fleets with their overlays, plans, traces and papers.
 - `explorer`: One session of looking: what there is, and what was worked out of it so far.
-- `server`: The explorer over HTTP, on loopback alone. `request_guard`: which requests are answered.
 - `pages`: The pages: a frame with all views, and one of them inside. `view_assets`: their scripts and style.
-- `questions`: Questions that take work. `background_work`: work that may take long, done in a thread.
-- `network_view`: The view of a network.
-- `what_if`: What if brokers fail, links are forbidden, brokers come: what comes of it. `what_if_form`: how it is asked.
-  `what_if_answer`: how it is told. `before_and_after`: two pictures of it.
+- `network_view`: The view of a network. `time_view`: of what happened to one. `papers_view`: of what papers say.
+- `asking`: Questions that take work, and their answers: what if, and what designers trade for what.
+- `server`: The explorer over HTTP, on loopback alone. `request_guard`: which requests are answered.
+- `static_page`: The same views in one file, as far as they need no server. `notebook`: a network inside a notebook.
 """

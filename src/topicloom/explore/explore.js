@@ -11,7 +11,7 @@
     if (link) {
       event.preventDefault();
       const [number, part] = link.closest(".network").dataset.key.split(":");
-      location.href = `network?${new URLSearchParams({ overlay: number, part: part ? `${part}.${link.dataset.part}` : link.dataset.part })}`;
+      location.href = `network?${new URLSearchParams({ of: number, part: part ? `${part}.${link.dataset.part}` : link.dataset.part })}`;
     }
     const copy = event.target.closest("button.copy");
     if (copy) navigator.clipboard.writeText(document.querySelector(".commands").textContent).then(() => { copy.textContent = "Copied"; });
@@ -94,27 +94,40 @@
     if (form.dataset.now !== undefined) send();
   }
 
+  // The data of a figure are asked for when they are opened.
+  document.addEventListener("toggle", async (event) => {
+    const box = event.target;
+    if (!box.open || !box.dataset.from) return;
+    const from = box.dataset.from;
+    delete box.dataset.from;
+    const told = await topicloom.get(from, {});
+    const rows = document.createElement("div");
+    rows.innerHTML = told.html;
+    if (told.problem) rows.textContent = told.problem;
+    box.append(rows);
+  }, true);
+
   // Points that lead somewhere.
   function enliven(root) {
     for (const box of root.querySelectorAll(".drawing.points")) {
       const points = box.figure && topicloom.part(box.figure, "points");
       if (points && !box.dataset.lively) {
         box.dataset.lively = "yes";
-        points.selected.properties.indices.change.connect(() => { const [row] = points.selected.indices; if (row !== undefined) location.href = points.data.address[row]; });
+        points.selected.properties.indices.change.connect(() => { const [row] = points.selected.indices; if (row !== undefined && points.data.address) location.href = points.data.address[row]; });
       }
     }
   }
   document.addEventListener("drawn", () => enliven(document));
 
   // Events one after the other.
-  for (const play of document.querySelectorAll(".play")) {
-    const [button, slider, said] = [play.querySelector("button"), play.querySelector("input"), document.querySelector(".moment")];
-    const rows = JSON.parse(document.getElementById("moments").textContent);
+  for (const view of document.querySelectorAll(".time")) {
+    const [button, slider, said] = [view.querySelector(".play button"), view.querySelector(".play input"), view.querySelector(".moment")];
+    const rows = JSON.parse(view.querySelector(".moments").textContent);
     let timer = null;
     const show = () => {
       const row = Number(slider.value);
       said.textContent = rows.said[row];
-      for (const box of document.querySelectorAll(".drawing.over-time")) {
+      for (const box of view.querySelectorAll(".drawing.over-time")) {
         const marker = box.figure && topicloom.part(box.figure, "now");
         if (marker) marker.location = rows.at[row];
       }
@@ -132,6 +145,6 @@
 
   // What goes on now is asked for again and again.
   for (const box of document.querySelectorAll("[data-live]")) {
-    (async () => { for (;;) { await pause(2000); const told = await topicloom.get(box.dataset.live, {}); if (told.html) { box.innerHTML = told.html; await topicloom.drawAll(box); } } })();
+    (async () => { for (;;) { await pause(2000); const told = await topicloom.get(box.dataset.live, {}); if (told.problem) box.textContent = told.problem; else if (told.html) { box.innerHTML = told.html; await topicloom.drawAll(box); } } })();
   }
 })();

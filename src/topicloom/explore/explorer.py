@@ -8,9 +8,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from topicloom.explore.background_work import Jobs
+from topicloom.explore.asking.background_work import Jobs
+from topicloom.explore.asking.what_if import Question
 from topicloom.explore.collection import Explored, NamedOverlay
-from topicloom.explore.what_if import Question
 
 T = TypeVar("T")
 
@@ -31,15 +31,19 @@ class Explorer:
     live_url: str | None = None
     jobs: Jobs = field(default_factory=Jobs)
     _known: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What was made under that key, or is now; what was not asked for longest is forgotten."""
         with self._lock:
-            if key not in self._known:
-                self._known[key] = make()
-            self._known.move_to_end(key)
+            if key in self._known:
+                self._known.move_to_end(key)
+                known: T = self._known[key]
+                return known
+        # Others are answered meanwhile; should two make the same, it is the same.
+        made = make()
+        with self._lock:
+            self._known[key] = made
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
-            made: T = self._known[key]
-            return made
+        return made

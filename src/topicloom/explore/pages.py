@@ -8,9 +8,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from topicloom.errors import InputError
+from topicloom.explore.asking.what_if_form import what_if_html
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.network_view import network_html
-from topicloom.explore.what_if_form import what_if_html
+from topicloom.explore.papers_view import papers, papers_html
+from topicloom.explore.time_view import time_html
 from topicloom.present.html import macro, rendered
 
 _HERE = "topicloom.explore"
@@ -35,6 +37,25 @@ def _overlays(explorer: Explorer) -> Sequence[str]:
     ]
 
 
+def _subscriptions(explorer: Explorer) -> Sequence[str]:
+    return [each.name for each in explorer.collection.wanted]
+
+
+def _times(explorer: Explorer) -> Sequence[str]:
+    traces = [trace.name for trace in explorer.collection.results.traces]
+    return traces if explorer.live_url is None else [*traces, "the fleet now"]
+
+
+def _papers(explorer: Explorer) -> Sequence[str]:
+    several = len(explorer.collection.results.reproductions) > 1
+    return [f"{paper} ({each.name})" if several else paper for each, paper in papers(explorer)]
+
+
+def _trade_off_html(explorer: Explorer, number: int) -> Markup:
+    wanted = explorer.collection.wanted[number]
+    return macro(_HERE, "views.html", "trade_off_form", number, wanted.name)
+
+
 VIEWS = (
     View(
         "Network",
@@ -44,6 +65,15 @@ VIEWS = (
         lambda explorer, at, given: network_html(explorer, at, given.get("part", "")),
     ),
     View("What if", "what-if", "Overlay", _overlays, lambda explorer, at, given: what_if_html(explorer, at)),
+    View(
+        "Trade-off",
+        "trade-off",
+        "Subscriptions",
+        _subscriptions,
+        lambda explorer, at, given: _trade_off_html(explorer, at),
+    ),
+    View("Time", "time", "Of", _times, lambda explorer, at, given: time_html(explorer, at)),
+    View("Papers", "papers", "Paper", _papers, lambda explorer, at, given: papers_html(explorer, at)),
 )
 
 
@@ -58,7 +88,7 @@ def page(explorer: Explorer, address: str, given: Arguments) -> str:
     if view is None:
         raise InputError(f"there is no page '{address}'")
     choices = list(enumerate(view.choices(explorer)))
-    chosen = given.get("overlay", "0")
+    chosen = given.get("of", "0")
     at = int(chosen) if chosen.isdecimal() and len(chosen) < 10 else -1
     body = macro(_HERE, "views.html", "problem", "there is nothing to look at here")
     if choices:
@@ -78,7 +108,7 @@ def page(explorer: Explorer, address: str, given: Arguments) -> str:
         view=view.name,
         choices=choices,
         choice_of=view.choice_of,
-        choice_name="overlay",
+        choice_name="of",
         chosen=at,
         body=body,
     )

@@ -13,20 +13,24 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
 from topicloom.errors import InputError
+from topicloom.explore.asking.questions import begin, progress, whole_number
+from topicloom.explore.asking.trade_off_answer import ToldTradeOff, load_point
+from topicloom.explore.asking.what_if_answer import ToldAnswer, download
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.network_view import ask, search
 from topicloom.explore.pages import VIEWS, page, shown_views
-from topicloom.explore.questions import begin, progress, whole_number
+from topicloom.explore.papers_view import data_html
 from topicloom.explore.request_guard import MOST_BODY_BYTES, MOST_HEADER_BYTES, Guard
+from topicloom.explore.time_view import live_html
 from topicloom.explore.view_assets import ASSETS
-from topicloom.explore.what_if_answer import download
+from topicloom.report import page_html
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -38,14 +42,20 @@ _AT_ONCE_SECONDS = 0.4
 _LOOK_SECONDS = 0.01
 
 Given = Mapping[str, str]
+T = TypeVar("T")
 
 
 class Reply(NamedTuple):
-    """What is sent: its kind, and the bytes; `file` is what a browser saves it as, if it should."""
+    """What is sent: its kind, and the bytes; `file` is what a browser saves it as, if it should.
+
+    `to` is where a browser is sent instead. A page with a policy of its own has none in its headers.
+    """
 
     kind: str
     data: bytes
     file: str = ""
+    to: str = ""
+    policy: str = _POLICY
 
 
 def _json(value: Any) -> Reply:
@@ -74,11 +84,34 @@ def _job(explorer: Explorer, name: str, given: Given) -> Reply:
 
 
 def _export(explorer: Explorer, name: str, given: Given) -> Reply:
-    job = explorer.jobs.find(whole_number(given, "job"))
-    if not job.ended:
-        raise InputError("it is not answered yet")
-    file = download(explorer, job.result(), given.get("name", ""))
+    file = download(explorer, _result(explorer, given, ToldAnswer), given.get("name", ""))
     return Reply(file.kind, file.data, file.name)
+
+
+def _load(explorer: Explorer, name: str, given: Given) -> Reply:
+    number = load_point(explorer, _result(explorer, given, ToldTradeOff), whole_number(given, "point"))
+    return Reply("text/html", b"", to=f"network?of={number}")
+
+
+def _data(explorer: Explorer, name: str, given: Given) -> Reply:
+    return _json({"html": data_html(explorer, whole_number(given, "paper"), whole_number(given, "figure"))})
+
+
+def _live(explorer: Explorer, name: str, given: Given) -> Reply:
+    return _json({"html": live_html(explorer)})
+
+
+def _report(explorer: Explorer, name: str, given: Given) -> Reply:
+    return Reply("text/html", page_html(explorer.collection.results).encode("utf-8", "replace"), policy="")
+
+
+def _result(explorer: Explorer, given: Given, kind: type[T]) -> T:
+    """What came of a piece of work, which must be of a kind."""
+    job = explorer.jobs.find(whole_number(given, "job"))
+    result = job.result() if job.ended else None
+    if not isinstance(result, kind):
+        raise InputError("that is not what was asked there, or it is not answered yet")
+    return result
 
 
 _ANSWERS: dict[str, Callable[[Explorer, str, Given], Reply]] = {
@@ -88,6 +121,10 @@ _ANSWERS: dict[str, Callable[[Explorer, str, Given], Reply]] = {
     "find": _find,
     "job": _job,
     "export": _export,
+    "load": _load,
+    "data": _data,
+    "live": _live,
+    "report": _report,
 }
 
 
@@ -144,6 +181,10 @@ class _Handler(RequestHandler):
         self._send(_json(progress(self.explorer, job)))
 
     def _send(self, reply: Reply) -> None:
+        if reply.to:
+            self.redirect(reply.to)
+            return
+        self.set_header("Content-Security-Policy", reply.policy)
         self.set_header("Content-Type", f"{reply.kind}; charset=utf-8" if not reply.file else reply.kind)
         if reply.file:
             self.set_header("Content-Disposition", f'attachment; filename="{reply.file}"')

@@ -1,5 +1,6 @@
 """How results look, for people: numbers, HTML, pictures. The command line, pages and notebooks share it.
 
+- `charts`: Charts to point at, in one look.
 - `figures`: Figures in one look, and files of them that are the same bytes for the same figure.
 - `html`: Tables as HTML, for notebooks and pages.
 - `interactive`: Bokeh figures inside HTML, and the scripts that draw them and answer clicks.

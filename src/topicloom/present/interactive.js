@@ -147,7 +147,7 @@ const topicloom = (() => {
   }
 
   async function get(path, values) {
-    const answered = await fetch(`${path}?${new URLSearchParams(values)}`, { headers: { accept: "application/json" } });
+    const answered = await fetch(`${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams(values)}`, { headers: { accept: "application/json" } });
     if (!answered.ok) return { html: "", found: [], problem: await answered.text() };
     return answered.json();
   }

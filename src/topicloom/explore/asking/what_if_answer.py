@@ -13,11 +13,11 @@ from markupsafe import Markup
 from topicloom.deploy import make_plan
 from topicloom.deploy.planning.plan_file import plan_text
 from topicloom.errors import InputError
-from topicloom.explore.background_work import Job
-from topicloom.explore.before_and_after import before_and_after
+from topicloom.explore.asking.background_work import Job
+from topicloom.explore.asking.before_and_after import before_and_after
+from topicloom.explore.asking.what_if import Answered, Question, what_if
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.network_view import measures_of
-from topicloom.explore.what_if import Answered, Question, what_if
 from topicloom.metrics.facts import COMPARED
 from topicloom.present.html import Cell, macro, table_html
 from topicloom.present.interactive import network_block

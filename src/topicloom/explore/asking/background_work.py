@@ -33,6 +33,11 @@ class Job:
         """Whether there is a result, or a problem."""
         return self.future is not None and self.future.done()
 
+    @property
+    def failed(self) -> bool:
+        """Whether a problem ended it."""
+        return self.future is not None and self.future.done() and self.future.exception() is not None
+
     def result(self) -> Any:
         """What came of it; an `InputError` where it was refused or stopped."""
         assert self.future is not None
@@ -69,6 +74,11 @@ class Jobs:
             if number not in self._known:
                 raise InputError(f"nothing is known of piece of work {number}; ask again")
             return self._known[number]
+
+    def is_good(self, number: int) -> bool:
+        """Whether a piece of work goes on, or has come to a result that is still known."""
+        job = self._known.get(number)
+        return job is not None and not job.watch.stopped and not job.failed
 
     def close(self) -> None:
         """Stop everything."""

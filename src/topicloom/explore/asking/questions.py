@@ -7,11 +7,12 @@ from typing import Any
 
 from topicloom.designers import DESIGNERS
 from topicloom.errors import InputError
-from topicloom.explore.background_work import Job
+from topicloom.explore.asking.background_work import Job
+from topicloom.explore.asking.trade_off_answer import answer_trade_off
+from topicloom.explore.asking.what_if import DESIGN
+from topicloom.explore.asking.what_if_answer import ToldAnswer, answer_question
+from topicloom.explore.asking.what_if_form import question_of
 from topicloom.explore.explorer import Explorer
-from topicloom.explore.what_if import DESIGN
-from topicloom.explore.what_if_answer import ToldAnswer, answer_question
-from topicloom.explore.what_if_form import question_of
 
 
 def begin(explorer: Explorer, name: str, given: Mapping[str, Any]) -> int:
@@ -46,7 +47,18 @@ def _what_if(explorer: Explorer, given: Mapping[str, Any]) -> int:
     return explorer.jobs.start(work)
 
 
-_QUESTIONS: dict[str, Callable[[Explorer, Mapping[str, Any]], int]] = {"what-if": _what_if}
+def _trade_off(explorer: Explorer, given: Mapping[str, Any]) -> int:
+    number = whole_number(given, "wanted")
+    if not 0 <= number < len(explorer.collection.wanted):
+        raise InputError(f"there are no subscriptions {number}")
+    # The answer is always the same, so it is looked for once.
+    known = explorer.once(("trade-off", number), lambda: [0])
+    if not explorer.jobs.is_good(known[0]):
+        known[0] = explorer.jobs.start(lambda job: answer_trade_off(explorer, number, job))
+    return known[0]
+
+
+_QUESTIONS: dict[str, Callable[[Explorer, Mapping[str, Any]], int]] = {"what-if": _what_if, "trade-off": _trade_off}
 
 
 def progress(explorer: Explorer, number: int) -> dict[str, Any]:
