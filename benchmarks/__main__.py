@@ -8,10 +8,34 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import backbone, bounds, brokers, churn, content, designs, evaluate, ingest, measures, real_data
+from benchmarks import (
+    backbone,
+    bounds,
+    brokers,
+    churn,
+    content,
+    designs,
+    evaluate,
+    ingest,
+    long_run,
+    measures,
+    real_data,
+)
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "backbone", "bounds", "measures", "real-data", "ingest", "evaluate", "churn", "brokers", "content")
+PARTS = (
+    "designs",
+    "backbone",
+    "bounds",
+    "measures",
+    "real-data",
+    "ingest",
+    "evaluate",
+    "churn",
+    "long-run",
+    "brokers",
+    "content",
+)
 
 
 def main() -> None:
@@ -52,6 +76,7 @@ def main() -> None:
         "ingest": lambda: ingest.report(console, rows),
         "evaluate": lambda: evaluate.report(console),
         "churn": lambda: churn.report(console),
+        "long-run": lambda: long_run.report(console),
         "brokers": lambda: brokers.report(console, given.messages, given.events, given.kills),
         "content": lambda: content.report(console, sizes),
     }
