@@ -36,7 +36,7 @@ def whole_page(body: Markup, title: str, *, contents: list[str] | None = None) -
     scripts = [Markup(ASSETS[name].text()) for name in ("bokeh.js", "interactive.js", "explore.js")]
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    return rendered(
+    page = rendered(
         "topicloom.explore",
         "shell.html",
         served=False,
@@ -49,6 +49,7 @@ def whole_page(body: Markup, title: str, *, contents: list[str] | None = None) -
         choices=(),
         body=body,
     )
+    return str(page)
 
 
 def write_static(explorer: Explorer, out: str | os.PathLike[str]) -> int:

@@ -108,7 +108,7 @@ const topicloom = (() => {
       if (!known) return (await get("find", { key: network.dataset.key, text })).found;
       const hits = [];
       for (const [kind, names] of Object.entries(known.names))
-        names.forEach((name, number) => { if (name.toLocaleLowerCase().includes(wanted)) hits.push([kind, number, name]); });
+        for (const [number, name] of names) if (name.toLocaleLowerCase().includes(wanted)) hits.push([kind, number, name]);
       return hits.sort((a, b) => a[2].length - b[2].length).slice(0, FOUND);
     }
 

@@ -28,10 +28,10 @@ class Answer(TypedDict, total=False):
 
 
 class Carried(TypedDict):
-    """What a page without a server knows: answers by kind and number, and the names to search, by kind."""
+    """What a page without a server knows: answers by kind and number, and numbers and names to search, by kind."""
 
     answers: dict[str, Answer]
-    names: dict[str, Sequence[str]]
+    names: dict[str, Sequence[tuple[int, str]]]
 
 
 def chart_block(model: Any, title: str, *, height: int = 360, kind: str = "chart") -> Markup:
@@ -88,10 +88,24 @@ def own_file(name: str) -> str:
 
 
 def figure_json(model: Any) -> Markup:
-    """A figure as JSON inside a page."""
+    """A figure as JSON inside a page; the same figure gives the same text."""
     from bokeh.embed import json_item
 
-    return script_json(json_item(model))
+    return script_json(_renumbered(json_item(model), {}))
+
+
+def _renumbered(value: Any, known: dict[str, str]) -> Any:
+    """The JSON of a figure with the ids of its models from 1 on, which otherwise go on from figure to figure."""
+    if isinstance(value, list):
+        return [_renumbered(each, known) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: known.setdefault(each, f"m{len(known) + 1}")
+        if key in ("id", "root_id") and isinstance(each, str)
+        else _renumbered(each, known)
+        for key, each in value.items()
+    }
 
 
 def script_json(value: Mapping[str, Any] | Any) -> Markup:

@@ -12,15 +12,18 @@ from topicloom.deploy.planning.explain import Split, explain_broker, explain_lin
 from topicloom.deploy.planning.plan import Route
 from topicloom.deploy.planning.routes import pieces_of
 from topicloom.errors import InputError
-from topicloom.present.html import macro
-from topicloom.present.interactive import Answer, Carried
-from topicloom.report.networks.overlay_drawing import Drawing
+from topicloom.present.html import macro, printable
+from topicloom.present.interactive import Answer, Carried, network_block
+from topicloom.present.network_figure import network_figure
+from topicloom.present.network_layout import require_explorer
+from topicloom.report.networks.overlay_drawing import Drawing, SeenOverlay
 
+_HERE = "topicloom.report.networks"
 # How many names a list shows.
 _SHOWN = 30
 # Without a server, answers for more nodes than these would make a page heavy.
 _CARRIED_NODES = 400
-_CARRIED_TOPICS = 2000
+_CARRIED_TOPICS = 500
 
 
 class Named(NamedTuple):
@@ -57,13 +60,34 @@ def answer(drawing: Drawing, kind: str, number: int) -> Answer:
 def carried(drawing: Drawing, *, nodes: bool = True) -> Carried:
     """All answers that a page without a server can give about a drawing; of nodes and links too, if asked for."""
     interest = drawing.seen.overlay.interest
-    topics = range(min(interest.topic_count, _CARRIED_TOPICS))
+    sizes = np.diff(interest.topic_start)
+    topics = np.argsort(-sizes, kind="stable")[:_CARRIED_TOPICS].tolist()
     answers = {f"topic/{number}": answer(drawing, "topic", number) for number in topics}
     if nodes and len(drawing.drawn.names) <= _CARRIED_NODES:
         for kind, count in (("node", len(drawing.drawn.names)), ("link", len(drawing.drawn.source))):
             answers |= {f"{kind}/{row}": answer(drawing, kind, row) for row in range(count)}
-    names: dict[str, Sequence[str]] = {"topic": interest.topic_names[: len(topics)]}
-    return {"answers": answers, "names": {"node": drawing.drawn.names, **names} if nodes else names}
+    names: dict[str, Sequence[tuple[int, str]]] = {
+        "topic": [(number, printable(interest.topic_names[number])) for number in sorted(topics)]
+    }
+    if nodes:
+        names["node"] = [(row, printable(name)) for row, name in enumerate(drawing.drawn.names)]
+    return {"answers": answers, "names": names}
+
+
+def network_of(seen: SeenOverlay, beside: str) -> Markup:
+    """A network with the trees of its topics, for a page; nothing where the libraries that draw it are missing."""
+    try:
+        require_explorer()
+    except InputError:
+        return Markup()
+    drawing, things = seen.whole, "groups of nodes" if seen.whole.grouped else "nodes"
+    drawn = drawing.drawn
+    if not drawn.names:
+        return Markup()
+    about = f"The network: {len(drawn.names):,} {things} and {len(drawn.source):,} links between them."
+    told = macro(_HERE, "answers.html", "beside", [about, beside])
+    figure = network_figure(drawn, "network")
+    return network_block(figure, about, list(drawn.colourings), carried=carried(drawing, nodes=False), beside=told)
 
 
 def find(drawing: Drawing, text: str, most: int) -> list[tuple[str, int, str]]:
@@ -78,7 +102,8 @@ def find(drawing: Drawing, text: str, most: int) -> list[tuple[str, int, str]]:
         if row >= 0 and wanted in name.lower()
     ]
     hits += [("topic", number, name) for number, name in enumerate(interest.topic_names) if wanted in name.lower()]
-    return sorted(hits, key=lambda hit: (len(hit[2]), hit[2], hit[0]))[:most]
+    shortest = sorted(hits, key=lambda hit: (len(hit[2]), hit[2], hit[0]))[:most]
+    return [(kind, number, printable(name)) for kind, number, name in shortest]
 
 
 def _topic(drawing: Drawing, topic: int) -> Answer:
@@ -230,4 +255,4 @@ def _topics(drawing: Drawing, title: str, topics: Sequence[int]) -> NameList:
 
 
 def _told(title: str, facts: Sequence[str], lists: Sequence[NameList], more: dict[str, object] | None = None) -> Markup:
-    return macro("topicloom.report.networks", "answers.html", "told", title, facts, lists, more)
+    return macro(_HERE, "answers.html", "told", title, facts, lists, more)

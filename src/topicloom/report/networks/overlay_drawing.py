@@ -25,6 +25,8 @@ MOST_NODES = 2000
 MOST_GROUPS = 150
 # How large nodes are, in pixels.
 _SMALLEST, _LARGEST = 7.0, 30.0
+# With fewer links than these no node is as large as the largest.
+_HUB = 16
 
 DEGREE, LOAD, ISLAND = "links", "topics carried", "island"
 COLOURINGS = (DEGREE, LOAD, ISLAND)
@@ -213,7 +215,7 @@ def _rows(count: int, nodes: Ids) -> Ids:
 
 def _sizes(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
     """Sizes whose areas follow the numbers; smaller where there are many."""
-    most = float(max(1, numbers.max(initial=1)))
+    most = float(max(_HUB, numbers.max(initial=1)))
     shrunk = min(1.0, 12 / max(1.0, float(np.sqrt(len(numbers)))))
     sizes: npt.NDArray[np.float64] = _SMALLEST * max(0.5, shrunk) + _LARGEST * shrunk * np.sqrt(numbers / most)
     return sizes

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from topicloom.deploy import Plan, read_plan
 from topicloom.present.html import Cell
 from topicloom.present.numbers import count
+from topicloom.report.networks.network_answers import network_of
+from topicloom.report.networks.planned_overlay import seen_plan
 from topicloom.report.page.kind import Form, Kind, Reading
 from topicloom.report.page.section import Section, paragraph, table, tiles
 
@@ -62,6 +64,7 @@ def plan_section(shown: ShownPlan) -> Section:
         (
             paragraph(about),
             tiles(facts),
+            network_of(seen_plan(plan), "Click or find a topic to see its tree."),
             table("Links", ["opened by", "to", "topics"], links, note=_first(len(links), len(plan.links))),
             table(
                 "Topics",
