@@ -16,6 +16,7 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from topicloom.deploy import Fleet, make_plan, read_plan, route, write_plan
+from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.proof.live import prove
 from topicloom.designers import run
 from topicloom.metrics import measure
@@ -65,6 +66,10 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
         read_plan(file)
         read = time.perf_counter()
         size = file.stat().st_size
+    other = make_plan(interest, run(interest, "ring-per-topic").overlay, _fleet(interest))
+    started = time.perf_counter()
+    compare_plans(plan, other)
+    compared = time.perf_counter() - started
     return {
         "links": len(plan.links),
         "route": min(seconds),
@@ -72,6 +77,7 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
         "plan": planned - began,
         "write": written - planned,
         "read": read - written,
+        "diff": compared,
         "plan_bytes": size,
     }
 
@@ -142,6 +148,7 @@ def _report_routes(console: Console) -> list[dict[str, Any]]:
         "plan",
         "write",
         "read",
+        "diff to rings",
         "file",
         "peak",
     ):
@@ -154,7 +161,7 @@ def _report_routes(console: Console) -> list[dict[str, Any]]:
         table.add_row(
             *(f"{nodes:,}", f"{topics:,}", designer, f"{row['links']:,}", f"{row['route']:.3f}"),
             f"{row['route'] / row['measure']:.1f}",
-            *(f"{row[name]:.1f}" for name in ("plan", "write", "read")),
+            *(f"{row[name]:.1f}" for name in ("plan", "write", "read", "diff")),
             *(f"{row['plan_bytes'] / 1e6:,.0f} MB", f"{row['peak_bytes'] / 1e6:,.0f} MB"),
         )
     console.print(table)

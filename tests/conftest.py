@@ -11,6 +11,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+from browser import Visitor, chromium
+from effort import times
 from machine import NOT_HERE, set_up
 
 if TYPE_CHECKING:
@@ -24,10 +26,8 @@ _SPARK_COMMANDS = tuple(
 os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark" / "conf")
 
 # The same examples in every run, and no clock: the first example of a kernel may include its compilation.
-# `./dev test --quick` takes the profile `quick`.
-settings.register_profile("whole", derandomize=True, deadline=None, database=None, max_examples=60)
-settings.register_profile("quick", settings.get_profile("whole"), max_examples=15)
-settings.load_profile("whole")
+settings.register_profile("tests", derandomize=True, deadline=None, database=None, max_examples=times(60))
+settings.load_profile("tests")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -70,3 +70,10 @@ def spark() -> Iterator[SparkSession]:
 
     with spark_session(SparkOptions("local[2]", driver_memory="1g"), "tests") as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Visitor]:
+    """One window of Chromium for all tests of a process."""
+    with chromium() as visitor:
+        yield visitor

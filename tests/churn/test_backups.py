@@ -9,6 +9,7 @@ from statistics import median
 import numpy as np
 import pytest
 
+from effort import times
 from reference.backups import SplitMix64
 from reference.fleets import STARTS, random_event, random_overlay, topics_of
 from topicloom.churn import BACKUPS, Settings, maintainer
@@ -55,7 +56,7 @@ def assert_conditions(backups: Named, topics: Mapping[str, set[str]], where: str
 @pytest.mark.parametrize("coverage", [1, 2, 3, 4])
 @pytest.mark.parametrize("way", BACKUPS)
 def test_conditions_hold_at_all_times_and_coverage_after_building(way: str, coverage: int) -> None:
-    for seed in range(6):
+    for seed in range(times(6)):
         dice = random.Random(f"{way} {coverage} {seed}")
         overlay = random_overlay(dice, STARTS[seed % len(STARTS)])
         found = made(overlay, backups=way, coverage=coverage, seed=seed)

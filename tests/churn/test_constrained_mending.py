@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from test_mending_twins import let_happen, wanted_after
 
+from effort import times
 from reference.constrained import Rules, random_rules
 from reference.fleets import links_of, random_event, topics_of
 from reference.maintainers import MaintainerTwin, broken_topics
@@ -45,7 +46,7 @@ def event_of_fleet(dice: random.Random, number: int, topics: Mapping[str, set[st
 @pytest.mark.parametrize("prune", [False, True], ids=["keeping", "pruning"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_its_twin_and_breaks_nothing(kind: str, prune: bool) -> None:
-    for seed in range(15):
+    for seed in range(times(15)):
         dice = random.Random(f"constrained {kind} {prune} {seed}")
         overlay, rules = constrained_fleet(dice)
         methods = {"naive": "naive", "rebuild": "rebuild"}
@@ -79,7 +80,7 @@ def test_equals_its_twin_and_breaks_nothing(kind: str, prune: bool) -> None:
 
 @pytest.mark.parametrize("kind", ["greedy", "naive"])
 def test_events_mended_jointly_equal_their_twin_and_break_nothing(kind: str) -> None:
-    for seed in range(10):
+    for seed in range(times(10)):
         dice = random.Random(f"jointly {kind} {seed}")
         overlay, rules = constrained_fleet(dice)
         naive = kind == "naive"

@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from effort import times
 from reference.fleets import links_of, topics_of
 from reference.maintainers import broken_topics, needed_for
 from topicloom.churn import BACKUPS, METHODS, Change, EventRefused, Settings, maintainer
@@ -152,5 +153,5 @@ class Maintaining(RuleBasedStateMachine):
                 assert all(self.topics[u] & wanted for u in backups[node])
 
 
-Maintaining.TestCase.settings = settings(max_examples=150, stateful_step_count=25)
+Maintaining.TestCase.settings = settings(max_examples=times(150), stateful_step_count=25)
 TestMaintaining = Maintaining.TestCase

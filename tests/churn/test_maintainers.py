@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from effort import times
 from reference import greedy
 from reference.fleets import STARTS, links_of, random_event, random_overlay, topics_of
 from reference.maintainers import broken_topics, pieces
@@ -47,7 +48,7 @@ def small(settings: Settings) -> Maintainer:
 
 def traces(settings: Settings, seeds: int, events: int) -> Iterator[tuple[Maintainer, Event, str]]:
     """Maintainers of random fleets, each with what happens next."""
-    for seed in range(seeds):
+    for seed in range(times(seeds)):
         dice = random.Random(f"{settings} {seed}")
         found = maintainer(random_overlay(dice, STARTS[seed % len(STARTS)]), settings)
         for number in range(events):
@@ -139,7 +140,7 @@ def test_contributions_add_up_to_the_pieces_that_an_event_left(settings: Setting
 
 
 def test_rebuilding_is_low_oda_from_scratch() -> None:
-    for seed in range(10):
+    for seed in range(times(10)):
         dice = random.Random(f"rebuild {seed}")
         rho = dice.choice([1, 2, 3])
         found = maintainer(random_overlay(dice, "gm", most_nodes=9, most_topics=6), Settings("rebuild", rho=rho))
@@ -309,9 +310,9 @@ class TestSettings:
                 {"backups": "primal"},
                 "backups must be primal-dual, primal-dual-carried, greedy or greedy-plain, not 'primal'",
             ),
-            ({"coverage": -1}, "coverage must be a whole number, 0 or more, not -1"),
-            ({"coverage": 1.5}, "coverage must be a whole number, 0 or more, not 1.5"),
-            ({"coverage": True}, "coverage must be a whole number, 0 or more, not True"),
+            ({"coverage": -1}, "coverage must be a whole number from 0 to 1000, not -1"),
+            ({"coverage": 1.5}, "coverage must be a whole number from 0 to 1000, not 1.5"),
+            ({"coverage": True}, "coverage must be a whole number from 0 to 1000, not True"),
             ({"rule": "random"}, "rule must be low-oda, gm or minmax-oda, not 'random'"),
             ({"rho": 0.99}, "rho must be a number, 1 or more, not 0.99"),
             ({"rho": float("nan")}, "rho must be a number, 1 or more, not nan"),

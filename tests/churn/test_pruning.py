@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from effort import times
 from reference.fleets import STARTS, links_of, random_event, random_overlay, topics_of
 from reference.maintainers import broken_topics, needed_for
 from topicloom.churn import Change, Maintainer, Settings, maintainer
@@ -38,7 +39,7 @@ def removed(change: Change) -> list[str]:
 
 @every
 def test_no_topic_is_broken_and_every_link_is_needed(settings: Settings) -> None:
-    for seed in range(12):
+    for seed in range(times(12)):
         dice = random.Random(f"{settings} {seed}")
         found = maintainer(random_overlay(dice, STARTS[seed % len(STARTS)], most_nodes=20), settings)
         for number in range(25):
@@ -109,7 +110,7 @@ def test_a_link_that_is_added_and_dropped_in_one_event_is_not_told_of(settings: 
 
 
 def test_one_search_finds_all_links_that_a_topic_needs() -> None:
-    for seed in range(40):
+    for seed in range(times(40)):
         overlay = random_overlay(random.Random(seed), STARTS[seed % len(STARTS)], most_nodes=15, most_topics=8)
         live = LiveOverlay(overlay, 0)
         topics, kept = topics_of(overlay.interest), list(links_of(overlay))

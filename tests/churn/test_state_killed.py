@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from test_state import EVENTS, OVERLAY, go_on, written
 
+from effort import THOROUGH
 from killed_writes import dies_at
 from topicloom.churn import Settings
 from topicloom.churn.state import living
 
 SETTINGS = Settings(prune=True)
 SOME = EVENTS[:12]
+HOW = ("before", "within", "after")
 
 
 def run(folder: Path) -> None:
@@ -27,12 +29,13 @@ def run(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads, which do nothing here
-@pytest.mark.parametrize("how", ["before", "within", "after"])
+@pytest.mark.parametrize("how", HOW)
 def test_killed_at_every_write(tmp_path: Path, how: str) -> None:
     with living(OVERLAY, SETTINGS) as state:
         go_on(state, SOME)
         expected = written(state.maintainer.overlay(), tmp_path)
-    turn = 1
+    step = 1 if THOROUGH else 4
+    turn = 1 + HOW.index(how) % step
     while dies_at(turn, how, partial(run, tmp_path / f"state-{turn}")):
         folder = tmp_path / f"state-{turn}"
         # Killed once more on the way back, at a place of its own, then let go.
@@ -41,5 +44,5 @@ def test_killed_at_every_write(tmp_path: Path, how: str) -> None:
         with living(OVERLAY, SETTINGS, folder) as state:
             go_on(state, SOME)
             assert written(state.maintainer.overlay(), tmp_path) == expected, f"killed {how} write {turn}"
-        turn += 1
+        turn += step
     assert turn > 40, "there are many writes to be killed at"

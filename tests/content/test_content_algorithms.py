@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from effort import times
 from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
@@ -14,7 +15,7 @@ from topicloom.content import ALGORITHMS, Assignment, assign, cost, run
 from topicloom.content.assigning.steiner_mixing import link_weights
 
 FAST = [name for name in ALGORITHMS if name not in ("exact", "sub-channel")]
-SEEDS = range(40)
+SEEDS = range(times(40))
 
 
 def network_of(seed: int):
@@ -37,7 +38,7 @@ def test_clustering_is_algorithm_2(seed: int) -> None:
     assert assign(network, "clustering", price="end-to-end").brokers.tolist() == expected
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(times(80)))
 def test_steiner_mixing_is_algorithm_3(seed: int) -> None:
     network = random_network(seed, 4 + seed % 13, 2 + seed % 6, 1 + seed % 3, room=3, density=0.3 + 0.1 * (seed % 5))
     weights = slow.mixed_weights(network)
@@ -47,7 +48,7 @@ def test_steiner_mixing_is_algorithm_3(seed: int) -> None:
     assert assign(network, "steiner-mixing", seed=seed).brokers.tolist() == expected
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(times(40)))
 def test_steiner_mixing_with_a_tree_for_each_channel(seed: int) -> None:
     network = random_network(seed, 4 + seed % 13, 2 + seed % 6, 1 + seed % 3, room=3, density=0.3 + 0.1 * (seed % 5))
     dear = make_network(
@@ -59,7 +60,7 @@ def test_steiner_mixing_with_a_tree_for_each_channel(seed: int) -> None:
         assert link_weights(one, "closure").tolist() == slow.channel_weights(one, closure=True).tolist()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(times(12)))
 def test_the_sub_channel_program(seed: int) -> None:
     network = random_network(seed, 5, 3, 2, room=1.4)
     demand = network.traffic.demand
@@ -89,7 +90,7 @@ def test_the_sub_channel_program_rounds_nothing_where_all_fits() -> None:
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(times(4)))
 def test_nobody_is_at_a_broker_that_it_does_not_know(name: str, seed: int) -> None:
     users, brokers = (6, 3) if name == "exact" else (30, 5)
     network = random_network(seed, users, brokers, 2, room=4)
@@ -116,7 +117,7 @@ def test_steiner_mixing_opens_brokers_on_the_way() -> None:
     assert opened > 20
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(times(15)))
 def test_migration_moves_as_its_twin(seed: int) -> None:
     network = random_network(seed, 5 + seed % 4, 2 + seed % 3, 1 + seed % 3, room=2, density=0.5)
     start = assign(network, "random", seed=seed)
@@ -127,7 +128,7 @@ def test_migration_moves_as_its_twin(seed: int) -> None:
     assert cost(found.assignment).total == costs[-1]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(times(12)))
 def test_exact_is_the_least_of_all_assignments(seed: int) -> None:
     network = random_network(seed, 3 + seed % 3, 2 + seed % 2, 1 + seed % 2, room=1.6, density=0.5)
     least = slow.least_cost(network)
@@ -155,7 +156,7 @@ def test_exact_sees_that_a_relay_is_no_subscriber() -> None:
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(times(8)))
 def test_every_user_at_one_broker_and_none_over_capacity(name: str, seed: int) -> None:
     users, brokers = (5, 2) if name == "exact" else (30, 4)
     network = random_network(seed, users, brokers, 2, room=1.3)
@@ -167,7 +168,7 @@ def test_every_user_at_one_broker_and_none_over_capacity(name: str, seed: int) -
     assert again.brokers.tolist() == assignment.brokers.tolist()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(times(10)))
 def test_with_free_core_links_packing_is_the_best(seed: int) -> None:
     network = random_network(seed, 5, 3, 2)
     free = make_network(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import times
 from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
@@ -16,7 +17,7 @@ from topicloom.content.core_routing import core_tables, fitted_tree, least_tree,
 from topicloom.content.network.core_prices import closed
 from topicloom.kernels.content.spanning import spanning_tree, tree_with, weights_with
 
-SEEDS = range(60)
+SEEDS = range(times(60))
 
 
 def some_assignment(network, seed: int) -> Assignment:
@@ -73,7 +74,7 @@ def test_random_trees_differ_by_seed() -> None:
     assert random_tree(network, 3).links == random_tree(network, 3).links
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(times(12)))
 def test_no_link_moved_makes_the_fitted_tree_cheaper(seed: int) -> None:
     network = random_network(seed, 8, 2 + seed % 4, 2)
     assignment = some_assignment(network, seed)
@@ -109,7 +110,7 @@ def test_a_tree_is_fitted_to_traffic() -> None:
     assert (one_tree_core(assignment), cost(assignment, routing="best-tree").core) == (3 + 5 + 5, 9)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(times(10)))
 def test_the_traffic_matrix(seed: int) -> None:
     network = random_network(seed, 9, 2, 3)
     expected = np.zeros((9, 9))

@@ -7,6 +7,7 @@ from collections import Counter, deque
 import numpy as np
 import pytest
 
+from effort import times
 from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
@@ -28,7 +29,7 @@ def uneven_delays(seed: int):
     return lambda sender, receiver: delays.setdefault((sender, receiver), LONGEST_DELAY * rng.random())
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(times(20)))
 def test_every_accepted_move_lowers_the_cost_by_what_was_expected(seed: int) -> None:
     network = random_network(seed, 20, 5, 4, room=1.5, density=0.3)
     start = start_of(network, seed)
@@ -45,7 +46,7 @@ def test_every_accepted_move_lowers_the_cost_by_what_was_expected(seed: int) -> 
     assert (Assignment(network, simulated.assigned).load <= network.capacity * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(times(25)))
 def test_brokers_that_decide_at_once_move_as_their_twin(seed: int) -> None:
     network = random_network(seed, 6 + seed % 8, 2 + seed % 3, 1 + seed % 3, room=2, density=0.5)
     expected, periods = slow.migrated_at_once(network, start_of(network, seed), 12)
@@ -58,7 +59,7 @@ def test_brokers_that_decide_at_once_move_as_their_twin(seed: int) -> None:
 def test_deciding_at_once_may_go_on_for_ever_and_cost_more() -> None:
     """What a user gains others may lose, and two that follow each other may swap places in every period."""
     whole, ends = [], []
-    for seed in range(40):
+    for seed in range(times(40)):
         network = random_network(seed, 10, 3, 2, room=2, density=0.5)
         start = cost(Assignment(network, start_of(network, seed).copy())).total
         found = run(network, "migration", seed=seed, start="random", decide="at-once", periods=60)
@@ -83,7 +84,7 @@ def test_rates_from_history_are_counted_and_right_in_the_long_run() -> None:
     assert counted.facts["messages"]["register"] == 12
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(times(10)))
 def test_in_the_end_no_single_move_improves(seed: int) -> None:
     network = random_network(seed, 8, 3, 3, room=2)
     assignment = assign(network, "migration", seed=seed, start="random")
@@ -122,7 +123,7 @@ def mistakes(simulated: Migration, network, messages: dict[int, tuple[int, int]]
     return missing, extra
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(times(12)))
 @pytest.mark.parametrize("delay", ["even", "uneven"])
 def test_messages_published_during_moves_arrive_exactly_once(seed: int, delay: str) -> None:
     network = random_network(seed, 16, 5, 3, room=2, density=0.4)
@@ -140,7 +141,7 @@ def test_messages_published_during_moves_arrive_exactly_once(seed: int, delay: s
 
 def test_a_time_to_live_that_is_too_short_loses_messages() -> None:
     lost = 0
-    for seed in range(12):
+    for seed in range(times(12)):
         network = random_network(seed, 16, 5, 3, room=2, density=0.4)
         simulated = Migration(network, start_of(network, seed), delay=uneven_delays(seed), ttl=0.0)
         messages = published(simulated, network, seed, 600, until=100.0)
@@ -191,7 +192,7 @@ def test_messages_are_held_until_a_user_has_connected() -> None:
     assert simulated.post.sent["deliver"] == 3
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(times(10)))
 def test_brokers_know_the_demand_of_users_from_what_they_were_told(seed: int) -> None:
     network = random_network(seed, 8, 3, 6, density=0.15)
     told = Told(network, start_of(network, seed))

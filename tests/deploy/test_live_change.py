@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from plans import plan_of, plan_over
 
+from effort import times
 from reference.interests import random_interest
 from topicloom import InputError
 from topicloom.deploy.planning.diff import compare_plans
@@ -30,7 +31,7 @@ def test_hardly_anything_is_lost_while_brokers_wait_for_each_other() -> None:
 
 
 def test_sessions_are_ready_before_their_topics_lose_links() -> None:
-    for seed in range(40):
+    for seed in range(times(40)):
         interest = random_interest(seed, "dense")
         old, new = plan_of(interest), plan_of(interest, "minmax-oda")
         steps = compare_plans(old, new).steps

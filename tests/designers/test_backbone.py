@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from effort import times
 from reference import greedy
 from reference.backbone import Backbone
 from reference.interests import SHAPES, random_interest
@@ -43,7 +44,7 @@ def larger_interest(seed: int, nodes: int = 90, topics: int = 40) -> Interest:
 @pytest.mark.parametrize("max_degree", [None, 1, 2, 3, 8])
 def test_small_interests_like_the_twin(shape: str, max_degree: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 6)
-    for seed in range(12):
+    for seed in range(times(12)):
         interest = random_interest(seed, shape)
         for core_size in {1, 2, min(4, interest.node_count)}:
             core = "low-oda" if seed % 3 == 0 else "gm"
@@ -54,7 +55,7 @@ def test_small_interests_like_the_twin(shape: str, max_degree: int | None, monke
             assert steps_of(found) == twin.links, f"{shape} {seed}, core {core_size} by {core}"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(times(8)))
 @pytest.mark.parametrize("max_degree", [None, 3, 5, 9, 24])
 @pytest.mark.parametrize("block_size", [1 << 18, 60])
 def test_larger_interests_like_the_twin(
@@ -68,7 +69,7 @@ def test_larger_interests_like_the_twin(
 
 @pytest.mark.parametrize("max_degree", [None, 4, 6, 12, 40])
 def test_a_limit_is_kept_and_topics_are_connected_where_there_is_room(max_degree: int | None) -> None:
-    for seed in range(5):
+    for seed in range(times(8)):
         interest = larger_interest(seed, nodes=400, topics=60)
         overlay = design(interest, "backbone", core_size=20, max_degree=max_degree)
         found = measure(interest, overlay, diameters=False)

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pytest
 
+from effort import times
 from reference.constrained import random_rules
 from reference.greedy import Components, steps
 from reference.interests import SHAPES, random_interest
@@ -22,7 +23,7 @@ def test_breaks_nothing_and_leaves_out_nothing_allowed(
 ) -> None:
     """Links that stay come first, every other one contributes, and no allowed link would contribute more."""
     monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 6)
-    for seed in range(20):
+    for seed in range(times(20)):
         interest = random_interest(seed, shape)
         rules = random_rules(interest.node_names, random.Random(f"{shape} {seed}"))
         if max_degree is not None:

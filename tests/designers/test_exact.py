@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import times
 from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
 from reference.worst_cases import cuboid, hub
@@ -30,7 +31,7 @@ tiny = st.lists(st.integers(0, 2**7 - 1), min_size=2, max_size=5).map(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=times(60))
 @given(tiny)
 def test_it_finds_the_optimum(interest: Interest) -> None:
     optimum = Optimum(interest)
@@ -56,7 +57,7 @@ def _fewest_within(interest: Interest, degree: int) -> int:
     raise AssertionError("all links connect every topic")
 
 
-@settings(max_examples=60)
+@settings(max_examples=times(60))
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES))
 def test_no_designer_beats_it_and_no_bound_passes_it(seed: int, shape: str) -> None:
     interest = random_interest(seed, shape)

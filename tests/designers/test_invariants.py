@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from effort import times
 from reference.greedy import Components, Link
 from reference.interests import SHAPES, random_interest, topics_by_node
 from topicloom import __version__, design, measure
@@ -124,7 +125,7 @@ def test_links_are_sound_and_contributions_right(name: str, shape: str) -> None:
 @designers
 @shapes
 def test_budgets_are_respected(name: str, shape: str) -> None:
-    for seed in range(10):
+    for seed in range(times(10)):
         interest = random_interest(seed, shape)
         complete = design(interest, "minmax-oda")
         for parameters, overlay in runs(name, interest):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from effort import times
 from reference import priced
 from reference.backbone import Backbone
 from reference.constrained import FREE, Rules, random_rules
@@ -97,7 +98,7 @@ def test_backbones_equal_their_twin(max_degree: int | None, monkeypatch: pytest.
     def core(interest: Interest, price: dict[Link, Fraction]) -> list[Step]:
         return priced.gm(interest, price, hashed=False)
 
-    for seed in range(20):
+    for seed in range(times(20)):
         interest = random_interest(seed, SHAPES[seed % len(SHAPES)])
         prices, price = random_prices(interest, random.Random(seed))
         for core_size in range(1, min(4, interest.node_count) + 1):
@@ -107,7 +108,7 @@ def test_backbones_equal_their_twin(max_degree: int | None, monkeypatch: pytest.
 
 
 def test_backbones_with_prices_keep_to_constraints() -> None:
-    for seed in range(30):
+    for seed in range(times(30)):
         dice = random.Random(seed)
         interest = random_interest(seed, SHAPES[seed % len(SHAPES)])
         rules = random_rules(interest.node_names, dice)

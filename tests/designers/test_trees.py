@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import times
 from reference.interests import SHAPES, nodes_by_topic, random_interest
 from reference.trees import best_tree_cost, relay_tree, tree_cost
 from topicloom import InputError, Interest, Prices, design, measure
@@ -29,14 +30,14 @@ def drawn_prices(interest: Interest, seed: int) -> tuple[Prices, dict[tuple[int,
     return Prices({(names[u], names[v]): price for (u, v), price in cost.items()}), cost
 
 
-@settings(max_examples=20)
+@settings(max_examples=times(20))
 @given(seed=seeds, shape=shapes, rounds=st.integers(0, 3))
 def test_equals_its_twin(seed: int, shape: str, rounds: int) -> None:
     interest = random_interest(seed, shape)
     assert links_of(design(interest, "tree", rounds=rounds)) == relay_tree(interest, rounds)
 
 
-@settings(max_examples=20)
+@settings(max_examples=times(20))
 @given(seed=seeds, shape=shapes)
 def test_equals_its_twin_with_prices(seed: int, shape: str) -> None:
     interest = random_interest(seed, shape)

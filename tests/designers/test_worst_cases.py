@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from effort import times
 from reference.greedy import low_oda
 from reference.worst_cases import cuboid, hub
 from topicloom import design, measure
@@ -41,7 +42,7 @@ class TestCuboid:
 
     @pytest.mark.parametrize(("k", "m"), [(3, 3), (4, 4), (5, 2)])
     def test_names_do_not_matter(self, k: int, m: int) -> None:
-        for seed in range(10):
+        for seed in range(times(10)):
             assert len(design(cuboid(k, m, seed).interest, "gm")) == 2 * k + k * m, f"seed {seed}"
 
     def test_first_2k_links_are_the_papers_where_m_is_large(self) -> None:
@@ -98,7 +99,7 @@ class TestHub:
     @pytest.mark.parametrize("n", [4, 6, 8, 10])
     def test_names_do_not_matter(self, n: int) -> None:
         expected = len(low_oda(hub(n).interest))
-        for seed in range(10):
+        for seed in range(times(10)):
             assert len(design(hub(n, seed).interest, "minmax-oda")) == expected, f"seed {seed}"
 
     @pytest.mark.parametrize("n", [8, 16, 32])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import times
 from reference.measures import LINK_SHAPES, diameter, graph_of, random_links
 from topicloom.kernels.graphs.distances import topic_diameters
 from topicloom.metrics import LinkGraph
@@ -31,7 +32,7 @@ def test_equals_its_twin(seed: int, shape: str, nodes: int) -> None:
 
 def test_equals_its_twin_where_the_longest_path_is_not_among_the_first_sources() -> None:
     # Random regular graphs have no middle: nearly all nodes are candidates, and 3 in 100 of these need a second batch.
-    for seed in range(60):
+    for seed in range(times(60)):
         graph = nx.random_regular_graph(3 + seed % 2, 200, seed=seed)
         assert diameter_of(graph) == diameter(graph), seed
 

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from effort import times
 from topicloom.kernels.baselines import random_links
 
 
@@ -13,7 +14,7 @@ from topicloom.kernels.baselines import random_links
 def test_pairs_listed_at_the_end_keep_to_the_rule(monkeypatch: pytest.MonkeyPatch, patience: int) -> None:
     """With less patience nearly all pairs come from the list; run uncompiled, since compiled code holds constants."""
     monkeypatch.setattr(random_links, "_PATIENCE", patience)
-    for seed in range(60):
+    for seed in range(times(60)):
         nodes, max_degree = 2 + seed % 9, 1 + seed % 4
         max_degree = min(max_degree, nodes - 1)
         ticks = np.zeros(2, np.int64)

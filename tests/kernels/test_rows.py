@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import times
 from topicloom.kernels.living.growing_rows import GrowingRows, append, clear, new_rows, remove, reserved
 
 BYTES_AN_ITEM = 40
@@ -40,7 +41,7 @@ def assert_sound(rows: GrowingRows, lists: list[list[int]]) -> None:
 
 
 @given(lists=starts, steps=steps)
-@settings(max_examples=300)
+@settings(max_examples=times(300))
 def test_rows_are_lists(lists: list[list[int]], steps: list[tuple[int, list[tuple[int, int]]]]) -> None:
     rows = rows_of(lists)
     assert_sound(rows, lists)

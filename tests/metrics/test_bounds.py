@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import times
 from reference import bounds as slow
 from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
@@ -37,7 +38,7 @@ def rows(interest: Interest) -> tuple[np.ndarray, ...]:
     return interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes
 
 
-@pytest.mark.parametrize(("nodes", "seeds"), [(3, 800), (4, 800), (5, 800), (6, 100)])
+@pytest.mark.parametrize(("nodes", "seeds"), [(3, times(800)), (4, times(800)), (5, times(800)), (6, times(100))])
 def test_no_bound_passes_the_optimum(nodes: int, seeds: int) -> None:
     tight = 0
     for seed in range(seeds):

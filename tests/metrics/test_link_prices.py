@@ -7,6 +7,7 @@ import random
 import networkx
 import pytest
 
+from effort import times
 from reference.interests import SHAPES, random_interest
 from topicloom.deploy.planning.routes import BrokenTopicsError, route_by_price
 from topicloom.designers import design
@@ -16,7 +17,7 @@ from topicloom.model import Interest, Overlay, Prices
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_measures_and_routes(shape: str) -> None:
-    for seed in range(12):
+    for seed in range(times(12)):
         dice = random.Random(f"{shape} {seed}")
         interest = random_interest(seed, shape)
         names = interest.node_names

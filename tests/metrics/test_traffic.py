@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from effort import times
 from topicloom import InputError, Interest, Overlay, Prices, Rates, design
 from topicloom.deploy import Fleet, Plan, make_plan
 from topicloom.deploy.planning.plan_costs import plan_prices, plan_traffic
@@ -42,7 +43,7 @@ def random_prices(interest: Interest, seed: int) -> Prices:
     return Prices({pair: dice.randint(1, 9) for pair in combinations(interest.node_names, 2)})
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(times(40)))
 def test_traffic_is_that_of_messages_followed_one_by_one(seed: int) -> None:
     rows, rates = random_fleet(seed)
     interest = Interest.from_roles(rows, filters="mqtt")
@@ -66,7 +67,7 @@ def test_traffic_is_that_of_messages_followed_one_by_one(seed: int) -> None:
     assert found.money == pytest.approx(money)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(times(40)))
 def test_trees_are_never_dearer_than_the_cheapest_and_no_swap_betters_them(seed: int) -> None:
     rows, rates = random_fleet(seed)
     interest = Interest.from_roles(rows, filters="mqtt")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from effort import times
 from topicloom import InputError, Interest
 from topicloom.model.filters import MQTT
 
@@ -84,7 +85,7 @@ def test_a_role_that_is_none_is_refused(tmp_path: Path) -> None:
 
 def test_a_topic_is_what_overlaps_from_one_filter_to_the_next() -> None:
     """Against the same by hand: filters that somebody wants, or that overlap one, joined until nothing is left to."""
-    for seed in range(60):
+    for seed in range(times(60)):
         dice = random.Random(seed)
         levels = ["a", "b", "+"]
         rows = [

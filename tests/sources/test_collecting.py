@@ -11,6 +11,7 @@ from fake_http import FakeServer, answering, slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import times
 from topicloom import InputError
 from topicloom.deploy import Fleet
 from topicloom.sources import Collected, collect, http_json
@@ -192,7 +193,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=times(40))
 @given(st.dictionaries(st.sampled_from(KEYS), ANYTHING, max_size=6), st.sampled_from(["nats", "emqx", "rabbitmq"]))
 def test_whatever_a_broker_answers_it_is_rows_or_one_line(answer: Any, kind: str) -> None:
     with FakeServer(lambda _: (200, json.dumps(answer).encode())) as server:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from effort import times
 from topicloom import InputError
 from topicloom.deploy import Fleet
 from topicloom.model.events import read_events
@@ -102,7 +103,7 @@ def test_events_of_somebody_else_stay() -> None:
         look()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(times(20)))
 def test_events_lead_from_one_to_the_other(seed: int) -> None:
     rng = random.Random(seed)
 

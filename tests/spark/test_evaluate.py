@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
+from effort import THOROUGH
 from real_data import DATA, needs_data
 from reference.folders import write_folder
 from reference.interests import SHAPES, random_interest
@@ -55,7 +56,7 @@ def all_shapes(seed: int) -> tuple[Interest, list[tuple[str, str]]]:
 
 
 @pytest.mark.usefixtures("chunks")
-@pytest.mark.parametrize("parts", [1, 7])
+@pytest.mark.parametrize("parts", [1, 7] if THOROUGH else [7])
 def test_evaluate_equals_measure(spark: SparkSession, tmp_path: Path, parts: int) -> None:
     interest, links = all_shapes(parts)
     overlay = Overlay.from_links(interest, links)

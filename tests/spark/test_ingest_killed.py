@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from effort import THOROUGH
 from topicloom.files.whole_folder import replacing_folder
 from topicloom.model import InputError, Interest
 from topicloom.pipeline import IngestOptions
@@ -30,7 +31,7 @@ def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 def watch():
-    while not list(Path(out).parent.glob(f".{Path(out).name}.*.part/{moment}")):
+    while not list(Path(out).parent.glob(f".{Path(out).name}.*.part/new/{moment}")):
         time.sleep(0.005)
     die()
 
@@ -38,7 +39,7 @@ threading.Thread(target=watch, daemon=True).start()
 with spark_session(SparkOptions("local[1]", driver_memory="512m"), "killed") as spark:
     ingest(spark, [raw], out, IngestOptions(), lambda step: step == moment and die())
 """
-MOMENTS = ("staged/notes/*", "interning and writing", "subscriptions/part-*")
+MOMENTS = ("interning and writing", *(("staged/notes/*", "subscriptions/part-*") if THOROUGH else ()))
 
 
 def write_rows(file: Path, seed: int) -> Interest:
@@ -80,13 +81,13 @@ import os, signal, sys
 from pathlib import Path
 from topicloom.files import whole_folder
 
-place = whole_folder.put_in_place
+place = whole_folder._put_in_place
 def dying(temporary, target):
     if sys.argv[2] == "before":
         os.kill(os.getpid(), signal.SIGKILL)
     place(temporary, target)
     os.kill(os.getpid(), signal.SIGKILL)
-whole_folder.put_in_place = dying
+whole_folder._put_in_place = dying
 with whole_folder.replacing_folder(sys.argv[1]) as new:
     (new / "manifest.json").write_text('{"fingerprint": "new"}')
 """

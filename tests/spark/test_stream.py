@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from effort import THOROUGH
 from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.churn import Settings
 from topicloom.churn.state import living
 from topicloom.model.events import Event, write_events
-from topicloom.pipeline.stream import Batch, event_lines, follow
+from topicloom.pipeline.stream import Batch, _folders, event_lines, follow
 from topicloom.workloads import churn_trace
 
 INTEREST = synthetic(24, 12, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=6, seed=5)
@@ -140,8 +141,8 @@ with spark_session(SparkOptions("local[1]", driver_memory="512m"), "killed") as 
 """
 
 
-# In the middle of the second batch; again before its changes are written; and once more when all is written.
-KILLS = (("append", 7), ("write", 1), ("done", 1))
+# In the middle of the second batch; thoroughly, again before its changes are written and once more when all is written.
+KILLS = (("append", 7), *((("write", 1), ("done", 1)) if THOROUGH else ()))
 
 
 def test_a_killed_stream_goes_on(spark: SparkSession, tmp_path: Path) -> None:
@@ -184,6 +185,16 @@ def test_state_and_checkpoint_that_do_not_agree(spark: SparkSession, tmp_path: P
     shutil.copytree(tmp_path / "new", state)
     follow_once(spark, tmp_path)
     assert (tmp_path / "out" / "overlay.parquet").read_bytes() == undisturbed(tmp_path, EVENTS[:30])[0]
+
+
+def test_output_of_a_run_that_ended_before_its_first_batch(tmp_path: Path) -> None:
+    state, out = tmp_path / "state", tmp_path / "out"
+    for _ in range(2):
+        with _folders(state, out):
+            assert sorted(path.name for path in out.iterdir()) == ["changes", "refused"]
+    (out / "changes" / "batch-00000000.parquet").write_text("of another state")
+    with pytest.raises(InputError, match="is not empty"), _folders(state, out):
+        pass
 
 
 def test_folders(spark: SparkSession, tmp_path: Path) -> None:

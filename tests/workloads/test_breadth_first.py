@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from effort import times
 from topicloom.model import InputError, Interest
 from topicloom.workloads.breadth_first import breadth_first, reversed_relations
 
@@ -41,7 +42,7 @@ def by_a_queue(relations: set[tuple[str, str]], users: int, seeds: int, seed: in
     return set(met)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(times(20)))
 def test_equals_its_twin(seed: int) -> None:
     interest = social(seed)
     users = 5 + seed

@@ -2,6 +2,7 @@
 
 - `planning`: the fleet file, a tree for each topic, the plan and its file; what changes between two plans, and why
   something is in one.
+- `changes`: from one plan to another, step by step.
 - `targets`: configurations for Mosquitto and RabbitMQ.
 - `linting`: what is wrong with bridges as people wrote them.
 - `existing`: the links that configurations already make.

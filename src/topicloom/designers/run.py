@@ -65,10 +65,15 @@ def design(
     it, which raises `Stopped` here. `constraints` say which links may be built; they are never broken, so topics may be
     left in pieces. With `prices` links are chosen by what they merge for their price, with `rates` by their messages.
     """
-    if isinstance(interest, (str, PathLike)):
-        interest = Interest.read(interest)
     return run(
-        interest, algorithm, seed=seed, watch=watch, constraints=constraints, prices=prices, rates=rates, **parameters
+        Interest.given(interest),
+        algorithm,
+        seed=seed,
+        watch=watch,
+        constraints=constraints,
+        prices=prices,
+        rates=rates,
+        **parameters,
     ).overlay
 
 

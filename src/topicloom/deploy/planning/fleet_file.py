@@ -19,6 +19,7 @@ from topicloom.deploy.planning.delivery import Delivery, delivery_from
 from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
 from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
+from topicloom.files.limits import FLEET_BYTES, read_limited
 from topicloom.model.constraints import Constraints, NodeRule
 
 if sys.version_info >= (3, 11):
@@ -88,10 +89,11 @@ class Fleet:
     def read(cls, path: Path) -> Fleet:
         """From a TOML file."""
         try:
-            parsed = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-            raise InputError(f"{path}: cannot be read ({reason})") from None
+            parsed = tomllib.loads(read_limited(path, FLEET_BYTES).decode())
+        except InputError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
         return cls.from_tables(parsed, str(path))
 
     @classmethod
@@ -232,8 +234,8 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
         raise InputError(f"{where}: has no host; give its name or address")
     host = given["host"]
     if not isinstance(host, str) or not _HOST.fullmatch(host):
-        # A URL may hold a login.
-        shown = "" if "@" in str(host) else f" {_shown(host)}"
+        # A URL may hold a login, and so may anything else that is no text.
+        shown = f" {_shown(host)}" if isinstance(host, str) and "@" not in host else ""
         raise InputError(f"{where}: host{shown} is no name or address of a machine")
     tls = _tls(given.get("tls"), where)
     port = given.get("port")
@@ -257,7 +259,9 @@ def _tls(given: Any, where: str) -> Tls | None:
     if given is None or isinstance(given, bool):
         return Tls() if given else None
     where = f"{where}: tls"
-    _known(_table(given, where), _TLS_KEYS, where)
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} must be true, false or a table with {', '.join(_TLS_KEYS)}")
+    _known(given, _TLS_KEYS, where)
     for key, value in given.items():
         if not is_line(value):
             raise InputError(f"{where}: {key} must be {LINE}, not {_shown(value)}")

@@ -7,17 +7,20 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from topicloom._version import __version__
 from topicloom.deploy.planning.broker_names import quoted, require_filters, require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
-from topicloom.deploy.planning.routes import Routes, route, route_by_price
+from topicloom.deploy.planning.routes import Routes, possible_routes, route, route_by_price
 from topicloom.errors import InputError
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
 from topicloom.model.rates import Rates
+from topicloom.model.roles import Roles
 
 # By target, without and with TLS.
 _PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671), "nats": (7422, 7422)}
@@ -60,7 +63,7 @@ def make_plan(
     else:
         trees = route_by_price(interest, overlay, prices, rates)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
-    used = sorted({(min(ends), max(ends)) for one in routes for ends in one.links})
+    used = _used(trees)
     circle = circle_problem(target, used)
     if circle is not None:
         raise InputError(f"the overlay: {circle}")
@@ -71,6 +74,19 @@ def make_plan(
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
+
+
+def preview_plan(overlay: Overlay) -> Plan:
+    """What a plan of an overlay would be, of a fleet of which nothing is known but names: to look at, not to apply.
+
+    Relays are taken where they are needed; topics that remain in pieces have no route.
+    """
+    trees, pieces = possible_routes(overlay)
+    unknown = Fleet({})
+    routes = tuple(_route(trees, unknown, int(topic)) for topic in np.flatnonzero(pieces == 1))
+    links = tuple(sorted({(min(ends), max(ends)) for one in routes for ends in one.links}))
+    brokers = tuple(Broker(name, name) for name in overlay.interest.node_names)
+    return Plan(TARGETS[0], brokers, links, routes)
 
 
 def _require_carried(interest: Interest, target: str) -> None:
@@ -87,27 +103,50 @@ def with_port(broker: Broker, target: str) -> Broker:
     return broker if broker.port else replace(broker, port=_PORTS[target][broker.tls is not None])
 
 
+def _used(trees: Routes) -> list[Pair]:
+    """The links that some topic goes over, in the order of their names, which is that of ids."""
+    nodes = trees.interest.node_names
+    ends = np.sort(np.stack([trees.upper, trees.lower]).astype(np.int64), axis=0)
+    first, second = np.divmod(np.unique(ends[0] * len(nodes) + ends[1]), len(nodes))
+    return [(nodes[one], nodes[other]) for one, other in zip(first.tolist(), second.tolist(), strict=True)]
+
+
 def _route(trees: Routes, fleet: Fleet, topic: int) -> Route:
-    interest = trees.interest
-    nodes, name = interest.node_names, interest.topic_names[topic]
-    ids = trees.links_of(topic).tolist()
-    relays = sorted({node for link in ids for node in link}.difference(interest.nodes_of(topic).tolist()))
-    wants, publishes = ({nodes[node]: names for node, names in side.items()} for side in interest.patterns_of(topic))
-    roles = interest.roles
-    patterns = {pattern for side in (wants, publishes) for names in side.values() for pattern in names}
-    qos = [fleet.topic_qos[pattern] for pattern in {name, *patterns} & fleet.topic_qos.keys()]
-    plain = wants == publishes and patterns == {name} and (roles is None or roles.protocol is None)
-    return Route(
+    interest, roles = trees.interest, trees.interest.roles
+    names, name = interest.node_names, interest.topic_names[topic]
+    members = interest.nodes_of(topic).tolist()
+    upper, lower = trees.links_of(topic).T.tolist()
+    # A tree with one link fewer than members has no others.
+    relays = sorted({*upper, *lower}.difference(members)) if len(upper) >= len(members) else []
+    route = Route(
         topic=name,
+        qos=fleet.topic_qos.get(name, fleet.qos),
+        root=names[trees.root[topic]],
+        subscribers=_taken(names, members),
+        relays=_taken(names, relays),
+        links=tuple(zip(_taken(names, upper), _taken(names, lower), strict=True)),
+    )
+    return route if roles is None else _with_roles(route, roles, names, topic, fleet)
+
+
+def _with_roles(route: Route, roles: Roles, nodes: tuple[str, ...], topic: int, fleet: Fleet) -> Route:
+    """A route that says who wants and who publishes what, where not all do the same."""
+    wants, publishes = ({nodes[node]: names for node, names in side.items()} for side in roles.of(topic))
+    patterns = {pattern for side in (wants, publishes) for names in side.values() for pattern in names}
+    qos = [fleet.topic_qos[pattern] for pattern in {route.topic, *patterns} & fleet.topic_qos.keys()]
+    plain = wants == publishes and patterns == {route.topic} and roles.protocol is None
+    return replace(
+        route,
         qos=max(qos, default=fleet.qos),
-        root=nodes[trees.root[topic]],
         subscribers=tuple(sorted(wants)),
-        relays=tuple(nodes[node] for node in relays),
-        links=tuple((nodes[upper], nodes[lower]) for upper, lower in ids),
         wants=None if plain else wants,
         publishes=None if plain else publishes,
-        filters=None if roles is None or roles.protocol is None else roles.protocol.name,
+        filters=None if roles.protocol is None else roles.protocol.name,
     )
+
+
+def _taken(names: tuple[str, ...], ids: list[int]) -> tuple[str, ...]:
+    return tuple(map(names.__getitem__, ids))
 
 
 def _opened(brokers: Mapping[str, Broker], link: Pair, where: str, target: str) -> Pair:

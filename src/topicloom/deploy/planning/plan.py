@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -72,6 +73,20 @@ class Route:
         if self.wants is None and self.publishes is None:
             return {pair: (self.topic,) for link in self.links for pair in (link, link[::-1])}
         return directed_flows(self.links, *self.sides, self.protocol)
+
+    @cached_property
+    def _whole_line(self) -> tuple[Line]:
+        return (Line(self.topic, "both", self.qos),)
+
+    def lines_over(self, link: Pair) -> Iterable[Line]:
+        """What one of its links, as (who opens it, who accepts it), carries."""
+        if self.wants is None and self.publishes is None:
+            return self._whole_line
+        out, back = set(self.flows[link]), set(self.flows[link[::-1]])
+        return (
+            Line(pattern, "both" if pattern in out & back else "out" if pattern in out else "in", self.qos)
+            for pattern in out | back
+        )
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -152,15 +167,15 @@ class Plan:
         """For every link, as (who opens it, who accepts it), the routes that it carries."""
         carried: dict[Pair, list[Route]] = {link: [] for link in self.links}
         for route in self.routes:
-            for upper, lower in route.links:
-                carried[(upper, lower) if (upper, lower) in carried else (lower, upper)].append(route)
+            for link in route.links:
+                carried[link if link in carried else link[::-1]].append(route)
         return {link: tuple(routes) for link, routes in carried.items()}
 
     @cached_property
     def lines_of_link(self) -> Mapping[Pair, tuple[Line, ...]]:
         """For every link, as (who opens it, who accepts it), what it carries, in the order of the patterns."""
         return {
-            link: tuple(sorted(line for route in routes for line in _lines(route, link)))
+            link: tuple(sorted(chain.from_iterable(route.lines_over(link) for route in routes)))
             for link, routes in self.routes_of_link.items()
         }
 
@@ -172,12 +187,6 @@ class Plan:
             for name in link:
                 found[name].append(link)
         return {name: tuple(links) for name, links in found.items()}
-
-
-def _lines(route: Route, link: Pair) -> Iterator[Line]:
-    out, back = set(route.flows[link]), set(route.flows[link[::-1]])
-    for pattern in out | back:
-        yield Line(pattern, "both" if pattern in out & back else "out" if pattern in out else "in", route.qos)
 
 
 def circle_problem(target: str, links: Iterable[Pair]) -> str | None:
