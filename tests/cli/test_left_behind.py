@@ -71,7 +71,7 @@ def test_what_a_killed_run_left_is_cleared_and_what_a_living_one_has_is_not(tmp_
 
 
 def test_nothing_stays_after_success_and_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporary.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with temporary_file(tmp_path / ("ö" * 120)) as file, temporary_folder(tmp_path / "a") as folder:
         assert file.exists()
         (folder / "more").mkdir()
