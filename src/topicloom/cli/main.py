@@ -26,7 +26,7 @@ from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
 from topicloom.cli.designs import bound, compare, design, designers, generate, improve, measure
-from topicloom.cli.results import report, reproduce
+from topicloom.cli.results import explore, report, reproduce
 from topicloom.cli.shared import output, progress
 from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
 from topicloom.cli.sources import collect, events, import_links
@@ -120,7 +120,7 @@ add_commands(
     {"ingest": ingest, "sample": sample, "profile": profile, "evaluate": evaluate, "sweep": sweep},
 )
 app.add_typer(content.app, name="content", rich_help_panel="Plan by content")
-add_commands(app, "Look at results", {"report": report, "reproduce": reproduce})
+add_commands(app, "Look at results", {"explore": explore, "report": report, "reproduce": reproduce})
 add_commands(app, ABOUT, {"version": version_command})
 
 

@@ -33,7 +33,7 @@ _READABLE = "Parquet (.parquet), CSV (.csv, .csv.gz) or TSV (.tsv, .tsv.gz)"
 def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
     """The named columns of a Parquet, CSV or TSV file; those in `optional` only where they exist."""
     file = Path(path)
-    if os.fspath(path) == STANDARD_INPUT or file.is_fifo() or file.is_char_device():
+    if os.fspath(path) == STANDARD_INPUT or file.is_fifo() or file.is_char_device() or _is_open(file):
         with _spooled(file) as spool:
             return read_table(spool, columns, optional)
     if file.is_dir():
@@ -47,6 +47,11 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: S
         if delimiter:
             return _read_delimited(file, delimiter, columns, optional)
         return _read_parquet(file, columns, optional)
+
+
+def _is_open(file: Path) -> bool:
+    """Whether it names what a process has opened, such as /dev/stdin, whose name says nothing of its kind."""
+    return str(file.parent) in ("/dev", "/dev/fd", "/proc/self/fd") and file.exists()
 
 
 @contextmanager

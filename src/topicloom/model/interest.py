@@ -205,6 +205,15 @@ class Interest:
         )
 
     @classmethod
+    def given(cls, interest: Interest | str | os.PathLike[str]) -> Interest:
+        """An interest as functions take it: itself, or the file or folder that it is in."""
+        if isinstance(interest, Interest):
+            return interest
+        if isinstance(interest, (str, os.PathLike)):
+            return cls.read(interest)
+        raise InputError(f"{interest!r} is no interest; give one, or the file or folder that it is in")
+
+    @classmethod
     def _from_folder(cls, read: FolderRows, filters: str | None, where: str) -> Interest:
         if read.filters is not None and filters not in (None, read.filters):
             raise InputError(f"its topics are filters of {read.filters}, not of {filters}", "filters", file=where)
@@ -252,12 +261,12 @@ class Interest:
 
     def topics_of(self, node: int | str) -> Ids:
         """Ids of the topics that a node, given by id or name, wants; rising."""
-        node = _id_of(node, self.node_ids, "node") if isinstance(node, str) else node
+        node = _id_of(node, self.node_ids, "node")
         return self.node_topics[self.node_start[node] : self.node_start[node + 1]]
 
     def nodes_of(self, topic: int | str) -> Ids:
         """Ids of the nodes that want a topic, given by id or name; rising."""
-        topic = _id_of(topic, self.topic_ids, "topic") if isinstance(topic, str) else topic
+        topic = _id_of(topic, self.topic_ids, "topic")
         return self.topic_nodes[self.topic_start[topic] : self.topic_start[topic + 1]]
 
     @cached_property
@@ -335,10 +344,13 @@ def _require_filters(protocol: str, names: tuple[str, ...], topics: npt.NDArray[
             raise InputError(str(error), file=where, row=row) from None
 
 
-def _id_of(name: str, ids: Mapping[str, int], kind: str) -> int:
-    if name not in ids:
-        raise InputError(f"there is no {kind} '{name}' in these subscriptions")
-    return ids[name]
+def _id_of(given: int | str, ids: Mapping[str, int], kind: str) -> int:
+    """The id of what is given by its name or by its id."""
+    if isinstance(given, str) and given in ids:
+        return ids[given]
+    if isinstance(given, str) or not 0 <= given < len(ids):
+        raise InputError(f"there is no {kind} {given!r} in these subscriptions")
+    return given
 
 
 def _starts(rows: npt.NDArray[np.integer], count: int) -> Starts:

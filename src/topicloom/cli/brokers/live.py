@@ -62,8 +62,9 @@ def command(
 ) -> None:
     """Prove a plan with real brokers on this machine.
 
-    Starts a Mosquitto for every broker, publishes numbered messages everywhere and counts what arrives: status 0
-    where all arrived once, 1 where any was lost, doubled or unwanted. Leaves no process and no file behind.
+    Starts a Mosquitto, NATS or RabbitMQ for every broker, publishes numbered messages everywhere and counts what
+    arrives: status 0 where all arrived once, 1 where any was lost, doubled or unwanted. Leaves no process and no file
+    behind.
     """
     from topicloom.deploy import read_plan
     from topicloom.deploy.proof.live import LiveWatch, prove

@@ -29,12 +29,14 @@ else:
 
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 
+_VHOST_BYTES = 255
+
 # How much of a wrong value is shown.
 _SHOWN = 80
 
 _LINK_KEYS = ("max_links", "region")
-_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", *_LINK_KEYS)
-_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", *_LINK_KEYS, "qos")
+_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS)
+_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS, "qos")
 _PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
 # How brokers are asked who subscribes, and how files get to them, which plans do not hold.
@@ -55,7 +57,7 @@ class Tls:
 class Broker:
     """Where a broker is. One that accepts no connections, behind a firewall for instance, opens them itself.
 
-    A port of None is the usual one of the target.
+    A port of None is the usual one of the target. `vhost` is the virtual host of its topics, where it is a RabbitMQ.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Broker:
     tls: Tls | None = None
     credentials: Credentials | None = None
     accepts: bool = True
+    vhost: str | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,8 @@ def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str
     """How brokers are asked who subscribes."""
     found = {}
     for name, common, own, place in _ways(_SOURCE, defaults, brokers, where):
-        source = source_from(common, own, name, brokers[name], place)
+        table = brokers[name] if isinstance(brokers[name], Mapping) else {}
+        source = source_from(common, own, name, {**defaults, **table}, place)
         if source is not None:
             found[name] = source
     return MappingProxyType(found)
@@ -238,7 +242,10 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535):
         raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {_shown(port)}")
     credentials = read_credentials(given.get("credentials"), f"{where}: credentials")
-    return Broker(name, host, port, tls, credentials, _accepts(given, where))
+    vhost = given.get("vhost")
+    if vhost is not None and (not is_line(vhost) or len(vhost.encode()) > _VHOST_BYTES):
+        raise InputError(f"{where}: vhost must be {LINE}, of at most {_VHOST_BYTES} bytes, not {_shown(vhost)}")
+    return Broker(name, host, port, tls, credentials, _accepts(given, where), vhost)
 
 
 def _accepts(given: Mapping[str, Any], where: str) -> bool:

@@ -99,6 +99,8 @@ def _lines(values: Iterable[Any]) -> str:
 
 def _broker_table(broker: Broker) -> dict[str, Any]:
     table: dict[str, Any] = {"name": broker.name, "host": broker.host, "port": broker.port, "accepts": broker.accepts}
+    if broker.vhost is not None:
+        table["vhost"] = broker.vhost
     for key in ("tls", "credentials"):
         value = getattr(broker, key)
         if value is not None:

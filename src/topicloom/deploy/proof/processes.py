@@ -130,6 +130,10 @@ class Processes:
         main.write_text(text, encoding="utf-8")
         return [self._program, "-c", str(main)]
 
+    def let_go(self, name: str) -> None:
+        """Make ready to start a broker with another configuration."""
+        self.stop(name)
+
     def stop(self, name: str) -> None:
         """End a broker."""
         process = self._running.pop(name)
