@@ -17,6 +17,7 @@
 - `content`: assignment algorithms on generated content-based networks, and how time grows with the users.
 - `content_findings`: the Content paper's figures 9 and 10 and its claims, on our networks; run it by itself with
   `python -m benchmarks.content_findings`, as it takes a quarter of an hour.
+- `short_forms`, `check`: a short form of each as ratios, against those of `baseline.json`: `./dev bench --check`.
 - `memory`: the memory that a benchmark takes with all processes that it starts.
 
 Everything is compiled before it is timed. Machines are noisy: each table is one run, and what counts in it are

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from benchmarks import (
     backbone,
     bounds,
     brokers,
+    check,
     churn,
     content,
     designs,
@@ -20,6 +22,7 @@ from benchmarks import (
     long_run,
     measures,
     real_data,
+    short_forms,
 )
 from topicloom.designers import DESIGNERS, find_designer
 
@@ -62,7 +65,13 @@ def main() -> None:
             f"--{name}", type=int, default=default, help=f"{text}; 0 to leave it out (default: %(default)s)"
         )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
+    parser.add_argument(
+        "--check", action="store_true", help="in five minutes: has any ratio grown by more than a quarter?"
+    )
+    parser.add_argument("--renew", action="store_true", help="with --check: make the ratios of this run the baseline")
     given = parser.parse_args()
+    if given.renew and not given.check:
+        parser.error("--renew goes with --check")
     sizes = tuple(int(size) for size in given.sizes.split(","))
     rows = tuple(int(size) for size in given.rows.split(","))
     designers = tuple(find_designer(name).name for name in given.designers.split(","))
@@ -83,6 +92,9 @@ def main() -> None:
     unknown = [part for part in given.parts if part not in PARTS]
     if unknown:
         parser.error(f"unknown part {unknown[0]!r}; known are {', '.join(PARTS)}")
+    if given.check:
+        short = {part: ratios for part, ratios in short_forms.PARTS.items() if not given.parts or part in given.parts}
+        sys.exit(not check.check(console, short, renew=given.renew))
     results = {part: run() for part, run in parts.items() if not given.parts or part in given.parts}
     if given.json:
         Path(given.json).write_text(json.dumps(results, indent=1) + "\n")

@@ -37,7 +37,8 @@ def main(what: str, **arguments: Any) -> dict[str, Any]:
     return _routed(**arguments) if what == "routes" else _proven(**arguments)
 
 
-def _fleet(interest: Interest) -> Fleet:
+def fleet_of(interest: Interest) -> Fleet:
+    """A fleet with a broker for every node."""
     return Fleet.from_tables({"brokers": {name: {"host": f"{name}.example.net"} for name in interest.node_names}})
 
 
@@ -57,7 +58,7 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
         measure(interest, overlay, diameters=False)
         yardstick.append(time.perf_counter() - began)
     began = time.perf_counter()
-    plan = make_plan(interest, overlay, _fleet(interest), relays=True)
+    plan = make_plan(interest, overlay, fleet_of(interest), relays=True)
     planned = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "plan.json"
@@ -66,7 +67,7 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
         read_plan(file)
         read = time.perf_counter()
         size = file.stat().st_size
-    other = make_plan(interest, run(interest, "ring-per-topic").overlay, _fleet(interest))
+    other = make_plan(interest, run(interest, "ring-per-topic").overlay, fleet_of(interest))
     started = time.perf_counter()
     compare_plans(plan, other)
     compared = time.perf_counter() - started
@@ -84,7 +85,7 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
 
 def _proven(brokers: int, topics: int, messages: int) -> dict[str, Any]:
     interest = synthetic(brokers, topics, popularity="uniform", sizes="fixed", min_topics=20, seed=4)
-    plan = make_plan(interest, run(interest, "gm").overlay, _fleet(interest))
+    plan = make_plan(interest, run(interest, "gm").overlay, fleet_of(interest))
     proof = prove(plan, messages=messages)
     counts = proof.counts
     return {

@@ -35,8 +35,7 @@ def main(popularity: str, nodes: int, designer: str) -> dict[str, Any]:
     floor = floor_seconds(interest)
     if designer == "textbook":
         return {"seconds": textbook_seconds(interest), "floor": floor}
-    # Negative budgets are multiples of the nodes.
-    parameters = {name: -value * nodes if value < 0 else value for name, value in PARAMETERS.get(designer, {}).items()}
+    parameters = budget(designer, nodes)
     runs = [run(interest, designer, **parameters)]
     while len(runs) < 3 and sum(one.seconds for one in runs) < 5:
         runs.append(run(interest, designer, **parameters))
@@ -45,6 +44,11 @@ def main(popularity: str, nodes: int, designer: str) -> dict[str, Any]:
         "floor": min(floor, floor_seconds(interest)),
         "links": len(runs[0].overlay),
     }
+
+
+def budget(designer: str, nodes: int) -> dict[str, int]:
+    """Its parameters for so many nodes; negative ones are multiples of these."""
+    return {name: -value * nodes if value < 0 else value for name, value in PARAMETERS.get(designer, {}).items()}
 
 
 def report(console: Console, sizes: tuple[int, ...], designers: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -37,6 +37,9 @@ def main(events: int) -> dict[str, Any]:
             if number % _TURN_EVENTS == 0:
                 decisions.tidy(_TIDY_CHANGES)
             highest = max(highest, decisions.maintainer.max_degree)
+        quiet = 0
+        while decisions.tidy(_TIDY_CHANGES):
+            quiet += 1
         seconds = time.perf_counter() - began
         overlay = decisions.overlay()
         decisions.close()
@@ -49,6 +52,7 @@ def main(events: int) -> dict[str, Any]:
         "max degree": int(overlay.degrees.max()),
         "fresh max degree": int(fresh.degrees.max()),
         "highest on the way": highest,
+        "quiet turns in the end": quiet,
         "seconds": seconds,
     }
 

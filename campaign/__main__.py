@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import tempfile
 import time
-from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 from campaign.ledger import Ledger
+from campaign.turns import PARTS, counted_turn, take_turn
 
-# How many of each part one turn tries: some minutes altogether.
-_FUZZED, _FUZZED_ON_SPARK, _KILLS, _FAULTS, _EXECUTORS, _HOURS = 4000, 10, 20, 6, 1, 200
-PARTS = ("fuzz", "fuzz-spark", "kills", "faults", "executors", "simulation")
+_PATIENCE_SECONDS = 3600
 
 
 def main() -> None:
@@ -25,36 +25,33 @@ def main() -> None:
     parser.add_argument("--counts", type=Path, metavar="FILE", help="add to the counts that this file has")
     given = parser.parse_args()
     os.environ.pop("COLUMNS", None)
-    ledger = Ledger(given.counts)
     parts = given.part or list(PARTS)
     if given.only is not None:
-        _again(ledger, parts[0], given.seed, given.only)
+        _again(Ledger(), parts[0], given.seed, given.only)
         return
     ends = time.monotonic() + 60 * given.minutes
     seed = given.seed
-    while time.monotonic() < ends:
-        for part in parts:
-            if time.monotonic() < ends:
-                _turns()[part](ledger, seed)
-        seed += 1_000_003
-    ledger.report()
+    with tempfile.TemporaryDirectory(prefix="topicloom-campaign-") as folder:
+        counts = given.counts or Path(folder, "counts.json")
+        while time.monotonic() < ends:
+            for part in parts:
+                if time.monotonic() < ends:
+                    _in_a_process(part, counts, seed)
+            seed += 1_000_003
+        Ledger(counts).report()
 
 
-def _turns() -> dict[str, Callable[[Ledger, int], None]]:
-    from campaign.executors import lose_executors
-    from campaign.faults import suffer
-    from campaign.fuzzing import fuzz
-    from campaign.killing import kill_and_go_on
-    from campaign.simulation import simulate
-
-    return {
-        "fuzz": lambda ledger, seed: fuzz(ledger, seed, _FUZZED),
-        "fuzz-spark": lambda ledger, seed: fuzz(ledger, seed, _FUZZED_ON_SPARK, spark=True),
-        "kills": lambda ledger, seed: kill_and_go_on(ledger, seed, _KILLS),
-        "faults": lambda ledger, seed: suffer(ledger, seed, _FAULTS),
-        "executors": lambda ledger, seed: lose_executors(ledger, seed, _EXECUTORS),
-        "simulation": lambda ledger, seed: simulate(ledger, seed, _HOURS),
-    }
+def _in_a_process(part: str, counts: Path, seed: int) -> None:
+    """Take a turn in a new process, so that one that hangs or dies ends nothing else."""
+    turn = get_context("spawn").Process(target=counted_turn, args=(part, counts, seed))
+    turn.start()
+    turn.join(_PATIENCE_SECONDS)
+    if turn.is_alive():
+        print(f"FAILED {part}: hung for {_PATIENCE_SECONDS} seconds\n  again: --part {part} --seed {seed}", flush=True)
+        turn.kill()
+        turn.join()
+    elif turn.exitcode != 0:
+        print(f"FAILED {part}: ended with {turn.exitcode}\n  again: --part {part} --seed {seed}", flush=True)
 
 
 def _again(ledger: Ledger, part: str, seed: int, number: int) -> None:
@@ -63,7 +60,7 @@ def _again(ledger: Ledger, part: str, seed: int, number: int) -> None:
     if part.startswith("fuzz"):
         fuzz_one(ledger, seed, number, spark=part == "fuzz-spark", keep=Path("campaign-again"))
     else:
-        _turns()[part](ledger, seed)
+        take_turn(part, ledger, seed)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ class Forked:
         except BaseException:
             traceback.print_exc()
         finally:
+            sys.stderr.flush()
             os._exit(status)
 
     def wait(self) -> Ended:

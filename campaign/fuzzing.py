@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import shutil
 import tempfile
 import warnings
@@ -26,14 +25,11 @@ _OUT = "out"
 # How many inputs are made from one set of valid files, and how many of a thousand are run in a process of their own.
 _FROM_ONE = 400
 _OUTSIDE = 1
-# What asks for more addresses than that ends as it would on a small machine.
-_MEMORY = 6 << 30
 
 
 def fuzz(ledger: Ledger, seed: int, inputs: int, *, spark: bool = False, outside: bool = True) -> None:
     """Try so many inputs; the same seed gives the same ones."""
     warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     what = "fuzzed inputs on Spark" if spark else "fuzzed inputs"
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-", dir=_memory()) as base:
         valid, work = Path(base, "valid"), Path(base, "work")

@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -50,7 +51,7 @@ sweep sweep.toml --out out/g
 """.strip().splitlines()
 # What tells of times, or of what there was to do, and so differs.
 _APART = ("fleet.log", "decisions.log", "lock", "checkpoint", "maintained.json", "index.html")
-_TIMES = ("seconds", "upkeep_seconds", "designed_seconds", "peak_bytes")
+_TIMES = ("since", "seen", "seconds", "upkeep_seconds", "designed_seconds", "peak_bytes")
 
 
 def kill_and_go_on(ledger: Ledger, seed: int, kills: int, *, spark: bool = False) -> None:
@@ -78,7 +79,7 @@ def kill_and_go_on(ledger: Ledger, seed: int, kills: int, *, spark: bool = False
 
 
 def _undisturbed(valid: Path, work: Path, line: str, *, spark: bool) -> tuple[float, dict[str, bytes]]:
-    _prepare(valid, work)
+    prepare(valid, work)
     began = time.monotonic()
     ended = _run(line, work, spark=spark)
     if ended.status not in (0, 1):
@@ -90,7 +91,7 @@ def _killed(
     dice: random.Random, valid: Path, work: Path, line: str, seconds: float, wanted: dict[str, bytes], *, spark: bool
 ) -> str | None:
     """What is wrong after a run was killed, once or several times, and run again."""
-    _prepare(valid, work)
+    prepare(valid, work)
     old = {}
     if "--replace" in line or (line.split()[0] in ("design", "plan", "ingest") and dice.random() < 0.5):
         _run(line.replace("later", "subs"), work, spark=spark)
@@ -103,7 +104,7 @@ def _killed(
             process.send_signal(signal.SIGKILL)
             process.communicate()
         else:
-            forked = Forked(line.split(), work, work / "streams", _using(work / "tmp"))
+            forked = Forked(line.split(), work, work / "streams", using(work / "tmp"))
             time.sleep(wait)
             forked.kill()
         for name, content in contents(work).items():
@@ -128,20 +129,23 @@ def _killed(
 
 def _run(line: str, work: Path, *, spark: bool) -> Ended:
     if not spark:
-        return Forked(line.split(), work, work / "streams", _using(work / "tmp")).wait()
+        return Forked(line.split(), work, work / "streams", using(work / "tmp")).wait()
     process = start(line.split(), str(work), environment={"TMPDIR": str(work / "tmp")})
     out, err = process.communicate()
     return Ended(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-def _using(folder: Path) -> object:
+def using(folder: Path) -> Callable[[], None]:
+    """Called in a new process, lets it put temporary files there."""
+
     def use() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
     return use
 
 
-def _prepare(valid: Path, work: Path) -> None:
+def prepare(valid: Path, work: Path) -> None:
+    """Make a folder with all valid files, and with empty ones for what is written."""
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(valid, work)
     shutil.rmtree(work / "brokers")
@@ -172,8 +176,6 @@ def _timeless(path: Path) -> bytes:
             table = pyarrow.parquet.read_table(path)
         except (pa.ArrowException, OSError):
             return data
-        if path.parent.name == "c":
-            return str(table.to_pydict()).encode()  # its metadata tell of the files of logs
         times = [name for name in table.column_names if name in _TIMES]
         if times:
             return str(table.drop_columns(times).to_pydict()).encode()

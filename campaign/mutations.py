@@ -216,9 +216,11 @@ def _table(file: Path, dice: random.Random) -> None:
         if column is None:
             return
         table = table.set_column(place, name, column)
+    before = file.read_bytes()
     try:
         pyarrow.parquet.write_table(table, file)
     except (pa.ArrowException, OSError, ValueError):
+        file.write_bytes(before)
         _bytes(file, dice)
 
 

@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
+import topicloom
 from campaign.inside import Ended
 
 COMMAND = (sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())")
+_SOURCES = str(Path(topicloom.__file__).parents[1])
 _PATIENCE_SECONDS = 300
 
 
@@ -43,7 +46,7 @@ def start(
     stdout: int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     """Start a command in a folder, in a session of its own."""
-    variables = {**os.environ, **(environment or {})}
+    variables = {**os.environ, "PYTHONPATH": _SOURCES, **(environment or {})}
     return subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=folder,

@@ -31,6 +31,12 @@ def build(interest: Interest, seed: int = 0, **parameters: Any) -> Links:
     return links
 
 
+@pytest.fixture(params=[False, True], ids=["lists", "bits"])
+def _counting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to count what nodes would cover."""
+    monkeypatch.setattr(spidercast, "bits_pay", lambda interest: request.param)
+
+
 def pairs(links: Links) -> list[tuple[int, int]]:
     return list(zip(links.source.tolist(), links.target.tolist(), strict=True))
 
@@ -43,6 +49,7 @@ def neighbours(links: Links, nodes: int) -> list[set[int]]:
     return linked
 
 
+@pytest.mark.usefixtures("_counting")
 @given(seed=seeds, shape=shapes, greedy=times, random=times)
 def test_spidercast_equals_its_twin(seed: int, shape: str, greedy: int, random: int) -> None:
     interest = random_interest(seed, shape)
@@ -70,6 +77,7 @@ def test_link_by_link_nodes_go_on_until_they_are_full() -> None:
     assert len(links.source) > len(build(interest, max_degree=7, greedy=1, random=0).source)
 
 
+@pytest.mark.usefixtures("_counting")
 @given(seed=seeds, shape=shapes, greedy=times, random=times, max_degree=budgets)
 def test_spidercast_m_equals_its_twin(seed: int, shape: str, greedy: int, random: int, max_degree: int) -> None:
     interest = random_interest(seed, shape)

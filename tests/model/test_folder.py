@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def write(folder: Path, interest: Interest = INTEREST) -> Path:
     table = pa.table({"node_id": nodes, "topic_id": interest.node_topics}).take([4, 2, 0, 1, 3])
     for k, rows in enumerate((table.slice(0, 2), table.slice(2))):
         pyarrow.parquet.write_table(rows, folder / "subscriptions" / f"part-{k}.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"fingerprint": interest.fingerprint}))
     return folder
 
 
@@ -94,10 +96,12 @@ def test_a_spoilt_folder_is_refused(tmp_path: Path, spoil: Callable[[Path], obje
 
 def test_other_rows_than_it_was_written_with_are_refused(tmp_path: Path) -> None:
     folder = write(tmp_path / "in")
-    (folder / "manifest.json").write_text(f'{{"fingerprint": "{INTEREST.fingerprint}"}}')
     assert Interest.read(folder) == INTEREST
     replace("subscriptions", pa.table({"node_id": [0, 1], "topic_id": [0, 1]}))(folder)
     with pytest.raises(InputError, match="its subscriptions are not those it was written with"):
+        Interest.read(folder)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(InputError, match=r"has no manifest\.json; give a folder that `topicloom ingest` wrote"):
         Interest.read(folder)
 
 

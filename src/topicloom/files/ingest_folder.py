@@ -98,7 +98,7 @@ def read_manifest(folder: Path) -> IngestedManifest:
 class FolderRows(NamedTuple):
     """Names of the nodes and of the topics; ids of each subscription, its role where roles are known; the filters.
 
-    `fingerprint` is what the manifest says of the interest, where there is one.
+    `fingerprint` is what the manifest says of the interest.
     """
 
     node_names: tuple[str, ...]
@@ -107,7 +107,7 @@ class FolderRows(NamedTuple):
     topics: Column
     roles: pa.ChunkedArray | None
     filters: str | None
-    fingerprint: str | None
+    fingerprint: str
 
 
 def read_folder(folder: Path) -> FolderRows:
@@ -118,12 +118,9 @@ def read_folder(folder: Path) -> FolderRows:
     nodes = _ids(folder, table, "node_id", len(node_names))
     topics = _ids(folder, table, "topic_id", len(topic_names))
     roles = text_column(table, ROLE, str(folder / SUBSCRIPTIONS)) if ROLE in table.column_names else None
-    filters = fingerprint = None
-    if (folder / MANIFEST).exists():
-        manifest = read_manifest(folder)
-        _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
-        filters, fingerprint = manifest.options.filters, manifest.fingerprint
-    return FolderRows(node_names, topic_names, nodes, topics, roles, filters, fingerprint)
+    manifest = read_manifest(folder)
+    _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
+    return FolderRows(node_names, topic_names, nodes, topics, roles, manifest.options.filters, manifest.fingerprint)
 
 
 def require_all_rows(folder: Path, manifest: IngestedManifest) -> None:

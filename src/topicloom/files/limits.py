@@ -16,6 +16,7 @@ USERS, BROKERS, CHANNELS = 100_000_000, 20_000, 10_000_000
 # Prices between users and brokers, which are held as one table.
 ACCESS_PRICES = 2**31 - 1
 EVENTS = 100_000_000
+BOUND_ROUNDS = 100_000
 PLAN_BYTES = 1 << 30
 FLEET_BYTES = 64 << 20
 

@@ -222,7 +222,7 @@ class Interest:
         interest = cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters)
         # Roles and filters make other topics of the rows. The fingerprint is kept, and most who read need it anyway.
         plain = bits is None and filters is None
-        if plain and read.fingerprint is not None and read.fingerprint != interest.fingerprint:
+        if plain and read.fingerprint != interest.fingerprint:
             raise InputError("its subscriptions are not those it was written with; ingest the data again", file=where)
         return interest
 
