@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from explored import explorer_of
 
 from browser import Visitor
 from topicloom import design, measure
 from topicloom.explore.explorer import Explorer
+from topicloom.explore.static_page import write_static
 
 pytestmark = pytest.mark.browser
 
@@ -143,3 +147,67 @@ def test_dark_pages_have_light_text(browser: Visitor, address: str) -> None:
         assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
     finally:
         browser.page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize("view", ["trade-off", "time", "papers"])
+def test_views_are_silent_and_alone(browser: Visitor, address: str, view: str) -> None:
+    visit(browser, address + view, width=380)
+    if view == "trade-off":
+        browser.wait("[...document.querySelectorAll('.drawing')].length >= 3")
+        browser.wait("[...document.querySelectorAll('.drawing')].every(box => box.figure)")
+    assert browser.run("document.title") == "Topicloom"
+    assert browser.run("document.documentElement.scrollWidth") <= 380
+    require_quiet(browser, address)
+
+
+def test_a_point_is_loaded(browser: Visitor, address: str, explorer: Explorer) -> None:
+    visit(browser, address + "trade-off")
+    browser.page.click("text=minmax-oda")
+    browser.page.wait_for_selector(".network")
+    assert browser.run("document.querySelector('.choice select').selectedOptions[0].text").startswith("minmax-oda")
+    assert any(each.name == "minmax-oda" for each in explorer.collection.overlays)
+
+
+def test_time_goes_on(browser: Visitor, address: str) -> None:
+    visit(browser, address + "time")
+    browser.page.focus(".play input")
+    browser.page.keyboard.press("Home")
+    assert browser.page.inner_text(".moment").startswith("Event 1: leave of <script>")
+    browser.page.click(".play button")
+    browser.wait("document.querySelector('.moment').innerText.startsWith('Event 2')")
+    assert browser.run("topicloom.part(document.querySelector('.over-time').figure, 'now').location") == 2
+
+
+def test_a_claim_leads_to_its_data_and_nowhere_else(browser: Visitor, address: str) -> None:
+    visit(browser, address + "papers")
+    assert "✓ holds" in browser.page.inner_text("#fig-1")
+    for number in (1, 2):
+        browser.page.click(f"#fig-{number} summary")
+        browser.page.wait_for_selector(f"#fig-{number} details div")
+    assert "2 of 2 rows" in browser.page.inner_text("#fig-1 details")
+    assert "is no file of the reproduction" in browser.page.inner_text("#fig-2 details")
+    require_quiet(browser, address)
+
+
+def test_one_file_has_the_views_that_need_no_server(browser: Visitor, demo: Path, tmp_path: Path) -> None:
+    given = (demo / name for name in ("subs.parquet", "gm.parquet", "trace.parquet", "papers"))
+    write_static(explorer_of(*given), tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    browser.wait("[...document.querySelectorAll('.drawing')].every(box => box.figure)")
+    browser.page.locator("[name=find]").first.fill("t0")
+    browser.page.locator("[name=find]").first.press("Enter")
+    browser.wait("document.querySelector('.network').dataset.shown.startsWith('topic/')")
+    assert "Its tree has" in browser.page.locator(".answer").first.inner_text()
+    titles = browser.run("[...document.querySelectorAll('main section > h2')].map(h => h.innerText.split(':')[0])")
+    assert set(titles) >= {"Network", "Trade-off", "Time", "Paper"}
+    assert (browser.complaints, [url for url in browser.requests if not url.startswith("blob:")]) == ([], [])
+
+
+def test_a_notebook_shows_the_network(browser: Visitor, explorer: Explorer, tmp_path: Path) -> None:
+    shown = explorer.collection.overlay(0).seen.overlay.explore()._repr_html_()
+    (tmp_path / "cell.html").write_text(f"<!DOCTYPE html><meta charset='utf-8'><link rel='icon' href='data:,'>{shown}")
+    browser.open(tmp_path / "cell.html")
+    frame = browser.page.frames[1]
+    frame.wait_for_selector(".network .bk-Figure")
+    assert frame.evaluate("topicloom.part(document.querySelector('.drawing').figure, 'nodes').data.x.length") == 30
+    assert browser.complaints == []

@@ -124,11 +124,10 @@ def fuzzed(draw: random.Random, token: str) -> tuple[str, str, bytes | None]:
         "export",
         "data",
         "stop",
-        "load",
-        "report",
         "",
         "x",
     ]
+    names += ["load", "live"]
     keys = [
         "overlay",
         "part",

@@ -19,8 +19,8 @@ from topicloom.report.networks.overlay_drawing import Drawing, SeenOverlay, draw
 
 # A whole overlay, or groups within it and within each other, at last perhaps the nodes of a topic.
 _PART = re.compile(r"(?:group-\d{1,6}|topic-\d{1,9})(?:\.(?:group-\d{1,6}|topic-\d{1,9})){0,8}")
-# Beyond so many subscriptions diameters are not measured by themselves.
-_QUICKLY_MEASURED = 2_000_000
+# Beyond so many subscriptions diameters are left out, which would take longest.
+_QUICKLY_MEASURED = 250_000
 _FOUND = 12
 
 
@@ -68,7 +68,7 @@ def drawing_of(explorer: Explorer, number: int, part: str = "") -> Drawing:
 def measures_of(explorer: Explorer, number: int) -> Measures:
     """The measures of an overlay."""
     overlay = explorer.collection.overlay(number).seen.overlay
-    quick = overlay.interest.subscription_count * max(1, len(overlay)) ** 0.5 < 100 * _QUICKLY_MEASURED
+    quick = overlay.interest.subscription_count <= _QUICKLY_MEASURED
     return explorer.once(("measures", number), lambda: measure(overlay.interest, overlay, diameters=quick))
 
 

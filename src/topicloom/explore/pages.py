@@ -104,7 +104,7 @@ def page(explorer: Explorer, address: str, given: Arguments) -> str:
         served=True,
         policy="",
         title=explorer.title,
-        views=shown_views(explorer),
+        views=[*shown_views(explorer), {"name": "Report", "address": "report"}],
         view=view.name,
         choices=choices,
         choice_of=view.choice_of,

@@ -36,6 +36,8 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# The page of results has a policy of its own, which names its scripts.
+_OWN_POLICY = "frame-ancestors 'none'"
 # How long a request may take to arrive, and how long a question is waited for before it is asked after.
 _ARRIVING_SECONDS = 10
 _AT_ONCE_SECONDS = 0.4
@@ -102,7 +104,8 @@ def _live(explorer: Explorer, name: str, given: Given) -> Reply:
 
 
 def _report(explorer: Explorer, name: str, given: Given) -> Reply:
-    return Reply("text/html", page_html(explorer.collection.results).encode("utf-8", "replace"), policy="")
+    html = explorer.once("report", lambda: page_html(explorer.collection.results))
+    return Reply("text/html", html.encode("utf-8", "replace"), policy=_OWN_POLICY)
 
 
 def _result(explorer: Explorer, given: Given, kind: type[T]) -> T:
