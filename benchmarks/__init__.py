@@ -9,6 +9,7 @@
 - `ingest`: raw rows to the finished folder on Spark, against DuckDB with two threads.
 - `evaluate`: measuring an overlay of a million nodes on Spark.
 - `churn`: events of a living overlay against one low-oda build, and the findings of Shadows.
+- `long_run`: 10,000 events of a fleet under control, and how far it is from a fresh design then.
 - `brokers`: routing topics over large overlays, and proofs with real brokers, among them the next two.
 - `watched_fleet`: 30 brokers under control while things happen to them.
 - `apply_kills`: `apply` killed at random moments.

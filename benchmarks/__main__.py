@@ -19,13 +19,26 @@ from benchmarks import (
     designs,
     evaluate,
     ingest,
+    long_run,
     measures,
     real_data,
     short_forms,
 )
 from topicloom.designers import DESIGNERS, find_designer
 
-PARTS = ("designs", "backbone", "bounds", "measures", "real-data", "ingest", "evaluate", "churn", "brokers", "content")
+PARTS = (
+    "designs",
+    "backbone",
+    "bounds",
+    "measures",
+    "real-data",
+    "ingest",
+    "evaluate",
+    "churn",
+    "long-run",
+    "brokers",
+    "content",
+)
 
 
 def main() -> None:
@@ -72,6 +85,7 @@ def main() -> None:
         "ingest": lambda: ingest.report(console, rows),
         "evaluate": lambda: evaluate.report(console),
         "churn": lambda: churn.report(console),
+        "long-run": lambda: long_run.report(console),
         "brokers": lambda: brokers.report(console, given.messages, given.events, given.kills),
         "content": lambda: content.report(console, sizes),
     }

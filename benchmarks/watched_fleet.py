@@ -31,7 +31,9 @@ BROKERS, SITES, SENSORS = 30, 8, 4
 # Of 30 brokers so many at most are killed, and have left, at a time.
 _DOWN, _OUT = 4, 4
 _FLOWING_A_SECOND = 100
-_ROUND_SECONDS, _QUIET_SECONDS, _UP_SECONDS = 0.5, 5.0, 60.0
+# Rounds, each with so much more patience than the one before.
+_ROUNDS, _ROUND_SECONDS = 16, 0.5
+_QUIET_SECONDS, _UP_SECONDS = 10.0, 60.0
 _LATE_SECONDS = 0.3
 # What a broker of a site may want of it.
 _FILTERS = ("site{site}/#", "site{site}/+", "site{site}/s1", "site{site}/s2", "site{site}/s3")
@@ -72,10 +74,12 @@ class Traffic:
         self._flowing = [
             (source, message.name) for route in plan.routes for message in route.messages for source in message.sources
         ]
-        deadline = time.monotonic() + _UP_SECONDS
-        while not self._sent(plan, _ROUND_SECONDS).complete:
-            if time.monotonic() > deadline:
-                raise SystemExit("messages do not come through")
+        for round_ in range(1, _ROUNDS + 1):
+            tally = self._sent(plan, round_ * _ROUND_SECONDS)
+            if tally.complete:
+                break
+        else:
+            raise SystemExit(f"{tally.counts().lost} of {tally.counts().expected} messages do not come through")
         proven = time.perf_counter()
         tally = self._sent(plan, _QUIET_SECONDS)
         time.sleep(_LATE_SECONDS)

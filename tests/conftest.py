@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+from browser import Visitor, chromium
 from effort import times
 from machine import NOT_HERE, set_up
 
@@ -69,3 +70,10 @@ def spark() -> Iterator[SparkSession]:
 
     with spark_session(SparkOptions("local[2]", driver_memory="1g"), "tests") as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Visitor]:
+    """One window of Chromium for all tests of a process."""
+    with chromium() as visitor:
+        yield visitor

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from topicloom import InputError
 from topicloom.deploy.proof.processes import mosquitto_path
+from topicloom.deploy.proof.rabbitmq_fleet import rabbitmq_path
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
 )
-# Debian's own command wants to run as the user rabbitmq; this is what it calls.
-RABBITMQ = max(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server"), default=None)
 NATS = shutil.which("nats-server", path=f"{os.environ['PATH']}:/usr/sbin")
 
 
-def _mosquitto() -> str | None:
+def _installed(path: Callable[[], str]) -> str | None:
     try:
-        return mosquitto_path()
+        return path()
     except InputError:
         return None
 
@@ -34,8 +33,8 @@ def _mosquitto() -> str | None:
 _PARTS = {
     "spark": ("Spark", "java", shutil.which("java")),
     "browser": ("pages in a browser", "chromium", CHROMIUM),
-    "mosquitto": ("Mosquitto", "mosquitto", _mosquitto()),
-    "rabbitmq": ("RabbitMQ", "rabbitmq-server", RABBITMQ),
+    "mosquitto": ("Mosquitto", "mosquitto", _installed(mosquitto_path)),
+    "rabbitmq": ("RabbitMQ", "rabbitmq-server", _installed(rabbitmq_path)),
     "nats": ("NATS", "nats-server", NATS),
 }
 NOT_HERE = "not tested here: "

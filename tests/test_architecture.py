@@ -32,12 +32,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "control": {"files", "present", "model", "metrics", "designers", "churn", "deploy", "sources"},
 }
 # The upper floors may import everything below them.
-for upper in ("pipeline", "experiments", "report", "cli"):
+for upper in ("pipeline", "experiments", "report", "explore", "cli"):
     MAY_IMPORT[upper] = set(MAY_IMPORT)
 FOR_EVERYBODY = {"_version", "errors"}
 
 # Libraries that only these packages may import.
-ONLY_IN = {"pyspark": {"pipeline"}, "numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
+ONLY_IN = {"pyspark": {"pipeline"}, "numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}, "tornado": {"explore"}}
 
 NAMES = (
     *("gm", "minmax-oda", "low-oda", "gpa", "gpm", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
@@ -95,7 +95,7 @@ def test_nobody_imports_the_command_line() -> None:
 
 
 def test_importing_topicloom_is_light() -> None:
-    heavy = ("pyspark", "typer", "rich", "pandas", "networkx", "jinja2", "pydantic")
+    heavy = ("pyspark", "typer", "rich", "pandas", "networkx", "jinja2", "pydantic", "bokeh", "igraph", "tornado")
     code = f"import sys, topicloom; print([name for name in {heavy!r} if name in sys.modules])"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"

@@ -10,7 +10,7 @@ import pytest
 from topicloom.churn.journal import DamagedJournal
 from topicloom.churn.maintainer import EventRefused
 from topicloom.deploy.planning.routes import BrokenTopic, BrokenTopicsError
-from topicloom.errors import InputError
+from topicloom.errors import InputError, shortened
 
 
 def flag(parameter: str) -> str:
@@ -54,3 +54,16 @@ def test_errors_keep_their_fields_between_processes(error: InputError) -> None:
     assert type(again) is type(error)
     assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
     assert again.spelt(flag) == error.spelt(flag)
+
+
+def test_long_values_are_cut() -> None:
+    assert (
+        str(InputError(f"unknown '{'x' * 500}'; give 'a'", file="y" * 90))
+        == f"{'y' * 90}: unknown '{'x' * 80}…'; give 'a'"
+    )
+    assert (
+        str(InputError(f"{'9' * 5000} is too much, and {'z' * 100} is not"))
+        == f"{'9' * 80}… is too much, and {'z' * 100} is not"
+    )
+    assert str(InputError("host 'amqp://user:secret@oslo/x' is no name")) == "host 'amqp://…@oslo/x' is no name"
+    assert shortened(shortened(f"'{'x' * 500}'")) == shortened(f"'{'x' * 500}'")

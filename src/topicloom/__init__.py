@@ -27,6 +27,7 @@ Packages, from the ground up; each may import those before it, never those after
 - `pipeline`: all of it on Spark, for raw data, big data and many runs.
 - `experiments`: the papers' figures and tables, made again.
 - `report`: pages of results.
+- `explore`: the same in a browser, to point at and to ask.
 - `cli`: the command line.
 """
 
@@ -82,7 +83,7 @@ _HOMES = {
 }
 _PACKAGES = {
     *_HOMES.values(),
-    *("churn", "content", "control", "deploy", "experiments", "kernels", "pipeline", "report", "sources"),
+    *("churn", "content", "control", "deploy", "experiments", "explore", "kernels", "pipeline", "report", "sources"),
 }
 
 

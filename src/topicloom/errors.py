@@ -7,6 +7,24 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+# How much of a value a message shows.
+_SHOWN = 80
+_LONG = re.compile(rf"(?<!\w)(['\"])(?P<quoted>[^'\"]{{{_SHOWN + 2},}})\1|(?P<bare>[^\s/]{{300,}}|\d{{{_SHOWN + 2},}})")
+
+
+# A login in a URL.
+_LOGIN = re.compile(r"(?<=:/)(/?)[^\s/@'\"]+(?=@)")
+
+
+def shortened(message: str) -> str:
+    """The message without logins, and with what is in quotes, and any long number or word, cut where it is long."""
+    message = _LOGIN.sub(r"\1…", message)
+    return _LONG.sub(lambda found: _cut(found["quoted"], found[1]) if found[1] else _cut(found["bare"], ""), message)
+
+
+def _cut(value: str, quote: str) -> str:
+    return f"{quote}{value[:_SHOWN]}…{quote}"
+
 
 class InputError(ValueError):
     """What the user gave cannot be used; the message says what, where, and what would be right.
@@ -27,6 +45,7 @@ class InputError(ValueError):
         file: str | os.PathLike[str] | None = None,
         row: int | None = None,
     ) -> None:
+        problem = shortened(problem)
         where = "" if file is None else f"{os.fspath(file)}: "
         super().__init__(where + ("" if row is None else f"row {row}: ") + problem)
         self.problem = problem

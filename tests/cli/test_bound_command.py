@@ -62,7 +62,7 @@ def test_exact_says_what_it_proved(cli: Cli, subs: Path, tmp_path: Path) -> None
     ("arguments", "message"),
     [
         (["nosuch.parquet"], "topicloom: nosuch.parquet: no such file\n"),
-        (["SUBS", "--rounds", "-1"], "topicloom: --rounds must be 0 or more, not -1\n"),
+        (["SUBS", "--rounds", "-1"], "topicloom: --rounds must be from 0 to 100,000, not -1\n"),
     ],
 )
 def test_bad_input_is_one_line(cli: Cli, subs: Path, arguments: list[str], message: str) -> None:

@@ -102,6 +102,29 @@ def test_states_go_on_with_more_events(cli: Cli, fleet: Path) -> None:
     assert (fleet / "bit-by-bit.parquet").read_bytes() == (fleet / "at-once.parquet").read_bytes()
 
 
+def test_a_run_that_was_killed_before_its_last_snapshot_tells_all_again(
+    cli: Cli, fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace, state = fleet / "trace.parquet", fleet / "state"
+    options = ["--state", state, "--out", fleet / "mended.parquet", "--trace", trace]
+
+    class Killed(BaseException):
+        pass
+
+    def killed(_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("topicloom.churn.state.LivingState.checkpoint", killed)
+        with pytest.raises(Killed):
+            cli(*given(fleet), *options)
+    told = pyarrow.parquet.read_table(trace, columns=["event", "links"])
+    trace.unlink()
+    assert cli(*given(fleet), *options).status == 0
+    assert pyarrow.parquet.read_table(trace, columns=["event", "links"]) == told
+    assert told.num_rows == 60
+
+
 def test_events_that_cannot_have_happened(cli: Cli, fleet: Path) -> None:
     events = fleet / "events.jsonl"
     events.write_text(
@@ -143,7 +166,7 @@ def test_refusals(cli: Cli, fleet: Path) -> None:
     out = ["--out", fleet / "mended.parquet"]
     assert cli("design", fleet / "subs.parquet", "-a", "gpa", "--max-edges", 3, "-o", fleet / "few.parquet").status == 0
     for arguments, message in (
-        ([*given(fleet), *out, "--coverage", -1], "--coverage must be a whole number, 0 or more, not -1"),
+        ([*given(fleet), *out, "--coverage", -1], "--coverage must be a whole number from 0 to 1000, not -1"),
         ([*given(fleet), *out, "--rho", 0.5], "--rho must be a number, 1 or more, not 0.5"),
         (
             ["maintain", fleet / "subs.parquet", fleet / "few.parquet", fleet / "events.jsonl", *out],
@@ -157,6 +180,7 @@ def test_refusals(cli: Cli, fleet: Path) -> None:
             ["churn", fleet / "subs.parquet", "--rounds", 5, "--join-share", 2, "--out", fleet / "e"],
             "--join-share is 2",
         ),
+        (["churn", fleet / "subs.parquet", "--rounds", 5, "--seed", -1, "--out", fleet / "e"], "--seed is -1"),
     ):
         ended = cli(*arguments)
         assert (ended.status, ended.err.count("\n")) == (2, 1)

@@ -90,6 +90,7 @@ def test_a_design_is_found_checked_and_compiled_once(
     assert compiled.cache_info().misses == compilations
 
 
+@pytest.mark.spark
 def test_a_designer_of_another_package_is_like_ours(subscriptions: Path, tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     install_example(tmp_path / "site")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from topicloom import InputError, Interest, Overlay, compare, design
+from topicloom import InputError, Interest, Overlay, bound, compare, design, measure
 
 CSV = b"node,topic\na,x\nb,x\nb,y\nc,y\n"
 PAIRS = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")]
@@ -60,6 +60,25 @@ def test_names_and_paths_in_python(tmp_path: Path) -> None:
         interest.topics_of("berlin")
     with pytest.raises(InputError, match=r"^'gm' is no overlay; compare takes overlays, as `design` makes them$"):
         compare(interest, {"gm": "gm"})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match=r"^'gm' is no overlay; compare takes overlays, as `design` makes them$"):
+        compare(interest, ["gm"])  # type: ignore[list-item]
+    overlay.write(tmp_path / "overlay.parquet")
+    assert compare(tmp_path / "subs.parquet", overlay).measures == {"gm": measure(interest, overlay)}
+    assert measure(tmp_path / "subs.parquet", str(tmp_path / "overlay.parquet")) == measure(interest, overlay)
+    assert bound(tmp_path / "subs.parquet") == bound(interest)
+    for nowhere in (99, -1):
+        with pytest.raises(InputError, match=f"^there is no node {nowhere} in these subscriptions$"):
+            interest.topics_of(nowhere)
+    with pytest.raises(InputError, match=r"^3 is no interest; give one, or the file or folder that it is in$"):
+        measure(3, overlay)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^3 is no overlay; give one, as `design` makes it"):
+        measure(interest, 3)  # type: ignore[arg-type]
+
+
+def test_a_file_that_a_process_has_open_is_read(tmp_path: Path) -> None:
+    (tmp_path / "subs.csv").write_bytes(CSV)
+    with (tmp_path / "subs.csv").open() as opened:
+        assert Interest.read(f"/dev/fd/{opened.fileno()}") == Interest.read(tmp_path / "subs.csv")
 
 
 def test_configurations_are_written_again(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -119,7 +119,7 @@ def test_a_command_may_leave_a_broker_running(tmp_path: Path) -> None:
         ({"via": "folder"}, "has no path, which folder needs"),
         (
             {"via": "folder", "path": "p", "put": "x"},
-            "unknown key 'put' for folder; known are via, path, reload, owner, mode, seconds, check",
+            "unknown key 'put' for folder; known are via, path, reload, owner, mode, monitor, seconds, check",
         ),
         ({"via": "folder", "path": "{node}"}, "path: knows no {node}; known are {broker}, {host}, {port}"),
         ({"via": "command", "put": "scp x"}, "put: has no {file}, which stands for the file to put"),

@@ -52,6 +52,13 @@ def begun(folder: Path, rows: list[tuple[str, str, str]], **more: object) -> Dec
     return Decisions(folder, Constraints(), wanted, **more)  # type: ignore[arg-type]
 
 
+def test_a_filter_whose_publisher_is_gone_is_no_topic(tmp_path: Path) -> None:
+    rows = [("a", "s/#", "sub"), ("b", "s/1", "pub"), ("a", "x", "sub"), ("b", "x", "pub"), ("c", "x", "sub")]
+    decisions = begun(tmp_path, rows, filters="mqtt")
+    assert decisions.take(Event(1, "change", "b", (), ("s/1",), role="pub")) is None
+    assert decisions.interest.topic_names == ("x",)
+
+
 def roles_in(decisions: Decisions) -> dict[str, tuple[str, ...]]:
     """By topic who wants it, and who publishes it."""
     interest, found = decisions.interest, {}

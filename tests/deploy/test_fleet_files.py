@@ -89,7 +89,10 @@ TWO = '[brokers]\na = {host = "h", region = "eu"}\nb = {host = "i"}\n'
         ('[brokers.a]\nhost = "h"\nport = 65536', "broker 'a': port must be a whole number from 1 to 65535, not 65536"),
         ('[brokers.a]\nhost = "h"\nport = true', "broker 'a': port must be a whole number from 1 to 65535, not True"),
         ('[brokers.a]\nhost = "h"\naccepts = 1', "broker 'a': accepts must be true or false, not 1"),
-        ('[brokers.a]\nhost = "h"\ntls = "yes"', "broker 'a': tls must be a table, not 'yes'"),
+        (
+            '[brokers.a]\nhost = "h"\ntls = "yes"',
+            "broker 'a': tls must be true, false or a table with ca_file, cert_file, key_file",
+        ),
         (
             '[brokers.a]\nhost = "h"\ntls = { cert_file = "/c" }',
             "broker 'a': tls: cert_file and key_file go together; one is missing",

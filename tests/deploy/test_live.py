@@ -127,10 +127,6 @@ def test_what_cannot_be_proven() -> None:
         prove(plan, kill="z")
     with pytest.raises(InputError, match=r"^'a' is the only broker of the plan; nothing would be left$"):
         prove(plan_over([("a", "t")], []), kill="a")
-    with pytest.raises(
-        InputError, match=r"^the plan is for rabbitmq; only plans for mosquitto and nats can be run live$"
-    ):
-        prove(plan_of(fleet(), target="rabbitmq"))
 
 
 def test_without_mosquitto_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

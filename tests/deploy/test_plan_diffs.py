@@ -13,7 +13,8 @@ from plans import plan_of, plan_over
 from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest
 from topicloom.deploy import Plan
-from topicloom.deploy.planning.diff import Step, compare_plans
+from topicloom.deploy.changes.plan_steps import Step
+from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.planning.explain import explain_broker, explain_link, explain_topic
 
 seeds = st.integers(0, 10**6)

@@ -44,6 +44,7 @@ def test_equals_its_twin_and_breaks_nothing(case: str, shape: str) -> None:
         assert not rules.broken((names[u], names[v]) for u, v, _ in found), f"seed {seed}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_representation")
 @pytest.mark.parametrize("case", ["gm", "low-oda"])
 def test_rows_of_several_blocks(case: str) -> None:

@@ -233,6 +233,7 @@ for name, designer in DESIGNERS.items():
 """
 
 
+@pytest.mark.slow
 def test_same_bytes_in_processes_that_hash_differently(tmp_path: Path) -> None:
     """Of all designers but `exact`, whose time would run out."""
     runs = []

@@ -165,6 +165,7 @@ def _room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(merging, "new_search", partial(new_search, room=request.param))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_representation", "_room")
 @pytest.mark.parametrize("kind", LARGE)
 class TestLarge:

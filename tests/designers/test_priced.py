@@ -81,6 +81,7 @@ def test_even_ones_equal_their_twin(shape: str) -> None:
             assert found == priced.low_oda(interest, price, max_degree=3, **twin), f"seed {seed}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_representation")
 def test_rows_of_several_blocks() -> None:
     dice = random.Random(3)

@@ -16,7 +16,7 @@ from topicloom import design, measure
 from topicloom.designers.greedy import merging
 from topicloom.model import Interest, Overlay
 
-pytestmark = [pytest.mark.data, needs_data]
+pytestmark = [pytest.mark.data, pytest.mark.slow, needs_data]
 
 
 def assert_complete(interest: Interest, overlay: Overlay) -> None:
@@ -91,7 +91,6 @@ def test_listeners_have_lower_degrees_with_minmax_oda() -> None:
     assert most["minmax-oda"] < most["gm"] / 10
 
 
-@pytest.mark.slow
 def test_viewers() -> None:
     interest = viewers()
     assert (interest.node_count, interest.topic_count, interest.subscription_count) == (94_238, 30_087, 293_360)

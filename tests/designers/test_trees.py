@@ -5,14 +5,15 @@ from itertools import combinations
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import times
 from reference.interests import SHAPES, nodes_by_topic, random_interest
 from reference.trees import best_tree_cost, relay_tree, tree_cost
-from topicloom import Interest, Prices, design, measure
-from topicloom.model import Overlay
+from topicloom import InputError, Interest, Prices, design, measure
+from topicloom.model import Overlay, Rates
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -43,6 +44,37 @@ def test_equals_its_twin_with_prices(seed: int, shape: str) -> None:
     prices, cost = drawn_prices(interest, seed)
     if interest.node_count > 1:
         assert links_of(design(interest, "tree", prices=prices)) == relay_tree(interest, 20, cost)
+
+
+@settings(max_examples=20)
+@given(seed=seeds, shape=shapes, priced=st.booleans())
+def test_equals_its_twin_with_rates_and_roles(seed: int, shape: str, priced: bool) -> None:
+    plain = random_interest(seed, shape)
+    draw = random.Random(seed)
+    pairs = zip(*plain.to_arrow().to_pydict().values(), strict=True)
+    interest = Interest.from_roles([(*pair, draw.choice(["sub", "pub", "both"])) for pair in pairs])
+    if interest.node_count < 2:
+        return
+    rates = Rates({topic: draw.choice([0.0, 1.0, 2.5, 40.0]) for topic in interest.topic_names if draw.random() < 0.8})
+    prices, cost = drawn_prices(interest, seed) if priced else (None, None)
+    classes = [one for each in rates.over(interest).classes.values() for one in each]
+    total = max(sum(one.rate for one in classes), 1e-300)
+    told = [(round(one.rate / total * 1e6), set(one.sources.tolist()), set(one.wanting.tolist())) for one in classes]
+    found = links_of(design(interest, "tree", prices=prices, rates=rates))
+    assert found == relay_tree(interest, 20, cost, told)
+
+
+def test_busy_topics_decide() -> None:
+    wanted = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("a", "z"), ("c", "z")]
+    interest = Interest.from_pairs(wanted)
+    for busy in "xyz":
+        rates = Rates({topic: 100.0 if topic == busy else 1.0 for topic in "xyz"})
+        overlay = design(interest, "tree", rates=rates)
+        pair = tuple(sorted(interest.node_ids[name] for name, topic in wanted if topic == busy))
+        assert pair in links_of(overlay), "a busy topic goes over its own link"
+        assert len(overlay) == 2
+    with pytest.raises(InputError, match=r"^gm knows no rates; those that do are tree$"):
+        design(interest, "gm", rates=Rates({"x": 1.0}))
 
 
 @given(seed=seeds, shape=shapes)

@@ -196,5 +196,5 @@ def test_it_can_be_shown_and_written() -> None:
 
 
 def test_rounds_below_zero_are_refused() -> None:
-    with pytest.raises(InputError, match=r"^rounds must be 0 or more, not -1$"):
+    with pytest.raises(InputError, match=r"^rounds must be from 0 to 100,000, not -1$"):
         bound(Interest.from_pairs([("a", "t")]), rounds=-1)

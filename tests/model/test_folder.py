@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from topicloom.files.ingest_folder import IngestedManifest, TableCounts, require_all_rows
 from topicloom.model import InputError, Interest
 
 INTEREST = Interest.from_pairs([("b", "x"), ("a", "x"), ("é", "y z"), ("a", "y z"), ("𐍈", "x")])
+
+
+# As Arrow has it in memory, and Parquet on disk, though it is not UTF-8.
+NOT_UTF8 = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"], pa.binary()).buffers())
 
 
 def table_of_names(names: tuple[str, ...]) -> pa.Table:
@@ -29,6 +35,7 @@ def write(folder: Path, interest: Interest = INTEREST) -> Path:
     table = pa.table({"node_id": nodes, "topic_id": interest.node_topics}).take([4, 2, 0, 1, 3])
     for k, rows in enumerate((table.slice(0, 2), table.slice(2))):
         pyarrow.parquet.write_table(rows, folder / "subscriptions" / f"part-{k}.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"fingerprint": interest.fingerprint}))
     return folder
 
 
@@ -75,6 +82,7 @@ def test_names_may_come_in_several_files(tmp_path: Path) -> None:
             "subscriptions: has 5 rows and its manifest says 9; ingest the data again",
         ),
         (lambda folder: (folder / "topics" / "part-0.parquet").write_bytes(b"PAR1"), "topics: cannot be read ("),
+        (replace("nodes", pa.table({"id": [0], "name": NOT_UTF8})), "nodes: has names that are no text"),
     ],
 )
 def test_a_spoilt_folder_is_refused(tmp_path: Path, spoil: Callable[[Path], object], message: str) -> None:
@@ -84,3 +92,30 @@ def test_a_spoilt_folder_is_refused(tmp_path: Path, spoil: Callable[[Path], obje
         Interest.read(folder)
     assert str(caught.value).startswith(f"{folder}/{message}")
     assert "\n" not in str(caught.value)
+
+
+def test_other_rows_than_it_was_written_with_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / "in")
+    assert Interest.read(folder) == INTEREST
+    replace("subscriptions", pa.table({"node_id": [0, 1], "topic_id": [0, 1]}))(folder)
+    with pytest.raises(InputError, match="its subscriptions are not those it was written with"):
+        Interest.read(folder)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(InputError, match=r"has no manifest\.json; give a folder that `topicloom ingest` wrote"):
+        Interest.read(folder)
+
+
+def test_lost_rows_are_seen_without_reading_them(tmp_path: Path) -> None:
+    folder = write(tmp_path / "in")
+    manifest = IngestedManifest("", TableCounts(4, 2, 5))
+    require_all_rows(folder, manifest)
+    (folder / "subscriptions" / "part-1.parquet").unlink()
+    with pytest.raises(InputError, match="subscriptions: has 2 rows and its manifest says 5"):
+        require_all_rows(folder, manifest)
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "subs.parquet"
+    pyarrow.parquet.write_table(pa.table({"node": NOT_UTF8, "topic": ["x"]}), file)
+    with pytest.raises(InputError, match="column 'node' holds text that is not UTF-8"):
+        Interest.read(file)

@@ -298,9 +298,9 @@ class TestWriting:
         assert not file.parent.exists()
 
     def test_where_nothing_can_be_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(**_: object) -> None:
+        def refuse(*_: object) -> None:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("topicloom.files.atomic.tempfile.mkstemp", refuse)
+        monkeypatch.setattr("topicloom.files.temporary._new_file", refuse)
         file = tmp_path / "o.parquet"
         assert refusal(lambda: INTEREST.write(file)) == f"{file}: cannot be written (Permission denied)"

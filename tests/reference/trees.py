@@ -11,6 +11,22 @@ from topicloom.model import Interest
 
 Link = tuple[int, int]
 Prices = dict[Link, int]
+# How many messages there are, who publishes them, and who wants them.
+Class = tuple[int, set[int], set[int]]
+
+
+def class_cost(classes: list[Class], links: list[Link], prices: Prices | None = None) -> int:
+    """Messages published on one side of each link and wanted on the other, times its price."""
+    forest = nx.Graph(links)
+    cost = 0
+    for u, v in links:
+        forest.remove_edge(u, v)
+        here = nx.node_connected_component(forest, u)
+        forest.add_edge(u, v)
+        for amount, sources, wanting in classes:
+            crossing = len(sources & here) * bool(wanting - here) + len(sources - here) * bool(wanting & here)
+            cost += amount * crossing // len(sources) * _price(prices, u, v)
+    return cost
 
 
 def tree_cost(interest: Interest, links: list[Link], prices: Prices | None = None) -> int:
@@ -26,11 +42,17 @@ def tree_cost(interest: Interest, links: list[Link], prices: Prices | None = Non
     return cost
 
 
-def relay_tree(interest: Interest, rounds: int, prices: Prices | None = None) -> list[Link]:
+def relay_tree(
+    interest: Interest, rounds: int, prices: Prices | None = None, classes: list[Class] | None = None
+) -> list[Link]:
     """The rule of the designer `tree`."""
     wanted = topics_by_node(interest)
+    classes = classes if classes is not None else [(1, set(nodes), set(nodes)) for nodes in nodes_by_topic(interest)]
     sharing = [(u, v) for u, v in combinations(range(interest.node_count), 2) if wanted[u] & wanted[v]]
-    sharing.sort(key=lambda link: (-len(wanted[link[0]] & wanted[link[1]]) / _price(prices, *link), link))
+    both = {
+        link: sum(amount for amount, sources, wanting in classes if set(link) <= sources | wanting) for link in sharing
+    }
+    sharing.sort(key=lambda link: (-both[link] / _price(prices, *link), link))
     links: list[Link] = []
     forest = nx.Graph()
     forest.add_nodes_from(range(interest.node_count))
@@ -47,7 +69,7 @@ def relay_tree(interest: Interest, rounds: int, prices: Prices | None = None) ->
                 rest = nx.Graph(others)
                 rest.add_nodes_from(range(interest.node_count))
                 costs = {
-                    to: tree_cost(interest, [*others, (node, to)], prices)
+                    to: class_cost(classes, [*others, (node, to)], prices)
                     for to in nx.node_connected_component(rest, beside)
                     if wanted[node] & wanted[to]
                 }

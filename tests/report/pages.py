@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -88,10 +89,15 @@ def page_of(*paths: Path, title: str = "Topicloom report") -> str:
     return page_html(read_results(find_files(paths)), title=title)
 
 
+def without_scripts(page: str) -> str:
+    """The page without what runs in it and what that reads."""
+    return re.sub(r"<script[^>]*>.*?</script>", "", page, flags=re.DOTALL)
+
+
 class Reader(HTMLParser):
     """Elements of a page: their attributes by name, ids, text, and whether they close in order."""
 
-    VOID = ("meta", "link", "br", "img")
+    VOID = ("meta", "link", "br", "img", "input")
 
     def __init__(self, html: str) -> None:
         super().__init__()

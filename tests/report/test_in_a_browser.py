@@ -2,56 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
 
-from machine import CHROMIUM
+from browser import Visitor
 from topicloom.report import write_page
 
 pytestmark = pytest.mark.browser
-
-# Without the last five, Chromium asks its makers' servers for things at every start.
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-
-
-@dataclass
-class Visitor:
-    """One window of Chromium, and what the page in it complained of and asked for."""
-
-    page: Page
-    complaints: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-
-    def open(self, file: Path, *, width: int = 1280) -> None:
-        """Open a file and wait until it is loaded; what is asked for besides the page itself is noted."""
-        self.page.set_viewport_size({"width": width, "height": 800})
-        self.complaints.clear()
-        self.requests.clear()
-        self.page.goto(file.resolve().as_uri())
-        self.requests[:] = [url for url in self.requests[1:] if not url.startswith("data:")]
-
-    def run(self, script: str) -> Any:
-        """Value of a JavaScript expression on the page."""
-        return self.page.evaluate(script)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Visitor]:
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as chromium:
-        yield Visitor(chromium.new_page())
 
 
 @pytest.fixture(scope="module")

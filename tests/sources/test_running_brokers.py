@@ -17,9 +17,9 @@ from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from machine import NATS
-from rabbitmq_nodes import RabbitNodes
 from topicloom.deploy import Fleet
 from topicloom.deploy.proof.processes import LOOPBACK, free_ports, mosquitto_path
+from topicloom.deploy.proof.rabbitmq_fleet import RabbitProcesses
 from topicloom.sources import Collected, Collection, collect
 
 Rows = set[tuple[str, str, str]]
@@ -176,7 +176,8 @@ def test_nats_servers(tmp_path: Path) -> None:
 
 @pytest.mark.broker("rabbitmq")
 def test_a_rabbitmq(tmp_path: Path) -> None:
-    with RabbitNodes(["a"], tmp_path) as nodes:
+    with RabbitProcesses(free_ports(["a"])) as nodes:
+        ask = nodes.management("a").ask
         settings = {
             "rabbitmq": nodes.url("a"),
             "credentials": {"username": "guest", "password_file": f"{tmp_path}/guest"},
@@ -184,15 +185,15 @@ def test_a_rabbitmq(tmp_path: Path) -> None:
         (tmp_path / "guest").write_text("guest\n")
         fleet = Fleet.from_tables({"brokers": {"a": {"host": LOOPBACK, "collect": settings}}})
         for exchange, kind in (("news", "fanout"), ("alarms", "topic")):
-            nodes.ask("a", f"exchanges/%2F/{exchange}", {"type": kind, "durable": True}, "PUT")
+            ask("PUT", f"exchanges/%2F/{exchange}", {"type": kind, "durable": True})
         for queue in ("q1", "q2"):
-            nodes.ask("a", f"queues/%2F/{queue}", {"durable": True}, "PUT")
-            nodes.ask("a", f"bindings/%2F/e/news/q/{queue}", {"routing_key": ""})
-        nodes.ask("a", "bindings/%2F/e/alarms/q/q1", {"routing_key": "*.fire"})
+            ask("PUT", f"queues/%2F/{queue}", {"durable": True})
+            ask("POST", f"bindings/%2F/e/news/q/{queue}", {"routing_key": ""})
+        ask("POST", "bindings/%2F/e/alarms/q/q1", {"routing_key": "*.fire"})
         expected = {("a", "q1", "news"), ("a", "q2", "news"), ("a", "q1", "*.fire")}
         found = until_collected(fleet, expected, None, tmp_path)
-        nodes.ask("a", f"bindings/%2F/e/alarms/q/q1/{quote('*.fire', safe='')}", method="DELETE")
-        nodes.ask("a", "queues/%2F/q2", method="DELETE")
+        ask("DELETE", f"bindings/%2F/e/alarms/q/q1/{quote('*.fire', safe='')}")
+        ask("DELETE", "queues/%2F/q2")
         found = until_collected(fleet, {("a", "q1", "news")}, found.collected, tmp_path)
         (tmp_path / "guest").write_text("wrong\n")
         refused = collect(fleet, found.collected)

@@ -65,7 +65,7 @@ class TestFolder:
         write_design(spark, fleet, found, tmp_path / "overlay")
         yield tmp_path / "overlay"
         # A second run takes the place of the first, and of what a killed one left.
-        (tmp_path / ".overlay.999999999.part").mkdir()
+        (tmp_path / ".overlay.1-0123abcd.part").mkdir()
         write_design(spark, fleet, found, tmp_path / "overlay")
         assert [path.name for path in tmp_path.iterdir()] == ["overlay"]
 

@@ -31,7 +31,7 @@ def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 def watch():
-    while not list(Path(out).parent.glob(f".{Path(out).name}.*.part/{moment}")):
+    while not list(Path(out).parent.glob(f".{Path(out).name}.*.part/new/{moment}")):
         time.sleep(0.005)
     die()
 
@@ -81,13 +81,13 @@ import os, signal, sys
 from pathlib import Path
 from topicloom.files import whole_folder
 
-place = whole_folder.put_in_place
+place = whole_folder._put_in_place
 def dying(temporary, target):
     if sys.argv[2] == "before":
         os.kill(os.getpid(), signal.SIGKILL)
     place(temporary, target)
     os.kill(os.getpid(), signal.SIGKILL)
-whole_folder.put_in_place = dying
+whole_folder._put_in_place = dying
 with whole_folder.replacing_folder(sys.argv[1]) as new:
     (new / "manifest.json").write_text('{"fingerprint": "new"}')
 """

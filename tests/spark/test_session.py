@@ -89,7 +89,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def master(options: SparkOptions) -> str:
-    return configuration(options, "name", "/nowhere")["spark.master"]
+    return configuration(options, "name", "/nowhere", Path("/scratch"))["spark.master"]
 
 
 def test_who_chooses_the_master(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,11 +104,13 @@ def test_who_chooses_the_master(bare: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_is_given_wins_over_ours_and_spark_defaults_too(bare: Path) -> None:
     (bare / "spark-defaults.conf").write_text("spark.ui.enabled=true\nspark.driver.memory 3g\n")
-    settings = configuration(SparkOptions(conf={"spark.sql.adaptive.enabled": "false"}), "name", "/nowhere")
+    settings = configuration(
+        SparkOptions(conf={"spark.sql.adaptive.enabled": "false"}), "name", "/nowhere", Path("/scratch")
+    )
     assert settings["spark.sql.adaptive.enabled"] == "false"
     assert settings["spark.ui.enabled"] == "true"
     assert settings["spark.driver.memory"] == "3g"
-    settings = configuration(SparkOptions(driver_memory="5g"), "name", "/nowhere")
+    settings = configuration(SparkOptions(driver_memory="5g"), "name", "/nowhere", Path("/scratch"))
     assert settings["spark.driver.memory"] == "5g"
 
 

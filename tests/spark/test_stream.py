@@ -19,7 +19,7 @@ from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.churn import Settings
 from topicloom.churn.state import living
 from topicloom.model.events import Event, write_events
-from topicloom.pipeline.stream import Batch, event_lines, follow
+from topicloom.pipeline.stream import Batch, _folders, event_lines, follow
 from topicloom.workloads import churn_trace
 
 INTEREST = synthetic(24, 12, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=6, seed=5)
@@ -185,6 +185,16 @@ def test_state_and_checkpoint_that_do_not_agree(spark: SparkSession, tmp_path: P
     shutil.copytree(tmp_path / "new", state)
     follow_once(spark, tmp_path)
     assert (tmp_path / "out" / "overlay.parquet").read_bytes() == undisturbed(tmp_path, EVENTS[:30])[0]
+
+
+def test_output_of_a_run_that_ended_before_its_first_batch(tmp_path: Path) -> None:
+    state, out = tmp_path / "state", tmp_path / "out"
+    for _ in range(2):
+        with _folders(state, out):
+            assert sorted(path.name for path in out.iterdir()) == ["changes", "refused"]
+    (out / "changes" / "batch-00000000.parquet").write_text("of another state")
+    with pytest.raises(InputError, match="is not empty"), _folders(state, out):
+        pass
 
 
 def test_folders(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 - `maintainer`: what a maintainer is. `methods`: all of them by name, and their settings.
 - `mending_maintainer`: shadow sets, and the naive way. `rebuild`: from scratch.
+- `tree_maintainer`: one tree for all topics, for NATS.
 - `live_overlay`: nodes, topics and links that change. `pruning`: dropping links that no topic needs any more.
 - `connectedness`: whether every topic is in one piece.
 - `state`: a maintainer that survives its process. `snapshot` and `journal`: what it keeps on disk.

@@ -50,6 +50,7 @@ PARAMETERS = (
         "how often the backups of a node cover each of its topics, for shadow; with 0 neighbours alone are linked",
         3,
         minimum=0,
+        maximum=1000,
     ),
     Parameter("rule", str, "the designer that links are chosen as by", "low-oda", choices=RULES),
     Parameter(

@@ -7,8 +7,14 @@ closed pipe is silent, and only a bug shows a traceback.
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +26,7 @@ from topicloom.cli.churn import churn, maintain, stream
 from topicloom.cli.content import group as content
 from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
 from topicloom.cli.designs import bound, compare, design, designers, generate, improve, measure
-from topicloom.cli.results import report, reproduce
+from topicloom.cli.results import explore, report, reproduce
 from topicloom.cli.shared import output, progress
 from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
 from topicloom.cli.sources import collect, events, import_links
@@ -31,8 +37,10 @@ PROGRAM = "topicloom"
 COMPLETE = "_TOPICLOOM_COMPLETE"
 
 WRONG_INPUT = 2
-STOPPED = 130
 PIPE_CLOSED = 141
+
+# What the loader of compiled code says where it gets no memory.
+_NO_MEMORY = re.compile("failed to map segment|annot allocate memory")
 
 app = new_app()
 
@@ -112,15 +120,43 @@ add_commands(
     {"ingest": ingest, "sample": sample, "profile": profile, "evaluate": evaluate, "sweep": sweep},
 )
 app.add_typer(content.app, name="content", rich_help_panel="Plan by content")
-add_commands(app, "Look at results", {"report": report, "reproduce": reproduce})
+add_commands(app, "Look at results", {"explore": explore, "report": report, "reproduce": reproduce})
 add_commands(app, ABOUT, {"version": version_command})
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit status; `arguments` are those of the process unless given."""
     output.be_quiet(False)
+    output.see_to_streams()
+    with _stopping_on_signals() as heard:
+        return _run(sys.argv[1:] if arguments is None else list(arguments), heard)
+
+
+@contextmanager
+def _stopping_on_signals() -> Iterator[list[int]]:
+    """Stop on SIGTERM and SIGHUP as on Ctrl-C, so that nothing is left behind; gives those that came."""
+    heard: list[int] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    # What whoever started us said to ignore, as nohup does, is ignored.
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    is_main = threading.current_thread() is threading.main_thread()
+    ours = [number for number, handler in before.items() if is_main and handler is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, stop)
     try:
-        _invoke(sys.argv[1:] if arguments is None else list(arguments))
+        yield heard
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+
+
+def _run(arguments: list[str], heard: list[int]) -> int:
+    try:
+        _invoke(arguments)
         sys.stdout.flush()
     except typer.Exit as exit_:
         return exit_.exit_code
@@ -129,7 +165,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _refuse(str(error), WRONG_INPUT)
     except KeyboardInterrupt as stop:
-        status = _refuse(str(stop) or "stopped; nothing was written", STOPPED)
+        status = _refuse(str(stop) or "stopped; nothing was written", 128 + (heard or [signal.SIGINT])[0])
         if progress.is_busy():
             # A kernel that does not look at its watch, or the compiler: ending under it could crash, so end at once.
             os._exit(status)
@@ -140,14 +176,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return PIPE_CLOSED
     except MemoryError as error:
         return _refuse(f"ran out of memory; nothing was written ({error or 'no details'})", 1)
-    except OSError as error:
+    except (OSError, ImportError) as error:
+        if _NO_MEMORY.search(str(error)):
+            return _refuse("ran out of memory; nothing was written", 1)
+        if isinstance(error, ImportError):
+            raise
         return _refuse(f"{error.filename or 'files'}: {error.strerror or error}", 1)
     return 0
 
 
+@cache
+def _command() -> Any:
+    """All commands; putting them together takes a tenth of a second, which counts where many run in one process."""
+    return typer.main.get_command(app)
+
+
 def _invoke(arguments: list[str]) -> None:
     # Not `app()`, which would print errors, swallow Ctrl-C and end the process by itself.
-    command = typer.main.get_command(app)
+    command = _command()
     if os.environ.get(COMPLETE):
         raise typer.Exit(shell_complete(command, {}, PROGRAM, COMPLETE, os.environ[COMPLETE]))
     with command.make_context(PROGRAM, arguments) as context:
@@ -184,4 +230,5 @@ def _wrong_value(error: typer.TyperException) -> str:
 
 
 def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    """The text as it goes on in a sentence, unless it begins with an abbreviation."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -1,4 +1,6 @@
-"""A log that survives: lines of JSON, each with a checksum, each on the disk before anything follows from it.
+"""A log that survives: lines of JSON, each on the disk before anything follows from it.
+
+Each has a checksum of itself and of the checksum before it, so that a line that is lost or moved is seen, too.
 
 A killed process leaves at most one unfinished line, the last, which nothing followed from; it is cut off when the log
 is opened again. Any other damage is an error.
@@ -23,10 +25,14 @@ class DurableLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.entries: list[dict[str, Any]] = []
+        self._last = ""
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-            complete = self._read()
-            os.ftruncate(self._file, complete)
+            try:
+                os.ftruncate(self._file, self._read())
+            except BaseException:
+                os.close(self._file)
+                raise
         except OSError as error:
             raise InputError(f"{path}: cannot be read and written ({error.strerror})") from None
         sync_folder(path.parent)
@@ -34,7 +40,8 @@ class DurableLog:
     def append(self, entry: dict[str, Any]) -> None:
         """Add an entry; it is on the disk when this returns."""
         text = json.dumps(entry, ensure_ascii=False)
-        line = f"{checksum(text)} {text}\n".encode()
+        mark = checksum(self._last + text)
+        line = f"{mark} {text}\n".encode()
         try:
             before = os.fstat(self._file).st_size
             try:
@@ -48,6 +55,7 @@ class DurableLog:
         except OSError as error:
             raise InputError(f"{self._path}: cannot be written ({error.strerror})") from None
         self.entries.append(entry)
+        self._last = mark
 
     def close(self) -> None:
         """End it."""
@@ -59,7 +67,8 @@ class DurableLog:
         *lines, unfinished = raw.split(b"\n")
         for number, line in enumerate(lines, 1):
             text = line[_CHECKSUM + 1 :].decode(errors="replace")
-            if line[: _CHECKSUM + 1] != f"{checksum(text)} ".encode():
+            self._last = checksum(self._last + text)
+            if line[: _CHECKSUM + 1] != f"{self._last} ".encode():
                 raise InputError(f"{self._path}: line {number} is damaged; put the file back from a copy")
             self.entries.append(json.loads(text))
         return len(raw) - len(unfinished)

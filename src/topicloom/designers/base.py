@@ -81,6 +81,8 @@ class Designer(Algorithm):
     takes_constraints: bool = False
     # Whether `build` takes `PriceArrays` after them, too, or None.
     takes_prices: bool = False
+    # Whether `build` takes `TopicTraffic` after these, too, or None.
+    takes_rates: bool = False
 
     @property
     def budget(self) -> str | None:

@@ -24,6 +24,7 @@ from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
+from topicloom.model.rates import Rates
 
 # One tiny interest for each representation that greedy designers choose from.
 _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]
@@ -53,6 +54,7 @@ def design(
     watch: Watch | None = None,
     constraints: Constraints | None = None,
     prices: Prices | None = None,
+    rates: Rates | None = None,
     **parameters: Value | None,
 ) -> Overlay:
     """Build an overlay.
@@ -61,12 +63,17 @@ def design(
     takes. A budget may be given as `budget_ratio` instead of `max_edges` or `max_degree`: that share of what
     `minmax-oda` needs. `seed` matters to random designers alone. `watch` lets another thread see how far it is, or stop
     it, which raises `Stopped` here. `constraints` say which links may be built; they are never broken, so topics may be
-    left in pieces. With `prices` links are chosen by what they merge for their price.
+    left in pieces. With `prices` links are chosen by what they merge for their price, with `rates` by their messages.
     """
-    if isinstance(interest, (str, PathLike)):
-        interest = Interest.read(interest)
     return run(
-        interest, algorithm, seed=seed, watch=watch, constraints=constraints, prices=prices, **parameters
+        Interest.given(interest),
+        algorithm,
+        seed=seed,
+        watch=watch,
+        constraints=constraints,
+        prices=prices,
+        rates=rates,
+        **parameters,
     ).overlay
 
 
@@ -78,10 +85,11 @@ def run(
     watch: Watch | None = None,
     constraints: Constraints | None = None,
     prices: Prices | None = None,
+    rates: Rates | None = None,
     **parameters: Value | None,
 ) -> DesignRun:
     """Build an overlay as `design` does, and say how long the algorithm itself took."""
-    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch, constraints, prices)
+    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch, constraints, prices, rates)
 
 
 def run_prepared(
@@ -90,6 +98,7 @@ def run_prepared(
     watch: Watch | None = None,
     constraints: Constraints | None = None,
     prices: Prices | None = None,
+    rates: Rates | None = None,
 ) -> DesignRun:
     """Build an overlay with a designer whose parameters are checked already: `DESIGNERS.prepare` gives one."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
@@ -98,12 +107,14 @@ def run_prepared(
         require_constrainable(designer)
     if prices is not None:
         require_pricing(designer)
+    if rates is not None:
+        require_rating(designer)
     if designer.budget is not None and BUDGET_RATIO.name in parameters:
         whole = _whole(parameters)
         parameters[designer.budget] = _budget(designer.budget, interest, whole, parameters[BUDGET_RATIO.name], watch)
     memory.require(designer.name, designer.memory(interest, parameters))
     warm_up(prepared, interest, constrained=constraints is not None, priced=prices is not None)
-    within = _within(interest, constraints, prices)
+    within = _within(interest, constraints, prices, rates)
     links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch, *within))
     if watch.stopped:
         raise Stopped(f"{designer.name} was asked to stop")
@@ -112,11 +123,14 @@ def run_prepared(
     return DesignRun(overlay=overlay, **vars(time))
 
 
-def _within(interest: Interest, constraints: Constraints | None, prices: Prices | None) -> tuple[Any, ...]:
+def _within(
+    interest: Interest, constraints: Constraints | None, prices: Prices | None, rates: Rates | None = None
+) -> tuple[Any, ...]:
     """What `build` is given besides; nothing where a designer need not know of it."""
-    if prices is not None:
-        return (None if constraints is None else constraints.over(interest), prices.over(interest))
-    return () if constraints is None else (constraints.over(interest),)
+    given = [None if one is None else one.over(interest) for one in (constraints, prices, rates)]
+    while given and given[-1] is None:
+        given.pop()
+    return tuple(given)
 
 
 def require_pricing(designer: Designer) -> None:
@@ -124,6 +138,13 @@ def require_pricing(designer: Designer) -> None:
     if not designer.takes_prices:
         able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_prices)
         raise InputError(f"{designer.name} knows no prices; those that do are {able}")
+
+
+def require_rating(designer: Designer) -> None:
+    """An error where a designer knows no rates of messages."""
+    if not designer.takes_rates:
+        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_rates)
+        raise InputError(f"{designer.name} knows no rates; those that do are {able}", "rates")
 
 
 def require_constrainable(designer: Designer) -> None:

@@ -4,9 +4,11 @@
 - `columns`: Columns of names and numbers, checked, with errors that name the file and the row.
 - `ingest_folder`: The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
 - `json_files`: JSON files, checked, with errors of one line that name the file and the key.
+- `limits`: How much of what there may be, kept before work begins.
 - `locked_folder`: A folder that one process at a time works on.
 - `name_cleaning`: Cleaning names: trimmed, in Unicode's composed form, neither empty nor too long.
 - `name_ids`: Dense ids from names, in the order of the names by code point.
 - `name_tables`: Name columns from Parquet, CSV and TSV files, checked, with one-line errors.
+- `temporary`: Temporary files and folders, which the next run clears where the one that made them was killed.
 - `whole_folder`: Output folders that are whole or absent, whenever a run is killed.
 """

@@ -96,7 +96,10 @@ def read_manifest(folder: Path) -> IngestedManifest:
 
 
 class FolderRows(NamedTuple):
-    """Names of the nodes and of the topics; ids of each subscription, its role where roles are known; the filters."""
+    """Names of the nodes and of the topics; ids of each subscription, its role where roles are known; the filters.
+
+    `fingerprint` is what the manifest says of the interest.
+    """
 
     node_names: tuple[str, ...]
     topic_names: tuple[str, ...]
@@ -104,6 +107,7 @@ class FolderRows(NamedTuple):
     topics: Column
     roles: pa.ChunkedArray | None
     filters: str | None
+    fingerprint: str
 
 
 def read_folder(folder: Path) -> FolderRows:
@@ -114,12 +118,21 @@ def read_folder(folder: Path) -> FolderRows:
     nodes = _ids(folder, table, "node_id", len(node_names))
     topics = _ids(folder, table, "topic_id", len(topic_names))
     roles = text_column(table, ROLE, str(folder / SUBSCRIPTIONS)) if ROLE in table.column_names else None
-    filters = None
-    if (folder / MANIFEST).exists():
-        manifest = read_manifest(folder)
-        _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
-        filters = manifest.options.filters
-    return FolderRows(node_names, topic_names, nodes, topics, roles, filters)
+    manifest = read_manifest(folder)
+    _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
+    return FolderRows(node_names, topic_names, nodes, topics, roles, manifest.options.filters, manifest.fingerprint)
+
+
+def require_all_rows(folder: Path, manifest: IngestedManifest) -> None:
+    """Refuse a folder that has lost rows since it was written; reads no rows."""
+    _require_whole(folder, manifest.counts, tuple(_rows(folder, part) for part in TABLES))
+
+
+def _rows(folder: Path, part: str) -> int:
+    try:
+        return sum(pyarrow.parquet.read_metadata(file).num_rows for file in (folder / part).glob("*.parquet"))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{folder / part}: cannot be read ({' '.join(str(error).split())})") from None
 
 
 def _require_whole(folder: Path, counts: TableCounts | None, rows: tuple[int, ...]) -> None:
@@ -149,7 +162,10 @@ def _names(folder: Path, part: str) -> tuple[str, ...]:
     kind = table.schema.field("name").type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or table["name"].null_count:
         raise InputError(f"{folder / part}: has names that are no text; ingest the data again")
-    names = tuple(table["name"].to_pylist())
+    try:
+        names = tuple(table["name"].to_pylist())
+    except UnicodeDecodeError:
+        raise InputError(f"{folder / part}: has names that are no text; ingest the data again") from None
     dense = np.array_equal(table["id"].to_numpy(), np.arange(len(names)))
     if not dense or any(a >= b for a, b in pairwise(names)):
         raise InputError(f"{folder / part}: ids are not 0, 1, 2 … in the order of the names; ingest the data again")

@@ -7,7 +7,7 @@ import gzip
 import os
 import shutil
 import sys
-import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +19,9 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from topicloom.errors import InputError
+from topicloom.files.limits import NAME_BYTES
 from topicloom.files.name_cleaning import clean_names
+from topicloom.files.temporary import scratch_folder
 
 # Given as a path, it stands for what is piped in.
 STANDARD_INPUT = "-"
@@ -31,7 +33,7 @@ _READABLE = "Parquet (.parquet), CSV (.csv, .csv.gz) or TSV (.tsv, .tsv.gz)"
 def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
     """The named columns of a Parquet, CSV or TSV file; those in `optional` only where they exist."""
     file = Path(path)
-    if os.fspath(path) == STANDARD_INPUT or file.is_fifo() or file.is_char_device():
+    if os.fspath(path) == STANDARD_INPUT or file.is_fifo() or file.is_char_device() or _is_open(file):
         with _spooled(file) as spool:
             return read_table(spool, columns, optional)
     if file.is_dir():
@@ -47,11 +49,16 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: S
         return _read_parquet(file, columns, optional)
 
 
+def _is_open(file: Path) -> bool:
+    """Whether it names what a process has opened, such as /dev/stdin, whose name says nothing of its kind."""
+    return str(file.parent) in ("/dev", "/dev/fd", "/proc/self/fd") and file.exists()
+
+
 @contextmanager
 def _spooled(pipe: Path) -> Iterator[Path]:
     """What comes out of a pipe as a file, which exists meanwhile; its name tells whether it is Parquet, CSV or TSV."""
-    with tempfile.TemporaryDirectory(prefix="topicloom-") as folder:
-        given = Path(folder, "given")
+    with scratch_folder("piped") as folder:
+        given = folder / "given"
         with given.open("wb") as spool, sys.stdin.buffer if str(pipe) == STANDARD_INPUT else pipe.open("rb") as piped:
             shutil.copyfileobj(piped, spool)
         with given.open("rb") as spool:
@@ -72,6 +79,14 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
     with _reading(file):
         delimiter = _delimiter(file)
         return _header(file, delimiter) if delimiter else list(pyarrow.parquet.read_schema(file).names)
+
+
+def text_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    """The rows of a CSV or TSV file, plain or .gz, but for empty ones."""
+    file = Path(path)
+    delimiter = "\t" if file.name.removesuffix(".gz").endswith(".tsv") else ","
+    with _reading(file), _open_text(file) as text:
+        return [row for row in csv.reader(text, delimiter=delimiter) if row]
 
 
 def text_table(rows: Iterable[tuple[str, str]], columns: tuple[str, str], where: str) -> pa.Table:
@@ -95,16 +110,20 @@ def require_columns(present: Sequence[str], columns: Sequence[str], where: str) 
 
 
 def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -> pa.ChunkedArray:
-    """One column as strings, refusing null and empty names.
+    """One column as strings, refusing null, empty and all too long names.
 
     `where` names the source in errors; `before` rows of it precede those of the table.
     """
     values = text_column(table, column, where)
-    bad = pc.fill_null(pc.equal(pc.binary_length(values), 0), True)
+    lengths = pc.binary_length(values)
+    bad = pc.fill_null(pc.or_(pc.equal(lengths, 0), pc.greater(lengths, NAME_BYTES)), True)
     first = pc.index(bad, True).as_py()
     if first >= 0:
-        kind = "null" if values[first].as_py() is None else "empty"
-        raise InputError(f"{where}: row {before + first + 1}: {kind} name in column '{column}'; every row needs a name")
+        place, length = f"{where}: row {before + first + 1}", lengths[first].as_py()
+        if length:
+            raise InputError(f"{place}: name of {length:,} bytes in column '{column}'; the most are {NAME_BYTES:,}")
+        kind = "null" if length is None else "empty"
+        raise InputError(f"{place}: {kind} name in column '{column}'; every row needs a name")
     return values
 
 
@@ -115,7 +134,12 @@ def text_column(table: pa.Table, column: str, where: str) -> pa.ChunkedArray:
         values = values.cast(values.type.value_type)
     if not (_is_text(values.type) or pa.types.is_integer(values.type)):
         raise InputError(f"{where}: column '{column}' holds {values.type}, not names (strings)")
-    return values.cast(pa.large_string())
+    text = values.cast(pa.large_string())
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InputError(f"{where}: column '{column}' holds text that is not UTF-8") from None
+    return text
 
 
 def _delimiter(file: Path) -> str | None:
@@ -133,7 +157,7 @@ def _reading(file: Path) -> Iterator[None]:
     """Turn what goes wrong while a file is read into one line."""
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
         raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
 
 

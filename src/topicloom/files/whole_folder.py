@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from topicloom.errors import InputError
+from topicloom.files.atomic import naming
+from topicloom.files.temporary import temporary_folder
 
 MANIFEST = "manifest.json"
 
@@ -20,24 +21,34 @@ _RENAME_EXCHANGE = 2
 
 @contextmanager
 def replacing_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a new folder beside `path`; on success it becomes `path`, otherwise it is removed.
+    """Give a new folder; on success it becomes `path`, otherwise it is removed.
 
-    What `path` was before is there until then, and must have a manifest. What killed runs left is cleared.
+    What `path` was before is there until then, and must have a manifest.
     """
-    target = Path(os.path.abspath(path))  # noqa: PTH100  keeps links
+    target = Path(path)
     require_replaceable(target)
-    _clear_leftovers(target)
-    temporary = _sibling(target, os.getpid())
-    try:
-        temporary.mkdir()
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror})") from None
-    try:
-        yield temporary
-        put_in_place(temporary, target)
-    finally:
-        # After a success the old folder has this name.
-        shutil.rmtree(temporary, ignore_errors=True)
+    # On a cluster others than its owner may write to it.
+    with new_folder(target, mode=0o777) as folder:
+        folder.mkdir()
+        yield folder
+
+
+@contextmanager
+def new_folder(path: Path, *, mode: int = 0o700) -> Iterator[Path]:
+    """Give a path to make a folder at; on success it becomes `path`, or what that links to, otherwise it is removed.
+
+    Until then it lies in another folder of that mode.
+    """
+    target = Path(os.path.realpath(path))
+    with naming(path), ExitStack() as stack:
+        try:
+            around = stack.enter_context(temporary_folder(target, mode))
+        except FileNotFoundError:
+            raise InputError(f"{path}: the folder {path.parent} does not exist") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        yield around / "new"
+        _put_in_place(around / "new", target)
 
 
 def require_replaceable(path: Path) -> None:
@@ -58,43 +69,14 @@ def _has_manifest(folder: Path) -> bool:
         return False
 
 
-def _sibling(target: Path, process: int) -> Path:
-    return target.parent / f".{target.name[:100]}.{process}.part"
-
-
-def _clear_leftovers(target: Path) -> None:
-    for folder in target.parent.glob(f".{_literal(target.name[:100])}.*.part"):
-        process = folder.suffixes[-2][1:] if len(folder.suffixes) > 1 else ""
-        if process.isdecimal() and not _is_alive(int(process)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{character}]" if character in "*?[" else character for character in name)
-
-
-def _is_alive(process: int) -> bool:
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def put_in_place(temporary: Path, target: Path) -> None:
+def _put_in_place(temporary: Path, target: Path) -> None:
     """Give a folder the place of another, if there is one, whose name it has then; at once where the system can."""
     if not target.exists():
         temporary.rename(target)
     elif not _exchanged(temporary, target):
         # Not at once on this file system: for a moment there is neither.
-        old = temporary.with_suffix(".old.part")
-        target.rename(old)
+        target.rename(temporary.with_name("old"))
         temporary.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def _exchanged(one: Path, other: Path) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
@@ -80,8 +81,8 @@ class Comparison:
 
 
 def compare(
-    interest: Interest,
-    overlays: Mapping[str, Overlay] | Iterable[Overlay],
+    interest: Interest | str | PathLike[str],
+    overlays: Overlay | Mapping[str, Overlay] | Sequence[Overlay],
     *,
     diameters: bool = True,
     bounds: bool = False,
@@ -89,15 +90,17 @@ def compare(
     """Measure overlays against an interest in the same nodes, side by side.
 
     Args:
-        interest: who wants what.
-        overlays: by the names to show them under; without names they get those of their designers.
+        interest: who wants what, or the file or folder that it is in.
+        overlays: one or several, by the names to show them under; without names they get those of their designers.
         diameters: whether to measure topic diameters, which may take most of the time.
         bounds: whether to prove how far from the best there is they may be, which takes some seconds.
     """
-    named = overlays if isinstance(overlays, Mapping) else _named(overlays)
-    for overlay in named.values():
+    interest = Interest.given(interest)
+    listed = [overlays] if isinstance(overlays, Overlay) else overlays
+    for overlay in listed.values() if isinstance(listed, Mapping) else listed:
         if not isinstance(overlay, Overlay):
             raise InputError(f"{overlay!r} is no overlay; compare takes overlays, as `design` makes them")
+    named = listed if isinstance(listed, Mapping) else _named(listed)
     if not named:
         raise InputError("there is no overlay to compare; give one or more")
     measures = {name: measure(interest, overlay, diameters=diameters) for name, overlay in named.items()}
@@ -111,7 +114,7 @@ def _ratios(measures: Measures, bounds: Bounds) -> tuple[float | None, float | N
     return measures.links / bounds.links, measures.max_degree / bounds.max_degree
 
 
-def _named(overlays: Iterable[Overlay]) -> dict[str, Overlay]:
+def _named(overlays: Sequence[Overlay]) -> dict[str, Overlay]:
     """Overlays by their designers' names, numbered where one has several."""
     named: dict[str, Overlay] = {}
     for overlay in overlays:

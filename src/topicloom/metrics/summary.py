@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from os import PathLike
 
 import numpy as np
 import numpy.typing as npt
@@ -51,14 +52,18 @@ class Measures:
         return facts_html(measure_facts(self))
 
 
-def measure(interest: Interest, overlay: Overlay, *, diameters: bool = True) -> Measures:
-    """Measure an overlay.
+def measure(
+    interest: Interest | str | PathLike[str], overlay: Overlay | str | PathLike[str], *, diameters: bool = True
+) -> Measures:
+    """Measure an overlay; both may be given as the files that they are in.
 
     Args:
         interest: who wants what; may be another than that of the overlay, with the same nodes.
         overlay: the links.
         diameters: whether to measure topic diameters; they are exact and may take most of the time.
     """
+    interest = Interest.given(interest)
+    overlay = Overlay.given(overlay, interest)
     return summarise(topic_measures(interest, overlay, diameters=diameters), overlay.degrees)
 
 

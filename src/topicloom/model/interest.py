@@ -17,6 +17,7 @@ import pyarrow.parquet
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.ingest_folder import FolderRows, read_folder
+from topicloom.files.limits import NODES, SUBSCRIPTIONS, TOPICS, require_at_most
 from topicloom.files.name_ids import intern_names
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_column, text_table
 from topicloom.model import fingerprint
@@ -62,6 +63,9 @@ class Interest:
     ) -> Interest:
         """From subscriptions as ids into sorted names; repeats and order do not matter."""
         n, m = len(node_names), len(topic_names)
+        require_at_most(n, NODES, "nodes")
+        require_at_most(m, TOPICS, "topics")
+        require_at_most(len(nodes), SUBSCRIPTIONS, "subscriptions")
         keys = np.unique(nodes.astype(np.int64) * m + topics) if m else np.empty(0, np.int64)
         by_node, node_topics = (keys // m, (keys % m).astype(np.int32)) if m else (keys, keys.astype(np.int32))
         by_topic = np.argsort(node_topics, kind="stable")
@@ -201,11 +205,26 @@ class Interest:
         )
 
     @classmethod
+    def given(cls, interest: Interest | str | os.PathLike[str]) -> Interest:
+        """An interest as functions take it: itself, or the file or folder that it is in."""
+        if isinstance(interest, Interest):
+            return interest
+        if isinstance(interest, (str, os.PathLike)):
+            return cls.read(interest)
+        raise InputError(f"{interest!r} is no interest; give one, or the file or folder that it is in")
+
+    @classmethod
     def _from_folder(cls, read: FolderRows, filters: str | None, where: str) -> Interest:
         if read.filters is not None and filters not in (None, read.filters):
             raise InputError(f"its topics are filters of {read.filters}, not of {filters}", "filters", file=where)
         bits = None if read.roles is None else role_bits(read.roles, where)
-        return cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters or read.filters)
+        filters = filters or read.filters
+        interest = cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters)
+        # Roles and filters make other topics of the rows. The fingerprint is kept, and most who read need it anyway.
+        plain = bits is None and filters is None
+        if plain and read.fingerprint != interest.fingerprint:
+            raise InputError("its subscriptions are not those it was written with; ingest the data again", file=where)
+        return interest
 
     @property
     def node_count(self) -> int:
@@ -242,12 +261,12 @@ class Interest:
 
     def topics_of(self, node: int | str) -> Ids:
         """Ids of the topics that a node, given by id or name, wants; rising."""
-        node = _id_of(node, self.node_ids, "node") if isinstance(node, str) else node
+        node = _id_of(node, self.node_ids, "node")
         return self.node_topics[self.node_start[node] : self.node_start[node + 1]]
 
     def nodes_of(self, topic: int | str) -> Ids:
         """Ids of the nodes that want a topic, given by id or name; rising."""
-        topic = _id_of(topic, self.topic_ids, "topic") if isinstance(topic, str) else topic
+        topic = _id_of(topic, self.topic_ids, "topic")
         return self.topic_nodes[self.topic_start[topic] : self.topic_start[topic + 1]]
 
     @cached_property
@@ -325,10 +344,13 @@ def _require_filters(protocol: str, names: tuple[str, ...], topics: npt.NDArray[
             raise InputError(str(error), file=where, row=row) from None
 
 
-def _id_of(name: str, ids: Mapping[str, int], kind: str) -> int:
-    if name not in ids:
-        raise InputError(f"there is no {kind} '{name}' in these subscriptions")
-    return ids[name]
+def _id_of(given: int | str, ids: Mapping[str, int], kind: str) -> int:
+    """The id of what is given by its name or by its id."""
+    if isinstance(given, str) and given in ids:
+        return ids[given]
+    if isinstance(given, str) or not 0 <= given < len(ids):
+        raise InputError(f"there is no {kind} {given!r} in these subscriptions")
+    return given
 
 
 def _starts(rows: npt.NDArray[np.integer], count: int) -> Starts:

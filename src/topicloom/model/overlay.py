@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.limits import LINKS, require_at_most
 from topicloom.files.name_ids import ids_of
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
 from topicloom.model.interest import Ids, Interest
@@ -73,6 +75,7 @@ class Overlay:
     def from_arrow(cls, interest: Interest, table: pa.Table, *, where: str = "links") -> Overlay:
         """From a table with the columns `source` and `target`, and `contribution` where it is known."""
         require_columns(table.column_names, ["source", "target"], where)
+        require_at_most(table.num_rows, LINKS, "links", file=where)
         metadata = {
             key.decode(errors="replace"): text.decode(errors="replace")
             for key, text in (table.schema.metadata or {}).items()
@@ -107,6 +110,15 @@ class Overlay:
         """From what `design` wrote, a Parquet file or a folder of them, or any file with `source` and `target`."""
         tables = [read_table(part, ["source", "target"], optional=["contribution"]) for part in _parts(Path(path))]
         return cls.from_arrow(interest, pa.concat_tables(tables), where=os.fspath(path))
+
+    @classmethod
+    def given(cls, overlay: Overlay | str | os.PathLike[str], interest: Interest) -> Overlay:
+        """An overlay as functions take it: itself, or the file or folder that it is in."""
+        if isinstance(overlay, Overlay):
+            return overlay
+        if isinstance(overlay, (str, os.PathLike)):
+            return cls.read(overlay, interest)
+        raise InputError(f"{overlay!r} is no overlay; give one, as `design` makes it, or the file that it is in")
 
     def __len__(self) -> int:
         return len(self.source)
@@ -166,6 +178,14 @@ class Overlay:
     def plot(self) -> Figure:
         """A matplotlib figure: the links drawn up to 60 nodes, beyond that a matrix of who is linked with whom."""
         return overlay_figure(self)
+
+    def explore(self) -> Any:
+        """The network to point at, inside a notebook: click a node or a link, find a topic to see its tree.
+
+        It holds everything that it needs; `html` of what is given is the page. Needs the extra `explore`.
+        """
+        # By name, since whatever shows overlays is above them.
+        return import_module("topicloom.explore.notebook").overlay_view(self)
 
     def _repr_html_(self) -> str:
         known = self.contribution is not None

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from topicloom.present.figures import COLOURS, new_figure, styled
 from topicloom.present.html import shortened
+from topicloom.present.label_places import fitting_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 # Up to how many nodes names and links can still be told apart, and how many cells a side of a matrix has at most.
 DRAWN_NODES = 60
 _CELLS = 150
+# How large letters are, and how far apart nodes lie at most, across and up, in points: the picture without margins.
+_FONT = 7.5
+_POINTS = np.array([545.0, 350.0])
 
 
 def is_drawn(overlay: Overlay) -> bool:
@@ -52,13 +56,19 @@ def _draw_links(axes: Axes, overlay: Overlay) -> None:
     # Areas in points; hubs do not hide what is behind them.
     areas = 30 + 30 * degrees * min(1.0, 15 / max(1, degrees.max()))
     axes.scatter(place[:, 0], place[:, 1], s=areas, color=COLOURS[0], edgecolor="white", linewidth=1, zorder=2)
-    lifted = 3 + np.sqrt(areas) / 2
-    for name, where, offset in zip(overlay.interest.node_names, place.tolist(), lifted.tolist(), strict=True):
-        text = axes.annotate(
-            shortened(name, 20), where, (0, offset), textcoords="offset points", ha="center", va="bottom", zorder=3
-        )
-        text.set(fontsize=7.5, parse_math=False, bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.3, "linewidth": 0})
     axes.margins(0.08)
+    names = [shortened(name, 20) for name in overlay.interest.node_names]
+    # In points, as the offsets of names are; letters are half as wide as they are high.
+    low, high = place.min(axis=0), place.max(axis=0)
+    points = (place - low) / np.maximum(high - low, 1e-9) * _POINTS
+    sizes = [(0.58 * _FONT * len(name), 1.25 * _FONT) for name in names]
+    radii = 1 + np.sqrt(areas) / 2
+    order = np.argsort(-degrees, kind="stable").tolist()
+    for node, offset in fitting_labels(points, radii, sizes, order).items():
+        text = axes.annotate(
+            names[node], place[node], offset, textcoords="offset points", ha="center", va="center", zorder=3
+        )
+        text.set(fontsize=_FONT, parse_math=False)
 
 
 def _places(overlay: Overlay) -> npt.NDArray[np.float64]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import math
 import os
@@ -17,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.errors import InputError
+from topicloom.files.name_tables import text_rows
 from topicloom.model.interest import Ids, Interest
 
 _ENDS = (("source", "target"), ("src", "dst"))
@@ -171,12 +170,7 @@ class PriceGroups:
 def _rows(file: Path) -> list[list[str]]:
     if not file.is_file():
         raise InputError("is a folder; give one file" if file.is_dir() else "no such file", file=file)
-    try:
-        with gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="") as text:
-            delimiter = "\t" if file.name.removesuffix(".gz").endswith(".tsv") else ","
-            rows = [row for row in csv.reader(text, delimiter=delimiter) if row]
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"cannot be read ({' '.join(str(error).split())})", file=file) from None
+    rows = text_rows(file)
     if not rows:
         raise InputError("is empty; expected the columns source, target and price", file=file)
     return rows

@@ -219,7 +219,7 @@ def _labels(
     if protocol is None:
         return {int(number): patterns[number] for number in used}
     best: dict[int, tuple[int, int, str]] = {}
-    for number in np.flatnonzero(wanted).tolist():
+    for number in np.flatnonzero(wanted & np.isin(group, used)).tolist():
         levels = patterns[number].split(protocol.separator)
         named = sum(level not in (protocol.one, protocol.rest) for level in levels)
         rank = (named, 0 if protocol.rest in levels else 1, patterns[number])

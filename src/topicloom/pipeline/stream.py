@@ -53,6 +53,7 @@ REFUSED = pa.schema(
 _SNAPSHOT_AFTER = 10_000
 _MARKER = "batch.json"
 _CHECKPOINT = "checkpoint"
+_TABLES = ("changes", "refused")
 
 
 @dataclass(frozen=True)
@@ -222,9 +223,9 @@ def event_lines(spark: SparkSession, folder: Path) -> DataFrame:
 def _folders(state: Path, out: Path) -> Iterator[None]:
     """Make the folders of the output; an error where they hold what this state did not write."""
     is_new = not (state / _MARKER).exists()
-    if is_new and out.exists() and any(out.iterdir()):
+    if is_new and out.exists() and any(path.name not in _TABLES or any(path.iterdir()) for path in out.iterdir()):
         raise InputError(f"{out}: is not empty, and {state} has written nothing to it; give a new folder")
-    for name in ("changes", "refused"):
+    for name in _TABLES:
         try:
             (out / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:

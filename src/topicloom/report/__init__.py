@@ -2,7 +2,7 @@
 
 - `page`: finding files, what a kind of result is, what sections are made of, and the page itself.
 - `overlays`: sections about fleets and their overlays. `runs`: about profiles, sweeps, traces and reproductions.
-- `content`: about content-based networks.
+- `content`: about content-based networks. `networks`: networks to point at, which the explorer shares.
 
 A further kind of result is a module with a `KIND`, a line in `page.kinds` and a field in `page.results`.
 """

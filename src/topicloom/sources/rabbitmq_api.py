@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.deploy.planning.source_settings import SourceSettings
-from topicloom.deploy.targets.rabbitmq import VHOST
 from topicloom.sources.broker_rows import PUBLISHERS, BrokerRows, Heard, kept, looked_at
 from topicloom.sources.http_json import LARGEST_BYTES, Asking, list_of_objects
 from topicloom.sources.source_error import SourceError
@@ -34,9 +33,10 @@ def ask_rabbitmq(source: SourceSettings, broker: str, before: BrokerRows, now_us
     asking = Asking(source, broker)
     bindings = asking.objects("api/bindings?columns=source,vhost,destination,destination_type,routing_key")
     exchanges = asking.objects("api/exchanges?columns=name,vhost,type,message_stats")
-    told = [*_subscribed(bindings, exchanges), *_published(exchanges, _federated(asking))]
+    here = list(_here(exchanges, source.vhost))
+    told = [*_subscribed(_here(bindings, source.vhost), here), *_published(here, _federated(asking, source.vhost))]
     found = looked_at(before, kept(told, source), now_us)
-    return BrokerRows(found.rows, notes=_other_hosts(bindings))
+    return BrokerRows(found.rows, notes=_other_hosts(bindings, source.vhost))
 
 
 def read_definitions(source: SourceSettings, _broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
@@ -54,13 +54,14 @@ def read_definitions(source: SourceSettings, _broker: str, before: BrokerRows, n
         raise SourceError(f"{path} has no bindings; give a file of rabbitmqctl export_definitions")
     bindings = list_of_objects(definitions["bindings"], f"{path}: bindings")
     exchanges = list_of_objects(definitions.get("exchanges", []), f"{path}: exchanges")
-    found = looked_at(before, kept(_subscribed(bindings, exchanges), source), now_us)
-    return BrokerRows(found.rows, notes=_other_hosts(bindings))
+    told = _subscribed(_here(bindings, source.vhost), _here(exchanges, source.vhost))
+    found = looked_at(before, kept(told, source), now_us)
+    return BrokerRows(found.rows, notes=_other_hosts(bindings, source.vhost))
 
 
 def _subscribed(bindings: Iterable[Table], exchanges: Iterable[Table]) -> Iterator[Heard]:
-    kinds = _ALWAYS | {str(each.get("name")): str(each.get("type")) for each in _here(exchanges)}
-    for each in _here(bindings):
+    kinds = _ALWAYS | {str(each.get("name")): str(each.get("type")) for each in exchanges}
+    for each in bindings:
         exchange, queue = str(each.get("source", "")), str(each.get("destination", ""))
         if not exchange or exchange.startswith((_FEDERATION, _INTERNAL)) or queue.startswith(_FEDERATION):
             continue
@@ -68,7 +69,7 @@ def _subscribed(bindings: Iterable[Table], exchanges: Iterable[Table]) -> Iterat
 
 
 def _published(exchanges: Iterable[Table], federated: Mapping[str, int]) -> Iterator[Heard]:
-    for each in _here(exchanges):
+    for each in exchanges:
         name = str(each.get("name", ""))
         came_in = _count(each, "message_stats", "publish_in")
         ours = each.get("type") in _BY_KEY or name.startswith((_FEDERATION, _INTERNAL)) or not name
@@ -76,14 +77,14 @@ def _published(exchanges: Iterable[Table], federated: Mapping[str, int]) -> Iter
             yield Heard(name, "pub", PUBLISHERS)
 
 
-def _federated(asking: Asking) -> Counter[str]:
+def _federated(asking: Asking, vhost: str) -> Counter[str]:
     """How many messages federation has brought to each exchange."""
     brought: Counter[str] = Counter()
     try:
         links = asking.objects("api/federation-links")
     except SourceError:
         return brought  # without the plugin there is no such list
-    for link in _here(links):
+    for link in _here(links, vhost):
         brought[str(link.get("exchange"))] += _count(link, "local_channel", "message_stats", "publish")
     return brought
 
@@ -95,10 +96,10 @@ def _count(table: Table, *keys: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _here(tables: Iterable[Table]) -> Iterator[Table]:
-    return (table for table in tables if table.get("vhost", VHOST) == VHOST)
+def _here(tables: Iterable[Table], vhost: str) -> Iterator[Table]:
+    return (table for table in tables if table.get("vhost", vhost) == vhost)
 
 
-def _other_hosts(bindings: list[Table]) -> tuple[str, ...]:
-    others = sorted({str(each["vhost"]) for each in bindings if each.get("vhost", VHOST) != VHOST})
-    return (f"virtual hosts other than {VHOST} are left out: {', '.join(others[:5])}",) if others else ()
+def _other_hosts(bindings: list[Table], vhost: str) -> tuple[str, ...]:
+    others = sorted({str(each["vhost"]) for each in bindings if each.get("vhost", vhost) != vhost})
+    return (f"virtual hosts other than {vhost} are left out: {', '.join(others[:5])}",) if others else ()

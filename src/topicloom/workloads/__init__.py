@@ -6,6 +6,7 @@
 - `breadth_first`: a part of a social graph, visited breadth-first.
 - `churn_trace`: nodes that join, leave and change their topics.
 - `content_networks`: random content-based networks. `latency`: prices for them from measured latencies.
+- `whole_numbers`: how much is to be made up, checked.
 
 Everything takes a seed and draws from one generator made of it.
 """

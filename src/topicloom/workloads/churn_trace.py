@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from topicloom.files.limits import EVENTS
 from topicloom.model import InputError, Interest
 from topicloom.model.events import CHANGE, JOIN, LEAVE, Event
 from topicloom.workloads.synthetic_interest import choose_topics, synthetic
+from topicloom.workloads.whole_numbers import whole
 
 
 def churn_trace(
@@ -38,19 +40,20 @@ def churn_trace(
             random node of `interest` wants, by their popularity there.
         seed: the same seed gives the same events.
     """
-    if rounds < 0:
-        raise InputError(f"rounds is {rounds}; give a whole number of at least 0", "rounds")
+    whole("rounds", rounds, 0, EVENTS)
     for name, share in (("join_share", join_share), ("change_share", change_share)):
         if not 0 <= share <= 1:
             raise InputError(f"{name} is {share}; give a share from 0 to 1", name)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole("seed", seed, 0))
     drawing = _Drawing(interest, _resembling(interest, rounds, rng) if newcomers is None else newcomers, rng)
     return [drawing.event(number, join_share, change_share) for number in range(1, rounds + 1)]
 
 
 def drawn_newcomers(nodes: int, topics: int, *, seed: int = 0, **shape: Any) -> Interest:
     """Nodes as `synthetic` draws them with this seed and shape, but others: they join those."""
-    return synthetic(nodes, topics, seed=int(np.random.SeedSequence([seed, 1]).generate_state(1)[0]), **shape)
+    return synthetic(
+        nodes, topics, seed=int(np.random.SeedSequence([whole("seed", seed, 0), 1]).generate_state(1)[0]), **shape
+    )
 
 
 class _Drawing:

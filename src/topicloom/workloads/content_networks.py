@@ -6,7 +6,6 @@ points in a plane, from nothing at all, or from measured latencies. All brokers 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +14,9 @@ from topicloom.content.network.channels_by_user import Floats
 from topicloom.content.network.core_prices import closed
 from topicloom.content.network.described_network import Drawn
 from topicloom.content.network.space import Attribute, Space
+from topicloom.files.limits import ACCESS_PRICES, BROKERS, CHANNELS, USERS, require_at_most
 from topicloom.model import InputError
+from topicloom.workloads.whole_numbers import whole
 
 PRICES = ("plane", "independent")
 
@@ -58,21 +59,28 @@ def content_network(
         seed: The same seed gives the same network.
     """
     users, brokers, channels, attributes = (
-        _whole(name, value, 1)
-        for name, value in (("users", users), ("brokers", brokers), ("channels", channels), ("attributes", attributes))
+        whole(name, value, 1, most)
+        for name, value, most in (
+            ("users", users, USERS),
+            ("brokers", brokers, BROKERS),
+            ("channels", channels, CHANNELS),
+            ("attributes", attributes, CHANNELS.bit_length()),
+        )
     )
+    require_at_most(channels**attributes, CHANNELS, "channels", "attributes")
+    require_at_most(users * brokers, ACCESS_PRICES, "prices between users and brokers")
     if width is not None and not 0 < width <= 1:
         raise InputError(f"width is {width}; give a number above 0 and at most 1", "width")
     for name, given in (("access_to_core", access_to_core), ("core_price", core_price)):
         if given is not None and not 0 < given < np.inf:
             raise InputError(f"{name} is {given}; give a number above 0", name)
-    if known_brokers is not None and not 1 <= _whole("known_brokers", known_brokers, 1) <= brokers:
+    if known_brokers is not None and not 1 <= whole("known_brokers", known_brokers, 1) <= brokers:
         raise InputError(
             f"known_brokers is {known_brokers}; give at most the number of brokers, {brokers}", "known_brokers"
         )
     if prices not in _PRICES:
         raise InputError(f"prices '{prices}' is unknown; known are {', '.join(PRICES)}", "prices")
-    rng = np.random.default_rng(_whole("seed", seed, 0))
+    rng = np.random.default_rng(whole("seed", seed, 0))
     if latency is None:
         access, core = _PRICES[prices](rng, users, brokers)
     else:
@@ -136,13 +144,3 @@ _PRICES: dict[str, Callable[[np.random.Generator, int, int], tuple[Floats, Float
     "plane": _plane,
     "independent": _independent,
 }
-
-
-def _whole(name: str, value: int, low: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = low - 1
-    if number < low:
-        raise InputError(f"{name} is {value}; give a whole number of at least {low}", name)
-    return number

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
 from pathlib import Path
 
 import numpy as np
 
 from topicloom.content.network.channels_by_user import Floats
+from topicloom.files.name_tables import text_rows
 from topicloom.model import InputError
 
 _MILLISECONDS = ("avg_ms", "ms", "latency", "price")
@@ -24,20 +23,11 @@ def read_latency(path: str | os.PathLike[str]) -> Floats:
     file = Path(path)
     if not file.is_file():
         raise InputError(f"{file}: {'is a folder; give one file' if file.is_dir() else 'no such file'}")
-    rows = _rows(file)
+    rows = text_rows(file)
     if not rows:
         raise InputError(f"{file}: is empty; expected latencies between sites")
     found = _from_pairs(rows, str(file)) if {"src", "dst"} <= set(rows[0]) else _from_square(rows, str(file))
     return (found + found.T) / 2
-
-
-def _rows(file: Path) -> list[list[str]]:
-    name = file.name.removesuffix(".gz")
-    try:
-        with gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="") as text:
-            return [row for row in csv.reader(text, delimiter="\t" if name.endswith(".tsv") else ",") if row]
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
 
 
 def _from_square(rows: list[list[str]], where: str) -> Floats:

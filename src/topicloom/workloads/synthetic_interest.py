@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.model import InputError, Interest
+from topicloom.files.limits import NODES, SUBSCRIPTIONS, TOPICS, require_at_most
+from topicloom.model import Interest
 from topicloom.workloads.popularity import Floats, log_weights
 from topicloom.workloads.sizes import Counts, draw_sizes
+from topicloom.workloads.whole_numbers import whole
 
 Ids = npt.NDArray[np.int32]
 
@@ -54,14 +55,15 @@ def synthetic(
             not use it.
         seed: The same seed gives the same interest.
     """
-    nodes = _whole("nodes", nodes, 1)
-    topics = _whole("topics", topics, 1)
-    min_topics = _whole("min_topics", min_topics, 1, topics, f"from 1 to the number of topics, {topics}")
+    nodes = whole("nodes", nodes, 1, NODES)
+    topics = whole("topics", topics, 1, TOPICS)
+    min_topics = whole("min_topics", min_topics, 1, topics, f"from 1 to the number of topics, {topics}")
     if max_topics is not None:
         allowed = f"from min_topics, {min_topics}, to the number of topics, {topics}"
-        max_topics = _whole("max_topics", max_topics, min_topics, topics, allowed)
+        max_topics = whole("max_topics", max_topics, min_topics, topics, allowed)
+    require_at_most(nodes * min_topics, SUBSCRIPTIONS, "subscriptions", "nodes", "min_topics")
     weights = log_weights(popularity, topics, alpha)
-    rng = np.random.default_rng(_whole("seed", seed, 0))
+    rng = np.random.default_rng(whole("seed", seed, 0))
     counts = draw_sizes(rng, sizes, nodes, topics, min_topics, max_topics, float(size_exponent))
     chosen_by, chosen = choose_topics(rng, weights, counts)
     drawn = np.bincount(chosen, minlength=topics) > 0
@@ -107,16 +109,3 @@ def _smallest(keys: Floats, wanted: Counts) -> npt.NDArray[np.int64]:
 def _names(letter: str, count: int) -> tuple[str, ...]:
     width = len(str(count))
     return tuple(f"{letter}{i:0{width}}" for i in range(1, count + 1))
-
-
-def _whole(name: str, value: int, low: int, high: int | None = None, allowed: str | None = None) -> int:
-    """The value as an int, or an InputError that says what is allowed."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = low - 1
-    if number < low or (high is not None and number > high):
-        raise InputError(
-            f"{name} is {value}; give a whole number {allowed or f'of at least {low}'}", name, "min_topics"
-        )
-    return number

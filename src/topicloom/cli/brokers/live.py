@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,8 +62,9 @@ def command(
 ) -> None:
     """Prove a plan with real brokers on this machine.
 
-    Starts a Mosquitto for every broker, publishes numbered messages everywhere and counts what arrives: status 0
-    where all arrived once, 1 where any was lost, doubled or unwanted. Leaves no process and no file behind.
+    Starts a Mosquitto, NATS or RabbitMQ for every broker, publishes numbered messages everywhere and counts what
+    arrives: status 0 where all arrived once, 1 where any was lost, doubled or unwanted. Leaves no process and no file
+    behind.
     """
     from topicloom.deploy import read_plan
     from topicloom.deploy.proof.live import LiveWatch, prove
@@ -81,7 +80,7 @@ def command(
         _change(content, change, printing)
         return
     watch = LiveWatch()
-    with _ending_as_interrupted(), printing.working() as working:
+    with _telling_of_the_end(), printing.working() as working:
         proof = working.do(
             lambda: watch.doing,
             lambda: prove(content, messages=messages, kill=kill, watch=watch),
@@ -102,7 +101,7 @@ def _change(old: Plan, path: Path, printing: options.Printing) -> None:
 
     checked_paths.require_readable(path)
     new, watch = read_plan(path), LiveWatch()
-    with _ending_as_interrupted(), printing.working() as working:
+    with _telling_of_the_end(), printing.working() as working:
         proof = working.do(lambda: watch.doing, lambda: prove_change(old, new, watch=watch), watch=watch)
     counts = proof.counts
     silent = sorted(counts.silence.items(), key=lambda row: (-row[1], row[0]))
@@ -126,19 +125,11 @@ def _change(old: Plan, path: Path, printing: options.Printing) -> None:
 
 
 @contextmanager
-def _ending_as_interrupted() -> Iterator[None]:
-    """End on SIGTERM as on Ctrl-C, so that brokers are stopped then too."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt("stopped; all brokers were ended")
-
-    before = signal.signal(signal.SIGTERM, interrupt)
+def _telling_of_the_end() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; all brokers were ended") from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _facts(proof: Proof) -> dict[str, Any]:

@@ -54,13 +54,14 @@ def command(
     alone. `fleet.dot` is a picture of the fleet, for Graphviz.
     """
     from topicloom.deploy import read_plan, render
+    from topicloom.files.whole_folder import new_folder
 
     checked_paths.require_readable(plan)
     rights = _mode(mode)
     if not (replace and _is_ours(out)):
         checked_paths.require_new_folder(out)
     content = read_plan(plan)
-    with checked_paths.new_folder(out) as folder:
+    with new_folder(out) as folder:
         files = render(content, folder, mode=rights)
         names = [path.name for path in files]
         if owner is not None:

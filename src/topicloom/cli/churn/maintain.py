@@ -133,10 +133,13 @@ def command(
         living_state = working.do("making ready", lambda: stack.enter_context(begin()))
         working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
         result = working.do("writing", lambda: _written(living_state, interest, out, out_subs))
-    if trace is not None:
-        write_trace(run.rows, trace)
-    if assumptions is not None:
-        write_assumptions(run.assumptions, assumptions)
+        # Where all had happened before, an earlier run has told of it.
+        if trace is not None and (run.rows or not trace.exists()):
+            write_trace(run.rows, trace)
+        if assumptions is not None and (run.assumptions or not assumptions.exists()):
+            write_assumptions(run.assumptions, assumptions)
+        # Last: what comes after a snapshot is not told again, should this process be killed before it has told it.
+        living_state.checkpoint()
     if result["silent"] and not printing.json:
         output.complain(f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more")
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
@@ -174,7 +177,7 @@ class _Run:
         self._stopped = True
 
     def through(self, state: LivingState) -> None:
-        """Take all events that are due; the state ends with a snapshot."""
+        """Take all events that are due."""
         from topicloom.churn.trace import trace_row
 
         ids = {event.id for event in self._events}
@@ -198,7 +201,6 @@ class _Run:
             if self._check:
                 _require_whole(state.maintainer, due[begin])
         self.done_before -= again
-        state.checkpoint()
 
     def _taken(self, state: LivingState, events: Sequence[Event]) -> list[Outcome]:
         if not self._assuming:

@@ -76,6 +76,7 @@ def command(
 
     Quadratic densities, random boxes, equal capacities that sum to twice the demand.
     """
+    from topicloom.files.whole_folder import new_folder
     from topicloom.workloads.content_networks import content_network
     from topicloom.workloads.latency import read_latency
 
@@ -99,7 +100,7 @@ def command(
             ),
         )
         network = working.do("integrating densities", lambda: drawn.network)
-        with checked_paths.new_folder(out) as folder:
+        with new_folder(out) as folder:
             folder.mkdir()
             working.do("writing", lambda: drawn.write(folder))
     facts = {

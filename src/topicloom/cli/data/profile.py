@@ -66,8 +66,7 @@ def command(
     with spark_work(spark, printing, "topicloom profile") as work:
         found = work.do("profiling", lambda session: profile(session, folder, max_pairs=most, seed=seed))
     if out is not None:
-        with checked_paths.new_folder(out) as temporary:
-            found.write(temporary)
+        found.write(out)
     if printing.json:
         output.print_json(found.to_dict() | {"out": None if out is None else str(out)})
         return

@@ -57,6 +57,7 @@ def command(
     ] = False,
     limits: options.FleetLimits,
     costs: options.PriceFile,
+    messages: options.RateFile,
     spark: options.Spark,
     printing: options.Printing,
     **parameters: Any,
@@ -66,7 +67,7 @@ def command(
     Links join nodes that want the same topic, until each topic is connected or the budget is spent.
     """
     from topicloom.designers import DESIGNERS
-    from topicloom.designers.run import require_constrainable, require_pricing
+    from topicloom.designers.run import require_constrainable, require_pricing, require_rating
 
     prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
     fleet = limits.read()
@@ -74,8 +75,10 @@ def command(
         require_constrainable(prepared.algorithm)
     if costs.prices is not None:
         require_pricing(prepared.algorithm)
+    if messages.rates is not None:
+        require_rating(prepared.algorithm)
     if on_spark:
-        _require_not_on_spark(fleet=limits.fleet, prices=costs.prices, filters=subs.filters)
+        _require_not_on_spark(fleet=limits.fleet, prices=costs.prices, rates=messages.rates, filters=subs.filters)
         facts = _design_on_spark(prepared, subs.path, out, spark, printing)
     else:
         _require_no_spark(spark)
@@ -84,7 +87,7 @@ def command(
             interest = subs.read(working)
             constraints = constraints_of(fleet, interest)
             prices = costs.read(fleet, interest)
-            result = run_designer(working, prepared, interest, constraints, prices)
+            result = run_designer(working, prepared, interest, constraints, prices, messages.read())
             facts = working.do("measuring", lambda: _facts(result.overlay)) | {"seconds": result.seconds}
         result.overlay.write(out)
     facts["out"] = str(out)

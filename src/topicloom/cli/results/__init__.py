@@ -1,5 +1,6 @@
 """Commands that put results together.
 
+- `explore`
 - `report`
 - `reproduce`
 """

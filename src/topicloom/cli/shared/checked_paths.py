@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 # Endings that promise one kind of file.
@@ -21,7 +18,7 @@ def require_writable(path: Path, *inputs: Path, ending: str = ".parquet") -> Non
     if path.suffix.lower() in _ENDINGS and path.suffix.lower() != ending:
         raise InputError(f"{path}: is written as {_KINDS[ending]}; give a name that ends in {ending}")
     for given in inputs:
-        if path.exists() and given.exists() and path.samefile(given):
+        if path.is_file() and given.exists() and path.samefile(given):
             raise InputError(f"{path}: is read by this command; give another file to write to")
     with suppress(_OnlyTryingError), replacing(path):
         raise _OnlyTryingError
@@ -37,33 +34,15 @@ def require_readable(path: Path) -> None:
         raise InputError(f"{path}: no such file")
 
 
-@contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Give a path beside `path` to make a folder at; on success it becomes `path`, otherwise it is removed."""
-    from topicloom.files.whole_folder import put_in_place
-
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
-    try:
-        yield temporary
-        put_in_place(temporary, path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def require_new_folder(path: Path) -> None:
     """An error where a folder cannot be made at `path`, or something is there already."""
     from topicloom.errors import InputError
+    from topicloom.files.whole_folder import new_folder
 
     if path.exists():
         raise InputError(f"{path}: is there already; give a new folder")
-    try:
-        with suppress(_OnlyTryingError), new_folder(path) as folder:
-            folder.mkdir()
-            raise _OnlyTryingError
-    except FileNotFoundError:
-        raise InputError(f"{path}: the folder {path.parent} does not exist") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    with suppress(_OnlyTryingError), new_folder(path):
+        raise _OnlyTryingError
 
 
 class _OnlyTryingError(Exception):

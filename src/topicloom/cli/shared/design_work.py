@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from topicloom.algorithms import Prepared
     from topicloom.deploy import Fleet
     from topicloom.designers import Designer, DesignRun
-    from topicloom.model import Constraints, Interest, Overlay, Prices
+    from topicloom.model import Constraints, Interest, Overlay, Prices, Rates
 
 _SHOWN_TOPICS = 3
 COMPILING = "compiling kernels, once after an install or update"
@@ -42,6 +42,7 @@ def run_designer(
     interest: Interest,
     constraints: Constraints | None = None,
     prices: Prices | None = None,
+    rates: Rates | None = None,
 ) -> DesignRun:
     """Compile, then run, each with its own line of progress."""
     from topicloom.designers import Watch, run_prepared
@@ -53,7 +54,7 @@ def run_designer(
     watch = Watch()
     return working.do(
         prepared.name,
-        lambda: run_prepared(prepared, interest, watch, constraints, prices),
+        lambda: run_prepared(prepared, interest, watch, constraints, prices, rates),
         watch=watch,
         total=None if total is None else total(interest, prepared.parameters),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from rich import box
@@ -15,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from topicloom.errors import shortened
 from topicloom.present.numbers import Number
 
 Cell = str | Number
@@ -38,6 +41,22 @@ def _console() -> Console:
     return _Console(width=width, highlight=False, markup=False, emoji=False, quiet=_quiet)
 
 
+def see_to_streams() -> None:
+    """Make sure that anything can be printed: where a stream is closed nowhere, and else whatever its encoding."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # The next file that is opened would get its number, and what others print would get into that file.
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115  for good
+            setattr(sys, name, stream)
+    for printed in (sys.stdout, sys.stderr):
+        if isinstance(printed, io.TextIOWrapper):
+            printed.reconfigure(errors="backslashreplace")
+
+
 def be_quiet(quiet: bool) -> None:
     """Print nothing from now on but JSON and what is wrong; or print everything again."""
     global _quiet
@@ -52,7 +71,8 @@ def say(text: str) -> None:
 
 def complain(text: str) -> None:
     """Print what is wrong in one line, on stderr."""
-    print(f"topicloom: {one_line(text)}", file=sys.stderr, flush=True)
+    with suppress(OSError):  # nobody hears it
+        print(f"topicloom: {shortened(one_line(text))}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Any) -> None:

@@ -23,9 +23,11 @@ def read_access(file: Path, broker_names: tuple[str, ...]) -> tuple[tuple[str, .
     """The users, and the price of each of them to each broker; besides that no more than a million rows in memory."""
     require_part(file)
     try:
+        require_columns(pyarrow.parquet.read_schema(file).names, _COLUMNS, str(file))
         opened = pyarrow.parquet.ParquetFile(file, read_dictionary=["user", "broker"])
-        require_columns(opened.schema_arrow.names, _COLUMNS, str(file))
         return _read(opened, str(file), broker_names)
+    except KeyError:
+        raise InputError(f"{file}: columns 'user' and 'broker' must hold names (strings)") from None
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, InputError):
             raise

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
+import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from topicloom.control.drivers.base import DeliveryFailed, Driver
 from topicloom.control.drivers.management_driver import ManagementDriver
+from topicloom.control.drivers.registry import values_of
 from topicloom.deploy.planning.broker_names import quoted
-from topicloom.deploy.planning.delivery import LINKS, NOTHING, Delivery
+from topicloom.deploy.planning.delivery import LINKS, NOTHING, Delivery, filled
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import Plan
@@ -33,9 +37,14 @@ def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, driver: Dri
     if delivery.check == NOTHING:
         return 0
     if isinstance(driver, ManagementDriver):
-        _again(lambda: driver.ask("GET", "overview"), delivery.seconds)
-        return 0
+        if delivery.check == LINKS:
+            _again(driver.require_links, delivery.seconds)
+        return len(plan.links_of.get(broker.name, ())) if delivery.check == LINKS else 0
     _again(lambda: _require_listening(broker), delivery.seconds)
+    if delivery.check == LINKS and plan.target == "nats" and delivery.monitor is not None:
+        url = filled(delivery.monitor, values_of(broker)).rstrip("/")
+        _again(lambda: _require_leafnodes(plan, broker, url), delivery.seconds)
+        return sum(link[0] == broker.name for link in plan.links_of.get(broker.name, ()))
     if delivery.check != LINKS or plan.target != "mosquitto":
         return 0
     expected = {
@@ -66,6 +75,23 @@ def _require_listening(broker: Broker) -> None:
         socket.create_connection((broker.host, broker.port or 0), timeout=_CONNECT_SECONDS).close()
     except OSError as error:
         raise DeliveryFailed(f"{broker.host}:{broker.port} does not answer ({error.strerror or error})") from None
+
+
+def _require_leafnodes(plan: Plan, broker: Broker, url: str) -> None:
+    """An error unless the server has the links that it opens by a plan and no others, by the ports they lead to."""
+    try:
+        with urllib.request.urlopen(f"{url}/leafz", timeout=_CONNECT_SECONDS) as answer:
+            leafs = json.load(answer).get("leafs") or []
+    except (OSError, ValueError, AttributeError) as error:
+        raise DeliveryFailed(f"{url} does not tell of leafnodes ({getattr(error, 'reason', error)})") from None
+    opened = [plan.broker[link[1]].port for link in plan.links_of.get(broker.name, ()) if link[0] == broker.name]
+    known = {other.port for other in plan.brokers}
+    found = Counter(leaf["port"] for leaf in leafs if leaf.get("port") in known)
+    if found != Counter(opened):
+        raise DeliveryFailed(
+            f"it has {found.total()} links to other servers, and {len(opened)} by the plan "
+            "(nats-server 2.9 takes other remotes only when it restarts)"
+        )
 
 
 def _require_links(broker: Broker, expected: dict[str, Pair], seconds: float) -> None:

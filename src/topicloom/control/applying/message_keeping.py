@@ -8,7 +8,7 @@ from topicloom.deploy.planning.delivery import LINKS
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import Line, Plan
-from topicloom.deploy.proof.bridge_sessions import first_needed, forget_link, new_sessions, prepare_link
+from topicloom.deploy.proof.bridge_sessions import first_needed, forget_link, let_arrive, new_sessions, prepare_link
 from topicloom.errors import InputError
 
 _Do = Callable[[Mapping[str, Broker], Pair, Sequence[Line]], None]
@@ -33,6 +33,8 @@ class Keeping:
         """Make ready what a step needs."""
         for link in self._needed.get(step, []):
             self._try(prepare_link, link, self._wants.lines_of_link[link])
+        if any(self._asked.issuperset(link) for link in self._needed.get(step, [])):
+            let_arrive()
 
     def end(self) -> None:
         """Let brokers forget the sessions of links that are gone."""

@@ -18,11 +18,8 @@ from topicloom.deploy.planning.fleet_file import Broker
 
 
 def driver_of(broker: Broker, delivery: Delivery, state: Path) -> Driver:
-    """The driver of a broker, for the fleet whose state is in a folder.
-
-    {broker} stands for the broker's identifier, in which nothing can leave a folder or be taken for an option.
-    """
-    values = {"broker": identifier(broker.name), "host": broker.host, "port": str(broker.port)}
+    """The driver of a broker, for the fleet whose state is in a folder."""
+    values = values_of(broker)
     if delivery.via == FOLDER:
         return FolderDriver(delivery, values)
     if delivery.via == SSH:
@@ -30,6 +27,11 @@ def driver_of(broker: Broker, delivery: Delivery, state: Path) -> Driver:
     if delivery.via == COMMAND:
         return CommandDriver(delivery, values, private_folder(state))
     return ManagementDriver(delivery, broker.name)
+
+
+def values_of(broker: Broker) -> dict[str, str]:
+    """What placeholders stand for; {broker} is an identifier, which cannot leave a folder or be taken for an option."""
+    return {"broker": identifier(broker.name), "host": broker.host, "port": str(broker.port)}
 
 
 def private_folder(state: Path) -> Path:

@@ -102,7 +102,9 @@ class Controller:
         self.problems = tuple(problems)
         taken = 0
         for event in events:
-            refusal = self.decisions.take(event) if event.id > self.decisions.last_event else None
+            if event.id <= self.decisions.last_event:
+                continue
+            refusal = self.decisions.take(event)
             if event.kind == "join" and event.node not in self.fleet.brokers:
                 self.tell(f"event {event.id}: {self.fleet.where} has no broker '{event.node}'")
             if refusal is not None:

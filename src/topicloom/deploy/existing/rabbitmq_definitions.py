@@ -25,7 +25,9 @@ def read_node(name: str, file: Path) -> Configured:
     sets = {str(each.get("name")): each.get("value") for each in _parameters(definitions, _SET)}
     used: dict[str, None] = {}
     for policy in _tables(definitions.get("policies")):
-        means = policy.get("definition") or {}
+        means = policy.get("definition")
+        if not isinstance(means, dict):
+            continue
         if _UPSTREAM in means:
             used[str(means[_UPSTREAM])] = None
         elif _SET in means:

@@ -14,9 +14,9 @@ from topicloom.errors import InputError
 FOLDER, SSH, COMMAND, RABBITMQ = "folder", "ssh", "command", "rabbitmq"
 # What each way needs, and what it takes besides.
 _WAYS = {
-    FOLDER: (("path",), ("reload", "owner", "mode")),
-    SSH: (("path",), ("reload", "owner", "mode", "destination")),
-    COMMAND: (("put",), ("reload",)),
+    FOLDER: (("path",), ("reload", "owner", "mode", "monitor")),
+    SSH: (("path",), ("reload", "owner", "mode", "monitor", "destination")),
+    COMMAND: (("put",), ("reload", "monitor")),
     RABBITMQ: (("url",), ("credentials",)),
 }
 _ALWAYS = ("seconds", "check")
@@ -32,7 +32,7 @@ class Delivery:
     """A way to a broker: `via` a local folder, ssh, commands, or RabbitMQ's management interface at `url`.
 
     `path` and commands may hold {broker}, {host} and {port}, and `put` {file}. `seconds` is how long each command and
-    each wait may take, `check` what is looked at afterwards.
+    each wait may take, `check` what is looked at afterwards; `monitor` is where a NATS server tells of its links.
     """
 
     via: str
@@ -44,6 +44,7 @@ class Delivery:
     credentials: Credentials | None = None
     owner: str | None = None
     mode: int = 0o600
+    monitor: str | None = None
     seconds: float = 60.0
     check: str = LINKS
 
@@ -62,10 +63,10 @@ def delivery_from(table: Mapping[str, Any], where: str) -> Delivery:
         if key not in table:
             raise InputError(f"{where}: has no {key}, which {via} needs")
     fields = dict(table)
-    for key in ("path", "destination", "put", "reload", "url", "owner"):
+    for key in ("path", "destination", "put", "reload", "url", "owner", "monitor"):
         if key in fields and not is_line(fields[key]):
             raise InputError(f"{where}: {key} must be {LINE}")
-    for key in ("path", "put", "reload"):
+    for key in ("path", "put", "reload", "monitor"):
         if key in fields:
             _require_placeholders(fields[key], f"{where}: {key}", file=key == "put")
     for key in ("put", "reload"):
@@ -73,8 +74,9 @@ def delivery_from(table: Mapping[str, Any], where: str) -> Delivery:
             _require_words(fields[key], f"{where}: {key}")
     if str(fields.get("destination", "")).startswith("-"):
         raise InputError(f"{where}: destination must be HOST or USER@HOST")
-    if via == RABBITMQ and not re.match(r"https?://[^@\s]+$", fields["url"]):
-        raise InputError(f"{where}: url must be http:// or https://, with no login in it")
+    for key in ("url", "monitor"):
+        if key in fields and not re.match(r"https?://[^@\s]+$", fields[key]):
+            raise InputError(f"{where}: {key} must be http:// or https://, with no login in it")
     if "credentials" in fields:
         fields["credentials"] = read_credentials(fields["credentials"], f"{where}: credentials")
     if "mode" in fields:

@@ -19,6 +19,7 @@ from topicloom.deploy.planning.delivery import Delivery, delivery_from
 from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
 from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
+from topicloom.files.limits import FLEET_BYTES, read_limited
 from topicloom.model.constraints import Constraints, NodeRule
 
 if sys.version_info >= (3, 11):
@@ -28,12 +29,14 @@ else:
 
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 
+_VHOST_BYTES = 255
+
 # How much of a wrong value is shown.
 _SHOWN = 80
 
 _LINK_KEYS = ("max_links", "region")
-_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", *_LINK_KEYS)
-_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", *_LINK_KEYS, "qos")
+_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS)
+_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS, "qos")
 _PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
 # How brokers are asked who subscribes, and how files get to them, which plans do not hold.
@@ -54,7 +57,7 @@ class Tls:
 class Broker:
     """Where a broker is. One that accepts no connections, behind a firewall for instance, opens them itself.
 
-    A port of None is the usual one of the target.
+    A port of None is the usual one of the target. `vhost` is the virtual host of its topics, where it is a RabbitMQ.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Broker:
     tls: Tls | None = None
     credentials: Credentials | None = None
     accepts: bool = True
+    vhost: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,11 @@ class Fleet:
     def read(cls, path: Path) -> Fleet:
         """From a TOML file."""
         try:
-            parsed = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-            raise InputError(f"{path}: cannot be read ({reason})") from None
+            parsed = tomllib.loads(read_limited(path, FLEET_BYTES).decode())
+        except InputError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
         return cls.from_tables(parsed, str(path))
 
     @classmethod
@@ -151,7 +156,8 @@ def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str
     """How brokers are asked who subscribes."""
     found = {}
     for name, common, own, place in _ways(_SOURCE, defaults, brokers, where):
-        source = source_from(common, own, name, brokers[name], place)
+        table = brokers[name] if isinstance(brokers[name], Mapping) else {}
+        source = source_from(common, own, name, {**defaults, **table}, place)
         if source is not None:
             found[name] = source
     return MappingProxyType(found)
@@ -228,15 +234,18 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
         raise InputError(f"{where}: has no host; give its name or address")
     host = given["host"]
     if not isinstance(host, str) or not _HOST.fullmatch(host):
-        # A URL may hold a login.
-        shown = "" if "@" in str(host) else f" {_shown(host)}"
+        # A URL may hold a login, and so may anything else that is no text.
+        shown = f" {_shown(host)}" if isinstance(host, str) and "@" not in host else ""
         raise InputError(f"{where}: host{shown} is no name or address of a machine")
     tls = _tls(given.get("tls"), where)
     port = given.get("port")
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535):
         raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {_shown(port)}")
     credentials = read_credentials(given.get("credentials"), f"{where}: credentials")
-    return Broker(name, host, port, tls, credentials, _accepts(given, where))
+    vhost = given.get("vhost")
+    if vhost is not None and (not is_line(vhost) or len(vhost.encode()) > _VHOST_BYTES):
+        raise InputError(f"{where}: vhost must be {LINE}, of at most {_VHOST_BYTES} bytes, not {_shown(vhost)}")
+    return Broker(name, host, port, tls, credentials, _accepts(given, where), vhost)
 
 
 def _accepts(given: Mapping[str, Any], where: str) -> bool:
@@ -250,7 +259,9 @@ def _tls(given: Any, where: str) -> Tls | None:
     if given is None or isinstance(given, bool):
         return Tls() if given else None
     where = f"{where}: tls"
-    _known(_table(given, where), _TLS_KEYS, where)
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} must be true, false or a table with {', '.join(_TLS_KEYS)}")
+    _known(given, _TLS_KEYS, where)
     for key, value in given.items():
         if not is_line(value):
             raise InputError(f"{where}: {key} must be {LINE}, not {_shown(value)}")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from topicloom._version import __version__
-from topicloom.deploy.planning.broker_names import require_filters, require_names
+from topicloom.deploy.planning.broker_names import quoted, require_filters, require_names
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
-from topicloom.deploy.planning.routes import Routes, route, route_by_price
+from topicloom.deploy.planning.routes import Routes, possible_routes, route, route_by_price
 from topicloom.errors import InputError
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -68,9 +68,25 @@ def make_plan(
     if circle is not None:
         raise InputError(f"the overlay: {circle}")
     brokers = {name: with_port(fleet.brokers[name], target) for name in interest.node_names}
+    hosted = [name for name, broker in brokers.items() if broker.vhost is not None]
+    if hosted and target != "rabbitmq":
+        raise InputError(f"{fleet.where}: broker {quoted(hosted[0])} has a vhost, which {target} does not know")
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
     links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
     return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
+
+
+def preview_plan(overlay: Overlay) -> Plan:
+    """What a plan of an overlay would be, of a fleet of which nothing is known but names: to look at, not to apply.
+
+    Relays are taken where they are needed; topics that remain in pieces have no route.
+    """
+    trees, pieces = possible_routes(overlay)
+    unknown = Fleet({})
+    routes = tuple(_route(trees, unknown, int(topic)) for topic in np.flatnonzero(pieces == 1))
+    links = tuple(sorted({(min(ends), max(ends)) for one in routes for ends in one.links}))
+    brokers = tuple(Broker(name, name) for name in overlay.interest.node_names)
+    return Plan(TARGETS[0], brokers, links, routes)
 
 
 def _require_carried(interest: Interest, target: str) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem,
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.json_files import parsed_json
+from topicloom.files.limits import PLAN_BYTES, read_limited
 from topicloom.model.filters import protocol_of
 
 FORMAT = "topicloom plan 1"
@@ -74,10 +74,7 @@ class _PlanTable:
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan and check all of it; one that does not hold together is an `InputError`."""
     where = os.fspath(path)
-    try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read ({error.strerror})") from None
+    text = read_limited(path, PLAN_BYTES)
     if FORMAT.encode() not in text or parsed_json(text, dict[str, Any], where).get("format") != FORMAT:
         raise InputError(f"{where}: is not a plan; give a file that 'topicloom plan' wrote")
     read = parsed_json(text, _PlanTable, where)
@@ -102,6 +99,8 @@ def _lines(values: Iterable[Any]) -> str:
 
 def _broker_table(broker: Broker) -> dict[str, Any]:
     table: dict[str, Any] = {"name": broker.name, "host": broker.host, "port": broker.port, "accepts": broker.accepts}
+    if broker.vhost is not None:
+        table["vhost"] = broker.vhost
     for key in ("tls", "credentials"):
         value = getattr(broker, key)
         if value is not None:

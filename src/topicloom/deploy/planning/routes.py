@@ -68,11 +68,28 @@ def route(interest: Interest, overlay: Overlay, *, relays: bool = False) -> Rout
     if overlay.interest is not interest and overlay.interest.node_names != interest.node_names:
         raise InputError("the overlay links other nodes than those of the interest; route over its own")
     graph = LinkGraph.from_links(interest.node_count, overlay.source, overlay.target)
-    start, upper, lower, root, pieces = route_topics(interest.topic_start, interest.topic_nodes, *_rows(graph), relays)
+    routes, pieces = _possible_routes(interest, graph, relays)
     broken = np.flatnonzero(pieces > 1)
     if len(broken):
         raise _error(tuple(_broken(interest, graph, int(topic), relays) for topic in broken), relays)
-    return Routes(interest, start, upper, lower, root)
+    return routes
+
+
+def possible_routes(overlay: Overlay) -> tuple[Routes, npt.NDArray[np.int64]]:
+    """Routes with relays where they can be had, and in how many pieces each topic remains: one in several has none."""
+    graph = LinkGraph.from_links(overlay.interest.node_count, overlay.source, overlay.target)
+    return _possible_routes(overlay.interest, graph, True)
+
+
+def pieces_of(overlay: Overlay, topic: int) -> BrokenTopic:
+    """Which nodes of a topic reach each other over nodes that have to do with it."""
+    graph = LinkGraph.from_links(overlay.interest.node_count, overlay.source, overlay.target)
+    return _broken(overlay.interest, graph, topic, False)
+
+
+def _possible_routes(interest: Interest, graph: LinkGraph, relays: bool) -> tuple[Routes, npt.NDArray[np.int64]]:
+    start, upper, lower, root, pieces = route_topics(interest.topic_start, interest.topic_nodes, *_rows(graph), relays)
+    return Routes(interest, start, upper, lower, root), pieces
 
 
 def route_by_price(interest: Interest, overlay: Overlay, prices: Prices, rates: Rates | None = None) -> Routes:

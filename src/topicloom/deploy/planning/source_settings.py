@@ -30,6 +30,7 @@ class SourceSettings:
     - `persistence`: whether the sessions that a log tells of outlive a restart of the broker.
     - `leafs`: whether what leaf nodes want counts as wanted at the server they lead to.
     - `ignore_clients`: names of clients to leave out, with `*` for anything.
+    - `vhost`: the virtual host of a RabbitMQ that is looked at.
     """
 
     kind: str
@@ -40,10 +41,11 @@ class SourceSettings:
     leafs: bool = False
     ignore_clients: tuple[str, ...] = ()
     timeout_seconds: float = 10.0
+    vhost: str = "/"
 
 
 def source_from(
-    common: Mapping[str, Any], own: Mapping[str, Any], broker: str, table: Any, where: str
+    common: Mapping[str, Any], own: Mapping[str, Any], broker: str, table: Mapping[str, Any], where: str
 ) -> SourceSettings | None:
     """Settings from what is said for all brokers and for one, of its `table`; None where neither says how to ask it.
 
@@ -71,7 +73,7 @@ def source_from(
     places = given[kind] if isinstance(given[kind], list) and kind == "log" else [given[kind]]
     if not places or not all(isinstance(place, str) and place.strip() for place in places):
         raise InputError(f"{where}: {kind} must be {'a URL' if kind in _OVER_HTTP else 'the path of a file'}")
-    host = str(table.get("host", "")) if isinstance(table, Mapping) else ""
+    host = str(table.get("host", ""))
     places = [place.replace("{broker}", broker).replace("{host}", host) for place in places]
     if kind in _OVER_HTTP:
         places = [_url(places[0], kind, where)]
@@ -84,6 +86,7 @@ def source_from(
         _checked(given, "leafs", False, "true or false", lambda value: isinstance(value, bool), where),
         tuple(_checked(given, "ignore_clients", [], "a list of names, with * for anything", _is_names, where)),
         _checked(given, "timeout_seconds", 10.0, "a number above 0", _is_seconds, where),
+        str(table.get("vhost") or "/"),
     )
 
 

@@ -8,6 +8,7 @@
 - `live`: The live proof: a plan's fleet as real brokers on one machine, and messages that are counted.
 - `live_change`: A running fleet moved from one plan to another while messages flow, and what that does to them.
 - `nats_fleet`: NATS servers on the loopback interface, and a client at each.
+- `rabbitmq_fleet`: RabbitMQ nodes on the loopback interface, and a queue at each.
 - `processes`: Mosquitto processes on the loopback interface, in a folder of their own, that never outlive their
   owner.
 """

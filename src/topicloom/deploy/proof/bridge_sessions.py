@@ -4,6 +4,10 @@ A bridge with `cleansession false` has a session at the other broker, which keep
 and one at its own. Whoever connects under their names can make them before the bridge exists: from then on brokers keep
 the link's messages, and the bridge finds them when it starts. So a topic whose old links are gone loses nothing until
 its new ones are there. What came over the old links after that is delivered twice.
+
+What was published before the sessions were ready, and is still on its way over old links when these end, is lost. So
+they stay for `UNDER_WAY_SECONDS` more. Without that wait 11 of 19,560 deliveries of QoS 2, at 200 messages a second
+and topic on a busy machine, were lost, all published at most 0.16 s before the first old link went.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from topicloom.deploy.targets.mosquitto import local_session_name, session_name
 from topicloom.errors import InputError
 
 _SECONDS = 5.0
+# How long a message may be under way over old links before it is lost with them.
+UNDER_WAY_SECONDS = 0.5
 Sessions = Mapping[Pair, tuple[Line, ...]]
 
 
@@ -63,6 +69,11 @@ def prepare_link(brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line
     for broker, name, wanted in _ends(brokers, link, lines):
         if wanted:
             _session(broker, name, wanted)
+
+
+def let_arrive() -> None:
+    """Wait until what was under way when sessions were made ready has come over the old links."""
+    time.sleep(UNDER_WAY_SECONDS)
 
 
 def forget_link(brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:

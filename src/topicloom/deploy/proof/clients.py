@@ -133,8 +133,14 @@ class Clients:
         for key, _ in self._selector.select(seconds):
             key.data.loop_read()
             if key.data.socket() is None:
-                self._selector.unregister(key.fileobj)
+                self._forget(key.data)
                 self._lose(key.data)
+
+    def _forget(self, client: Any) -> None:
+        """Let go of the socket that a client had, which it may have closed by itself; nothing where that was done."""
+        for key in list(self._selector.get_map().values()):
+            if key.data is client:
+                self._selector.unregister(key.fileobj)
 
     def _lose(self, client: Any) -> None:
         """A broker has closed the connection of a client."""

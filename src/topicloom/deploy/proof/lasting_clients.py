@@ -24,18 +24,14 @@ class LastingClients(Clients):
         for client in lost.values():
             with suppress(OSError):
                 client.reconnect()
+            # It may have lost the broker again while it said hello.
+            if client.socket() is not None:
                 self._selector.register(client.socket(), selectors.EVENT_READ, client)
         super().serve(seconds)
 
     def is_connected(self, name: str) -> bool:
         """Whether a client has its broker."""
         return bool(self._clients[name].is_connected())
-
-    def _forget(self, client: Any) -> None:
-        """Let go of the socket that a client had, which it may have closed by itself."""
-        for key in list(self._selector.get_map().values()):
-            if key.data is client:
-                self._selector.unregister(key.fileobj)
 
     def _lose(self, client: Any) -> None:
         """It is connected to again when it is next served."""

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from topicloom.churn import maintainer
 from topicloom.churn.connectedness import broken_topics
+from topicloom.churn.tree_maintainer import TreeMaintainer
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.fleet_file import Fleet
 from topicloom.deploy.planning.flows import Pair
@@ -22,11 +23,13 @@ from topicloom.deploy.proof.clients import Clients
 from topicloom.deploy.proof.delivery_tally import DeliveryCounts, DeliveryTally
 from topicloom.deploy.proof.nats_fleet import NatsClients, NatsProcesses
 from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, on_ports
+from topicloom.deploy.proof.rabbitmq_fleet import RabbitClients, RabbitProcesses
 from topicloom.deploy.targets.mosquitto import session_name
 from topicloom.deploy.targets.render import configurations
 from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.interest import Interest
+from topicloom.model.interest_changes import topics_by_node
 from topicloom.model.overlay import Overlay
 
 # Messages that may be under way at once. Mosquitto drops what waits beyond 1,000 for one client.
@@ -102,15 +105,11 @@ def prove(
     """Run a plan's brokers on this machine, publish numbered messages and count what arrives.
 
     Args:
-        plan: for Mosquitto or NATS; its addresses, TLS and passwords are left aside.
+        plan: its addresses, TLS and passwords are left aside.
         messages: how many in all; at least one from every publisher of every topic.
         kill: a broker to stop afterwards; the overlay is then mended, and delivery proven again.
         watch: sees how far it is, and can stop it.
     """
-    if plan.target == "rabbitmq":
-        raise InputError("the plan is for rabbitmq; only plans for mosquitto and nats can be run live")
-    if kill is not None and plan.target == "nats":
-        raise InputError("what is mended is no tree, which NATS needs; kill is for plans for mosquitto", "kill")
     if kill is not None and kill not in plan.broker:
         raise InputError(f"the plan has no broker {quoted(kill)} to stop")
     if kill is not None and len(plan.brokers) == 1:
@@ -120,16 +119,18 @@ def prove(
         plan_without(plan, kill)
     names = [broker.name for broker in plan.brokers]
     ports = free_ports(names)
-    if plan.target == "nats":
-        leaf_ports = free_ports(names)
-        with NatsProcesses(ports, leaf_ports) as servers:
-            fleet = _LiveFleet(on_loopback(plan, leaf_ports), servers, watch or LiveWatch())
-            with fleet.clients:
-                return fleet.proof(messages, kill)
-    with Processes(ports) as processes:
-        fleet = _LiveFleet(on_loopback(plan, ports), processes, watch or LiveWatch())
+    # Where links come in; for NATS that is another port than that of clients.
+    link_ports = free_ports(names) if plan.target == "nats" else ports
+    with _processes(plan.target, ports, link_ports) as processes:
+        fleet = LiveFleet(on_loopback(plan, link_ports), processes, watch or LiveWatch())
         with fleet.clients:
             return fleet.proof(messages, kill)
+
+
+def _processes(target: str, ports: dict[str, int], link_ports: dict[str, int]) -> Processes:
+    if target == "nats":
+        return NatsProcesses(ports, link_ports)
+    return RabbitProcesses(ports) if target == "rabbitmq" else Processes(ports)
 
 
 def on_loopback(plan: Plan, ports: dict[str, int]) -> Plan:
@@ -140,7 +141,7 @@ def on_loopback(plan: Plan, ports: dict[str, int]) -> Plan:
     return replace(plan, brokers=brokers)
 
 
-class _LiveFleet:
+class LiveFleet:
     """Brokers and clients of a plan that may change."""
 
     def __init__(self, plan: Plan, processes: Processes, watch: LiveWatch) -> None:
@@ -148,12 +149,17 @@ class _LiveFleet:
         self.processes = processes
         self.watch = watch
         # Links are those of the plan; clients have ports of their own where these are others.
-        made = NatsClients if plan.target == "nats" else Clients
-        self.clients: Clients | NatsClients = made(on_ports(processes.ports), self._arrive)
+        self.clients: Clients | NatsClients | RabbitClients
+        if isinstance(processes, RabbitProcesses):
+            self.clients = RabbitClients(processes, self._arrive, plan)
+        else:
+            made = NatsClients if plan.target == "nats" else Clients
+            self.clients = made(on_ports(processes.ports), self._arrive)
         self.tally: DeliveryTally | None = None
         self.runs = 0
 
     def proof(self, messages: int, kill: str | None) -> Proof:
+        """Start the brokers, let messages flow and count them; then once more without one of them."""
         plan, began = self.plan, time.perf_counter()
         self._start(configurations(plan))
         self._wait_until_up()
@@ -177,7 +183,7 @@ class _LiveFleet:
         changed = {name: text for name, text in after.items() if text != before[name]}
         for name in changed:
             self.clients.close(name)
-            self.processes.stop(name)
+            self.processes.let_go(name)
         self._start(changed)
         self._wait_until_up()
         seconds = time.perf_counter() - began
@@ -196,6 +202,8 @@ class _LiveFleet:
             self.watch.look()
             self.processes.start(name, bridges[name])
         topics = [(message.name, route.qos) for route in self.plan.routes for message in route.messages]
+        if isinstance(self.clients, RabbitClients):
+            self.clients.plan = self.plan
         for name in bridges:
             # All topics of the plan, each by its name: what comes unwanted must be heard too.
             self.clients.open(name, topics)
@@ -219,7 +227,7 @@ class _LiveFleet:
         raise InputError(f"after {_ROUNDS} rounds messages still do not reach every subscriber")
 
     def _links_down(self) -> list[Pair]:
-        if self.plan.target == "nats":
+        if self.plan.target != "mosquitto":
             return []
         return [
             link
@@ -281,8 +289,11 @@ def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
 
 def plan_without(plan: Plan, broker: str) -> Plan:
     """The plan for the fleet after a broker is gone, over the overlay as mended."""
-    links = mended(Overlay.from_links(interest_of(plan), plan.links), broker, _allowed(plan))
     interest = interest_of(plan, without=broker)
+    if plan.target == "nats":
+        links: list[Pair] = list(TreeMaintainer(topics_by_node(interest), plan.links, _allowed(plan)).links)
+    else:
+        links = mended(Overlay.from_links(interest_of(plan), plan.links), broker, _allowed(plan))
     overlay = Overlay.from_links(interest, [link for link in links if set(link) <= set(interest.node_names)])
     brokers = {other.name: other for other in plan.brokers if other.name in interest.node_ids}
     qos = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.plan import Plan
-from topicloom.deploy.proof.bridge_sessions import first_needed, prepare_link
+from topicloom.deploy.proof.bridge_sessions import first_needed, let_arrive, prepare_link
 from topicloom.deploy.proof.change_tally import ChangeCounts, ChangeTally
 from topicloom.deploy.proof.lasting_clients import LastingClients
 from topicloom.deploy.proof.live import LiveWatch, accepting_first, on_loopback
@@ -54,7 +54,9 @@ def prove_change(old: Plan, new: Plan, *, keep: bool = True, watch: LiveWatch | 
     """
     for plan in (old, new):
         if plan.target != "mosquitto":
-            raise InputError(f"the plan is for {plan.target}; only plans for mosquitto can be changed live")
+            raise InputError(
+                f"the plan is for {plan.target}; only mosquitto's can be changed live, whose links keep messages"
+            )
     names = sorted(old.broker.keys() | new.broker.keys())
     ports = free_ports(names)
     with Processes(ports, lasting=True) as processes:
@@ -140,6 +142,8 @@ class _Change:
             plan = None if step.clear or step.broker not in self.new.broker else self.new
             for link in needed.get(number, []):
                 prepare_link(self.brokers, link, self.new.lines_of_link[link])
+            if needed.get(number):
+                let_arrive()
             self.processes.stop(step.broker)
             self.processes.start(step.broker, "" if plan is None else configuration_of(plan, step.broker))
             deadline = time.monotonic() + _UP_SECONDS

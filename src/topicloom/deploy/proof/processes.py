@@ -5,15 +5,16 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 from topicloom.deploy.planning.broker_names import identifier
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.errors import InputError
+from topicloom.files.temporary import scratch_folder
 
 LOOPBACK = "127.0.0.1"
 _START_SECONDS = 10.0
@@ -79,12 +80,13 @@ class Processes:
         self._program = self._find_program()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = Path()
+        self._cleaning = ExitStack()
 
     def _find_program(self) -> str:
         return mosquitto_path()
 
     def __enter__(self) -> Processes:
-        self._folder = Path(tempfile.mkdtemp(prefix="topicloom-live-"))
+        self._folder = self._cleaning.enter_context(scratch_folder("live"))
         return self
 
     def __exit__(
@@ -95,7 +97,7 @@ class Processes:
         for process in self._running.values():
             process.wait()
         self._running.clear()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._cleaning.close()
 
     def start(self, name: str, bridges: str) -> None:
         """Start a broker with these bridge sections, and wait until it listens."""
@@ -127,6 +129,10 @@ class Processes:
         )
         main.write_text(text, encoding="utf-8")
         return [self._program, "-c", str(main)]
+
+    def let_go(self, name: str) -> None:
+        """Make ready to start a broker with another configuration."""
+        self.stop(name)
 
     def stop(self, name: str) -> None:
         """End a broker."""

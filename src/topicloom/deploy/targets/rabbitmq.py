@@ -22,6 +22,7 @@ from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.plan import Plan, Route
 from topicloom.deploy.targets.secrets import password_of
 
+# The virtual host that every broker has.
 VHOST = "/"
 PREFIX = "topicloom"
 _SYSTEM_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
@@ -30,18 +31,24 @@ _SYSTEM_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 def definitions_of(plan: Plan, broker: str) -> str:
     """The definitions of one broker as JSON, for `rabbitmqctl import_definitions`."""
     routes = [route for route in plan.routes if broker in route.neighbours]
+    vhost = vhost_of(plan.broker[broker])
     neighbours = sorted({other for route in routes for other in _upstreams(route, broker)})
     federated = [route for route in routes if _upstreams(route, broker)]
     definitions = {
-        "vhosts": [{"name": VHOST}],
-        "exchanges": [_exchange(route) for route in routes],
+        "vhosts": [{"name": vhost}],
+        "exchanges": [{"vhost": vhost, **_exchange(route)} for route in routes],
         "parameters": [
-            *(_upstream(plan.broker[name]) for name in neighbours),
-            *(_upstream_set(route, broker) for route in federated),
+            *({"vhost": vhost, **_upstream(plan.broker[name])} for name in neighbours),
+            *({"vhost": vhost, **_upstream_set(route, broker)} for route in federated),
         ],
-        "policies": [_policy(route) for route in federated],
+        "policies": [{"vhost": vhost, **_policy(route)} for route in federated],
     }
     return json.dumps(definitions, indent=1, ensure_ascii=False) + "\n"
+
+
+def vhost_of(broker: Broker) -> str:
+    """The virtual host in which a broker has its topics."""
+    return broker.vhost or VHOST
 
 
 def _upstreams(route: Route, broker: str) -> list[str]:
@@ -51,7 +58,6 @@ def _upstreams(route: Route, broker: str) -> list[str]:
 
 def _exchange(route: Route) -> dict[str, Any]:
     return {
-        "vhost": VHOST,
         "name": route.topic,
         "type": "fanout" if route.filters is None else "topic",
         "durable": True,
@@ -75,14 +81,13 @@ def _upstream_set(route: Route, broker: str) -> dict[str, Any]:
 
 
 def _parameter(component: str, name: str, value: Any) -> dict[str, Any]:
-    return {"vhost": VHOST, "component": component, "name": name, "value": value}
+    return {"component": component, "name": name, "value": value}
 
 
 def _policy(route: Route) -> dict[str, Any]:
     # A pattern is searched for in the name, so both ends are tied and everything that means something is escaped.
     pattern = "".join(rf"\{c}" if re.match(r"[^\w]", c, re.ASCII) and c.isascii() else c for c in route.topic)
     return {
-        "vhost": VHOST,
         "name": _set_name(route),
         "pattern": f"^{pattern}$",
         "apply-to": "exchanges",
@@ -101,6 +106,8 @@ def _uri(other: Broker) -> str:
         login = f"{quote(other.credentials.username, safe='')}:{quote(password_of(other), safe='')}@"
     host = f"[{other.host}]" if ":" in other.host else other.host
     uri = f"amqp{'s' if other.tls else ''}://{login}{host}:{other.port}"
+    if other.vhost is not None and other.vhost != VHOST:
+        uri += f"/{quote(other.vhost, safe='')}"
     return f"{uri}?{urlencode(list(_tls_options(other)))}" if other.tls else uri
 
 

@@ -5,8 +5,9 @@ Not from the papers: NATS passes interest on by itself and refuses circles, so i
 Rule: begin with the tree of links that share most topics for their price (Kruskal; of equals the lowest ids). Then take
 each link away in turn, and hang the part at either of its ends to whatever node makes the tree cheapest, until a round
 changes nothing or `rounds` are done. A tree costs, summed over its links, the topics that are wanted on both sides
-times the price of the link; without prices that is the least possible and the relays. Nodes that share no topic, not
-even by way of others, are in trees apart.
+times the price of the link; without prices that is the least possible and the relays. With rates it is the messages
+that are published on one side and wanted on the other, in millionths of all, and topics count as much as their
+messages. Nodes that share no topic, not even by way of others, are in trees apart.
 
 Guarantee: a forest in which the nodes of every topic are connected, over relays. Of 300 random fleets of four to six
 nodes 294 had the best tree there is, and the worst cost 1.17 times the best.
@@ -28,6 +29,9 @@ from topicloom.kernels.graphs.relay_trees import move_parts, relay_cost, spannin
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Interest
 from topicloom.model.prices import PriceArrays
+from topicloom.model.rates import TopicTraffic
+
+_MILLION = 1_000_000
 
 
 def build(
@@ -37,31 +41,54 @@ def build(
     watch: Watch,
     constraints: ConstraintArrays | None = None,
     prices: PriceArrays | None = None,
+    traffic: TopicTraffic | None = None,
 ) -> Links:
     """The links of the tree, by ids; tells how often a node relays a topic."""
     nodes = interest.node_count
     wants = np.zeros((nodes, interest.topic_count), np.int32)
     wants[np.repeat(np.arange(nodes), np.diff(interest.node_start)), interest.node_topics] = 1
-    shared = (wants.astype(np.float32) @ wants.T.astype(np.float32)).astype(np.int64)
+    topics, one = np.hstack([wants, wants]), np.ones(interest.topic_count, np.int64)
+    has, amount = (topics, one) if traffic is None else _classes(interest, traffic)
+    shared = _shared(wants, one)
     group = np.zeros(nodes, np.int32) if prices is None else prices.group
     price = np.ones((1, 1), np.int64) if prices is None else prices.price
-    source, target = _best_first(shared, group, price)
+    concerned = np.maximum(has[:, : len(amount)], has[:, len(amount) :])
+    source, target = _best_first(shared, shared if traffic is None else _shared(concerned, amount), group, price)
     ends = spanning_links(source, target, nodes)
-    move_parts(wants, shared > 0, group, price, ends, parameters["rounds"], watch.ticks)
+    move_parts(has, amount, shared > 0, group, price, ends, parameters["rounds"], watch.ticks)
     low, high = ends.min(axis=1), ends.max(axis=1)
     order = np.lexsort((high, low))
     links = measured(interest, low[order], high[order])
     needed = int(np.maximum(np.diff(interest.topic_start) - 1, 0).sum())
-    used = relay_cost(wants, np.zeros(nodes, np.int32), np.ones((1, 1), np.int64), ends)
+    used = relay_cost(topics, one, np.zeros(nodes, np.int32), np.ones((1, 1), np.int64), ends)
     return links._replace(facts={"relays": int(used) - needed})
 
 
+def _classes(interest: Interest, traffic: TopicTraffic) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Who wants and who publishes each class of messages, and how many there are, in millionths of all."""
+    classes = [one for topic in sorted(traffic.classes) for one in traffic.of(topic)]
+    has = np.zeros((interest.node_count, 2 * len(classes)), np.int32)
+    for number, one in enumerate(classes):
+        has[one.wanting, number] = 1
+        has[one.sources, len(classes) + number] = 1
+    rates = np.array([one.rate for one in classes])
+    return has, np.rint(rates / max(rates.sum(), 1e-300) * _MILLION).astype(np.int64)
+
+
+def _shared(concerned: npt.NDArray[np.int32], amount: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """How much each two nodes both have to do with."""
+    return np.rint((concerned * amount.astype(np.float64)) @ concerned.T.astype(np.float64)).astype(np.int64)
+
+
 def _best_first(
-    shared: npt.NDArray[np.int64], group: npt.NDArray[np.int32], price: npt.NDArray[np.int64]
+    shared: npt.NDArray[np.int64],
+    amount: npt.NDArray[np.int64],
+    group: npt.NDArray[np.int32],
+    price: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Pairs that share a topic: most topics for the price first, then the lowest ids."""
+    """Pairs that share a topic: those of most messages, or topics, for the price first, then the lowest ids."""
     source, target = np.nonzero(np.triu(shared, 1))
-    worth = shared[source, target] / price[group[source], group[target]]
+    worth = amount[source, target] / price[group[source], group[target]]
     order = np.lexsort((target, source, -worth))
     return source[order].astype(np.int32), target[order].astype(np.int32)
 
@@ -69,7 +96,7 @@ def _best_first(
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes at most: who wants what, and what pairs share, several times."""
     nodes, topics = interest.node_count, interest.topic_count
-    return 20 * nodes * topics + 50 * nodes * nodes + measuring_bytes(interest, nodes)
+    return 40 * nodes * topics + 50 * nodes * nodes + measuring_bytes(interest, nodes)
 
 
 DESIGNER = Designer(
@@ -81,4 +108,5 @@ DESIGNER = Designer(
     parameters=(Parameter("rounds", int, "how often every link is tried elsewhere, at most", 20, minimum=0),),
     memory=memory,
     takes_prices=True,
+    takes_rates=True,
 )

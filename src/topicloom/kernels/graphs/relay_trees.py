@@ -1,7 +1,9 @@
 """One tree for all topics: the links that span a fleet, and moving parts of it to where less is relayed.
 
-A link of the tree carries a topic where somebody wants it on either side. What a tree costs is the sum, over its links,
-of the topics that it carries times its price.
+Messages come in classes, of which `amount` there are: a node may want a class and may be one of its sources, which give
+equal parts of it. A row of `has` tells of a node first which classes it wants, then of which it is a source. A link
+carries what is published on one side and wanted on the other. What a tree costs is the sum, over its links, of what
+it carries times its price.
 """
 
 from __future__ import annotations
@@ -47,58 +49,60 @@ def rooted(ends, without, root, nodes, order, parent):
 
 
 @kernel()
-def topics_below(wants, order, parent, count, below):
-    """For each visited node how many want each topic among it and all behind it."""
+def classes_below(has, order, parent, count, below):
+    """For each visited node how many want, and are sources of, each class among it and all behind it."""
     for k in range(count):
-        below[order[k]] = wants[order[k]]
+        below[order[k]] = has[order[k]]
     for k in range(count - 1, 0, -1):
         below[parent[order[k]]] += below[order[k]]
 
 
 @kernel()
-def carried(behind, total):
-    """How many topics are wanted both among some nodes, given by how many want each, and among the others."""
-    found = 0
-    for t in range(total.shape[0]):
-        found += 0 < behind[t] < total[t]
+def carried(behind, moved, total, amount):
+    """How much crosses between some nodes, those that `moved` to them with them, and the others."""
+    found, classes = np.int64(0), amount.shape[0]
+    for c in range(classes):
+        wanting, sources = behind[c] + moved[c], behind[classes + c] + moved[classes + c]
+        crossing = np.int64(0)
+        if wanting < total[c]:
+            crossing += sources
+        if wanting > 0:
+            crossing += total[classes + c] - sources
+        if crossing == total[classes + c]:
+            found += amount[c]
+        elif crossing > 0:
+            found += amount[c] * crossing // total[classes + c]
     return found
 
 
 @kernel()
-def carried_together(behind, moved, total):
-    """The same where other nodes come to them."""
-    found = 0
-    for t in range(total.shape[0]):
-        found += 0 < behind[t] + moved[t] < total[t]
-    return found
-
-
-@kernel()
-def relay_cost(wants, group, price, ends):
+def relay_cost(has, amount, group, price, ends):
     """What a tree costs."""
-    nodes, total = wants.shape[0], wants.sum(axis=0)
+    nodes, total = has.shape[0], has.sum(axis=0)
     order = np.empty(nodes, np.int32)
     parent = np.empty(nodes, np.int32)
-    below = np.zeros((nodes, wants.shape[1]), np.int32)
+    below = np.zeros(has.shape, np.int32)
+    nothing = np.zeros(has.shape[1], np.int64)
     cost = np.int64(0)
     for k in range(ends.shape[0]):
         count = rooted(ends, k, ends[k, 0], nodes, order, parent)
-        topics_below(wants, order, parent, count, below)
-        cost += carried(below[ends[k, 0]], total) * price[group[ends[k, 0]], group[ends[k, 1]]]
+        classes_below(has, order, parent, count, below)
+        cost += carried(below[ends[k, 0]], nothing, total, amount) * price[group[ends[k, 0]], group[ends[k, 1]]]
     return cost
 
 
 @kernel()
-def move_parts(wants, share, group, price, ends, rounds, ticks):
+def move_parts(has, amount, share, group, price, ends, rounds, ticks):
     """Hang parts of a tree elsewhere while that makes it cheaper, and change `ends`.
 
     Each link in turn is taken away, and the part at either of its ends linked, from that end, to the node of the other
     part that makes the tree cheapest, of equals the first; only nodes that `share` a topic are linked.
     """
-    nodes, total = wants.shape[0], wants.sum(axis=0)
+    nodes, total = has.shape[0], has.sum(axis=0)
     order = np.empty(nodes, np.int32)
     parent = np.empty(nodes, np.int32)
-    below = np.zeros((nodes, wants.shape[1]), np.int32)
+    below = np.zeros(has.shape, np.int32)
+    nothing = np.zeros(has.shape[1], np.int64)
     more = np.zeros(nodes, np.int64)
     for _ in range(rounds):
         moved = False
@@ -108,15 +112,15 @@ def move_parts(wants, share, group, price, ends, rounds, ticks):
                     return
                 node, beside = ends[k, side], ends[k, 1 - side]
                 count = rooted(ends, k, beside, nodes, order, parent)
-                topics_below(wants, order, parent, count, below)
+                classes_below(has, order, parent, count, below)
                 part = total - below[beside]
-                use = carried(part, total)
+                use = carried(below[beside], nothing, total, amount)
                 best, least = beside, np.int64(0)
                 more[beside] = 0
                 for i in range(1, count):
                     to = order[i]
                     above = parent[to]
-                    rise = carried_together(below[to], part, total) - carried(below[to], total)
+                    rise = carried(below[to], part, total, amount) - carried(below[to], nothing, total, amount)
                     more[to] = more[above] + rise * price[group[above], group[to]]
                     change = more[to] + use * (price[group[node], group[to]] - price[group[node], group[beside]])
                     if share[node, to] and (change < least or (change == least and change < 0 and to < best)):

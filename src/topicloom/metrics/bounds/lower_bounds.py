@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 
 from topicloom.errors import InputError
+from topicloom.files.limits import BOUND_ROUNDS
 from topicloom.kernels.bounds.sharing_islands import island_of_nodes
 from topicloom.metrics.bounds.compared_topics import ComparedTopics, Numbers
 from topicloom.metrics.bounds.neighbours_needed import neighbours_needed
@@ -58,16 +60,17 @@ class Bounds:
         )
 
 
-def bound(interest: Interest, *, rounds: int | None = None) -> Bounds:
+def bound(interest: Interest | str | PathLike[str], *, rounds: int | None = None) -> Bounds:
     """Prove how many links, and how high a degree, any topic-connected overlay of an interest must have.
 
     Args:
-        interest: who wants what.
+        interest: who wants what, or the file or folder that it is in.
         rounds: how often to improve the offers of nodes for links (see `metrics.bounds.offers`). Without it, up to 60
             times, but no longer than some seconds; at a million nodes not at all.
     """
-    if rounds is not None and rounds < 0:
-        raise InputError(f"rounds must be 0 or more, not {rounds}", "rounds")
+    if rounds is not None and not 0 <= rounds <= BOUND_ROUNDS:
+        raise InputError(f"rounds must be from 0 to {BOUND_ROUNDS:,}, not {rounds}", "rounds")
+    interest = Interest.given(interest)
     island, sizes = _islands(interest)
     shared = ComparedTopics.of(interest, _WORK // _PASSES)
     if rounds is None:

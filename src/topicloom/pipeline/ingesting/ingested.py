@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
-from topicloom.files.ingest_folder import IngestedManifest, read_manifest
+from topicloom.files.ingest_folder import IngestedManifest, read_manifest, require_all_rows
 from topicloom.pipeline.ingesting.raw_files import spark_path
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Ingested:
     def open(cls, folder: str | os.PathLike[str]) -> Ingested:
         """Check that the folder is whole, and read its manifest. Filters are refused: Spark sees plain names."""
         manifest = read_manifest(Path(folder))
+        require_all_rows(Path(folder), manifest)
         if manifest.options.filters is not None:
             problem = "its topics are filters, which are not for Spark; design, measure, compare and plan take them"
             raise InputError(problem, file=folder)

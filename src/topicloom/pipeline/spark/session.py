@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import tempfile
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
+from topicloom.files.temporary import scratch_folder
 from topicloom.pipeline.spark.jvm import end_jvm, last_words, require_reachable, start_jvm
 from topicloom.pipeline.spark.settings import SparkOptions, configuration, is_on_this_machine
 
@@ -45,8 +45,9 @@ def spark_session(options: SparkOptions, name: str) -> Iterator[SparkSession]:
             yield SparkSession.builder.appName(name).getOrCreate()
     else:
         with (
-            tempfile.NamedTemporaryFile("w", prefix="topicloom-spark-", suffix=".log") as log,
-            _own_session(options, name, None if options.verbose else log) as spark,
+            scratch_folder("spark") as folder,
+            (folder / "log").open("w") as log,
+            _own_session(options, name, folder, None if options.verbose else log) as spark,
             _short_errors(options),
         ):
             yield spark
@@ -96,16 +97,16 @@ def _require_pyspark() -> None:
 
 
 @contextmanager
-def _own_session(options: SparkOptions, name: str, log: IO[str] | None) -> Iterator[SparkSession]:
+def _own_session(options: SparkOptions, name: str, folder: Path, log: IO[str] | None) -> Iterator[SparkSession]:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.find_spark_home import _find_spark_home
     from pyspark.sql import SparkSession
 
-    settings = configuration(options, name, _find_spark_home())
+    settings = configuration(options, name, _find_spark_home(), folder)
     master = settings["spark.master"]
     require_reachable(master)
-    with tempfile.TemporaryDirectory(prefix="topicloom-spark-") as folder, _environment(_variables(master, folder)):
+    with _environment(_variables(master, str(folder))):
         gateway = start_jvm(settings, log)
         try:
             conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
@@ -113,7 +114,7 @@ def _own_session(options: SparkOptions, name: str, log: IO[str] | None) -> Itera
             context = _context(conf, gateway, master, log)
             try:
                 if not is_on_this_machine(master) and settings.get(_SEND) != "false":
-                    context.addPyFile(str(_zipped_package(Path(folder))))
+                    context.addPyFile(str(_zipped_package(folder)))
                 yield SparkSession(context)
             finally:
                 # Whatever ends the run may also have ended Java, and then there is nothing to stop.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,8 +44,11 @@ def is_on_this_machine(master: str) -> bool:
     return is_local(master) or master.startswith("local-cluster[")
 
 
-def configuration(options: SparkOptions, name: str, spark_home: str) -> dict[str, str]:
-    """All settings of a session: what is given wins over spark-defaults, and that over ours."""
+def configuration(options: SparkOptions, name: str, spark_home: str, scratch: Path) -> dict[str, str]:
+    """All settings of a session, whose temporary files go to `scratch`.
+
+    What is given wins over spark-defaults, and that over ours.
+    """
     defaults = _spark_defaults(spark_home)
     given = dict(options.conf)
     if options.driver_memory:
@@ -58,10 +60,10 @@ def configuration(options: SparkOptions, name: str, spark_home: str) -> dict[str
         or defaults.get("spark.master")
         or "local[*]"
     )
-    return {**_ours(master), **defaults, **given, "spark.master": master, "spark.app.name": name}
+    return {**_ours(master, scratch), **defaults, **given, "spark.master": master, "spark.app.name": name}
 
 
-def _ours(master: str) -> dict[str, str]:
+def _ours(master: str, scratch: Path) -> dict[str, str]:
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -79,7 +81,7 @@ def _ours(master: str) -> dict[str, str]:
         settings["spark.driver.bindAddress"] = "127.0.0.1"
         settings["spark.sql.shuffle.partitions"] = str(max(8, 4 * (os.cpu_count() or 1)))
         if "SPARK_LOCAL_DIRS" not in os.environ:
-            settings["spark.local.dir"] = tempfile.gettempdir()
+            settings["spark.local.dir"] = str(scratch)
     return settings
 
 

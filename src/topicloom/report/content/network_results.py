@@ -20,16 +20,18 @@ ASSIGNMENT = Form("assignment", columns=ASSIGNMENT_COLUMNS)
 
 @dataclass(frozen=True, eq=False)
 class ShownNetwork:
-    """A network, and by name the assignments for it. Loads and costs are not shown, as `content cost` gives them."""
+    """A network, and by name the assignments for it. `has_costs` where files of `content cost` are given too."""
 
     name: str
     outline: NetworkOutline
     assignments: Mapping[str, Assigned]
+    has_costs: bool = False
 
 
 def read_networks(reading: Reading) -> list[ShownNetwork]:
     """Read all networks, and the assignments, each with the network whose users and brokers it names."""
-    networks = [ShownNetwork(name, outline, {}) for name, outline in reading.named(NETWORK, read_outline)]
+    has_costs = bool(reading.found.paths.get("cost"))
+    networks = [ShownNetwork(name, outline, {}, has_costs) for name, outline in reading.named(NETWORK, read_outline)]
     for name, (at, assigned) in reading.named(ASSIGNMENT, partial(_assigned, networks=networks)):
         networks[at] = replace(networks[at], assignments={**networks[at].assignments, name: assigned})
     return networks

@@ -21,6 +21,8 @@ _COSTS = (
     "works them out, and the page shows that file too."
 )
 
+_COSTS_BELOW = "Load and cost are in files of their own, which have their sections below."
+
 
 def network_section(network: ShownNetwork) -> Section:
     """Sizes of the network, its assignments side by side, and each of them inside."""
@@ -40,7 +42,8 @@ def network_section(network: ShownNetwork) -> Section:
         rows: list[list[Cell]] = [[name, *(number for _, number in facts)] for name, facts in compared.items()]
         blocks.append(table("All assignments", headers, rows))
     inside = tuple(Section(name, _assigned(network, name)) for name in network.assignments)
-    return Section(f"Network: {network.name}", (*blocks, paragraph(_COSTS)), inside)
+    costs = _COSTS_BELOW if network.has_costs else _COSTS
+    return Section(f"Network: {network.name}", (*blocks, paragraph(costs)), inside)
 
 
 def _facts(known: NetworkOutline, brokers: Ids) -> list[tuple[str, Number]]:

@@ -13,6 +13,8 @@ from topicloom.model.overlay_picture import is_drawn, overlay_figure
 from topicloom.present.figures import COLOURS, count_axis, new_figure, percent_axis, styled
 from topicloom.present.html import Cell
 from topicloom.present.numbers import Number, count, percent
+from topicloom.report.networks.network_answers import network_of
+from topicloom.report.networks.overlay_drawing import SeenOverlay
 from topicloom.report.overlays.fleet_results import Design, ShownFleet
 from topicloom.report.overlays.worst_topics import topic_diameters, worst_topics
 from topicloom.report.page.curves import first_reaching, thinned
@@ -28,6 +30,14 @@ def design_section(fleet: ShownFleet, design: Design) -> Section:
     name = f"design {fleet.name} {design.name}"
     figures = [_support(design, name), _degrees(design, name), topic_diameters(design.topics, name)]
     picture, costs = _picture(design, name), cost_facts(design.costs)
+    network = network_of(SeenOverlay(design.overlay), "Click or find a topic to see its tree.")
+    if network and is_drawn(design.overlay):
+        # Whoever sees the network needs no picture of the same.
+        pictures = [network, beside(figures)]
+    elif is_drawn(design.overlay):
+        pictures = [picture, beside(figures)]
+    else:
+        pictures = [network, beside([*figures, picture])]
     return Section(
         design.name,
         (
@@ -35,7 +45,7 @@ def design_section(fleet: ShownFleet, design: Design) -> Section:
             *([paragraph(_bound(fleet, design))] if design.measures.topic_connected else []),
             tiles([(title, cell) for title, cell in compared_facts(design.measures) if isinstance(cell, Number)]),
             *([tiles([(title, cell) for title, cell in costs if isinstance(cell, Number)])] if costs else []),
-            *([picture, beside(figures)] if is_drawn(design.overlay) else [beside([*figures, picture])]),
+            *pictures,
             worst_topics(design.topics),
             _carriers(design.overlay),
         ),

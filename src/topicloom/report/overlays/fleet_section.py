@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from markupsafe import Markup
 
 from topicloom.model.interest import Interest
@@ -41,10 +42,18 @@ def _topics_per_node(interest: Interest, name: str) -> Markup:
 
 
 def _nodes_per_topic(interest: Interest, name: str) -> Markup:
-    sizes = np.diff(interest.topic_start)
+    sizes = _subscribers(interest)
     drawn, how = sizes_figure(sizes, size="nodes that want a topic", things="topics", colour=COLOURS[2])
     most = f"The most popular topic is wanted by {sizes.max(initial=0):,} of {interest.node_count:,} nodes.{how}"
     return figure(drawn, f"fleet {name} nodes per topic", "Nodes per topic", most)
+
+
+def _subscribers(interest: Interest) -> npt.NDArray[np.integer]:
+    """How many nodes want each topic; who only publishes it does not."""
+    if interest.roles is None:
+        return np.diff(interest.topic_start)
+    wanting = [len(interest.patterns_of(topic)[0]) for topic in range(interest.topic_count)]
+    return np.array(wanting, np.int64)
 
 
 def _overlays(fleet: ShownFleet) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from topicloom.report.content import cost_section, network_section, trees_section
-from topicloom.report.overlays import fleet_section, topics_section
+from topicloom.report.overlays import fleet_section, plan_section, topics_section
 from topicloom.report.page.kind import Form, Kind
 from topicloom.report.runs import profile_section, reproduction_section, sweep_section, trace_section
 
 KINDS: tuple[Kind, ...] = (
     reproduction_section.KIND,
     fleet_section.KIND,
+    plan_section.KIND,
     profile_section.KIND,
     topics_section.KIND,
     trace_section.KIND,

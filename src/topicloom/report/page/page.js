@@ -1,8 +1,18 @@
 
-// Lets the reader sort every table that has a head: by number where cells carry a value, otherwise by text.
+// Lets the reader filter long tables, and sort every table that has a head: by number where cells carry a value, otherwise by text.
 "use strict";
+const LONG = 12;
 for (const table of document.querySelectorAll("main table")) {
   const heads = table.tHead ? [...table.tHead.rows[0].cells] : [];
+  if (heads.length && table.tBodies[0].rows.length > LONG) {
+    const filter = Object.assign(document.createElement("input"), { type: "search", placeholder: "filter rows" });
+    filter.setAttribute("aria-label", "Filter the rows of this table");
+    filter.addEventListener("input", () => {
+      const wanted = filter.value.trim().toLocaleLowerCase();
+      for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLocaleLowerCase().includes(wanted);
+    });
+    table.before(filter);
+  }
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";

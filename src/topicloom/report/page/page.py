@@ -13,6 +13,7 @@ from markupsafe import Markup
 from topicloom._version import __version__
 from topicloom.files.atomic import replacing
 from topicloom.present.html import rendered
+from topicloom.present.interactive import scripts, styles
 from topicloom.report.page.kind import Aside
 from topicloom.report.page.kinds import KINDS
 from topicloom.report.page.results import Results
@@ -27,20 +28,27 @@ def page_html(results: Results, *, title: str = "Topicloom report") -> str:
         *(kind.section(result) for kind in KINDS for result in getattr(results, kind.name)),
         *([_aside(results.aside)] if results.aside else []),
     ]
-    style, script = (Markup(files(_HERE).joinpath(name).read_text("utf-8")) for name in ("page.css", "page.js"))
+    style, script = (files(_HERE).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    drawn = any(map(_has_network, sections))
+    texts = [*(scripts() if drawn else []), script]
     # Nothing is fetched and no other script runs, even if a name got through that should have been escaped.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}"
     return rendered(
         _HERE,
         "page.html",
         title=title,
         sections=sections,
-        style=style,
-        script=script,
+        style=Markup(style + (styles() if drawn else "")),
+        scripts=[Markup(text) for text in texts],
         policy=policy,
         version=__version__,
     )
+
+
+def _has_network(section: Section) -> bool:
+    return any('<div class="network"' in block for block in section.blocks) or any(map(_has_network, section.inside))
 
 
 def write_page(html: str, out: str | os.PathLike[str]) -> None:

@@ -12,6 +12,7 @@ from topicloom.report.content.cost_section import Costs
 from topicloom.report.content.network_results import ShownNetwork
 from topicloom.report.content.trees_section import Trees
 from topicloom.report.overlays.fleet_results import ShownFleet
+from topicloom.report.overlays.plan_section import ShownPlan
 from topicloom.report.overlays.topics_section import Topics
 from topicloom.report.page.kind import Aside, Found, Reading
 from topicloom.report.page.kinds import KINDS
@@ -27,6 +28,7 @@ class Results:
 
     reproductions: tuple[Reproduction, ...]
     fleets: tuple[ShownFleet, ...]
+    plans: tuple[ShownPlan, ...]
     profiles: tuple[ShownProfile, ...]
     topics: tuple[Topics, ...]
     traces: tuple[Trace, ...]

@@ -38,6 +38,7 @@ class Reproduction:
     figures: tuple[PaperFigure, ...]
     pictures: Mapping[str, bytes]
     claims: tuple[Verdict, ...]
+    folder: Path = Path()
 
     @property
     def papers(self) -> list[str]:
@@ -59,7 +60,9 @@ def read_reproductions(reading: Reading) -> list[Reproduction]:
 def _reproduction(folder: Path) -> Reproduction:
     read = read_figures(folder)
     pictures = {figure.id: read_svg(folder, figure.picture) for figure in read.figures}
-    return Reproduction(folder.name, read.version, read.quick, read.figures, pictures, read_claims(folder).claims)
+    return Reproduction(
+        folder.name, read.version, read.quick, read.figures, pictures, read_claims(folder).claims, folder
+    )
 
 
 def reproduction_section(reproduction: Reproduction) -> Section:
@@ -98,15 +101,27 @@ def reproduction_section(reproduction: Reproduction) -> Section:
 
 
 def _paper(reproduction: Reproduction, paper: str) -> Section:
-    claims = [claim for claim in reproduction.claims if claim.paper == paper]
-    figures = [figure for figure in reproduction.figures if figure.paper == paper]
-    blocks = [
-        _figure(figure, reproduction.pictures[figure.id], (claim for claim in claims if claim.figure == figure.id))
-        for figure in figures
+    blocks = paper_blocks(reproduction, paper)
+    shown = {figure.id for figure, _ in blocks}
+    others = [claim for claim in reproduction.claims if claim.paper == paper and claim.figure not in shown]
+    told = _claims(others, "Claims about figures that are not here")
+    return Section(paper, (*(block for _, block in blocks), told))
+
+
+def paper_blocks(reproduction: Reproduction, paper: str) -> list[tuple[PaperFigure, Markup]]:
+    """Each figure of a paper with its picture, its readings and what is claimed of it."""
+    return [
+        (
+            figure,
+            _figure(
+                figure,
+                reproduction.pictures[figure.id],
+                (claim for claim in reproduction.claims if claim.paper == paper and claim.figure == figure.id),
+            ),
+        )
+        for figure in reproduction.figures
+        if figure.paper == paper
     ]
-    shown = {figure.id for figure in figures}
-    others = [claim for claim in claims if claim.figure not in shown]
-    return Section(paper, (*blocks, _claims(others, "Claims about figures that are not here")))
 
 
 def _figure(figure: PaperFigure, svg: bytes, claims: Iterable[Verdict]) -> Markup:

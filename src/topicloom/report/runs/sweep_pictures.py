@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topicloom.present.figures import COLOURS, DASHES, LABEL, MARKERS, name_ticks, new_figure, percent_axis, styled
@@ -23,6 +24,15 @@ class Axis(NamedTuple):
 
     along: int | None
     across: tuple[int, ...]
+
+
+def pictured(sweep: ShownSweep) -> ShownSweep:
+    """The sweep without files where there are made-up workloads too: files have no place on their axes."""
+    if "file" not in sweep.varying:
+        return sweep
+    at = sweep.varying.index("file")
+    made_up = tuple(cell for cell in sweep.cells if cell.workload[at] is None)
+    return replace(sweep, cells=made_up) if made_up else sweep
 
 
 def sweep_axis(sweep: ShownSweep) -> Axis:

@@ -7,7 +7,7 @@ from collections import Counter
 from markupsafe import Markup
 
 from topicloom.present.html import Cell, Sentence
-from topicloom.present.numbers import Number, amount, count, mean, percent
+from topicloom.present.numbers import Number, amount, count, count_of, mean, percent
 from topicloom.report.page.kind import Kind
 from topicloom.report.page.section import Section, beside, figure, paragraph, table, tiles
 from topicloom.report.runs.sweep_pictures import (
@@ -17,6 +17,7 @@ from topicloom.report.runs.sweep_pictures import (
     designers,
     measure_figure,
     panels,
+    pictured,
     sweep_axis,
 )
 from topicloom.report.runs.sweep_results import MEASURES, SWEEP, ShownSweep, read_sweeps, setting
@@ -38,12 +39,23 @@ def sweep_section(sweep: ShownSweep) -> Section:
     about = f"Designers on many workloads, from {sweep.name}; runs that differ only in their seeds are averaged."
     blocks = [paragraph(about), tiles(facts)]
     if sweep.cells:
-        blocks += [_pictures(sweep, sweep_axis(sweep)), _table(sweep)]
+        shown = pictured(sweep)
+        left = len({cell.workload for cell in sweep.cells} - {cell.workload for cell in shown.cells})
+        blocks += [_pictures(shown, sweep_axis(shown)), *_left_out(left), _table(sweep)]
     else:
         blocks.append(paragraph("No run gave a result."))
     if sweep.errors:
         blocks.append(_errors(sweep))
     return Section(f"Sweep: {sweep.name}", tuple(blocks))
+
+
+def _left_out(workloads: int) -> list[Markup]:
+    if not workloads:
+        return []
+    files = count_of(workloads, "file")
+    return [
+        paragraph(f"The pictures leave out {files}, which have none of what made-up workloads vary; see the table.")
+    ]
 
 
 def _pictures(sweep: ShownSweep, axis: Axis) -> Markup:

@@ -1,0 +1,69 @@
+"""A controller over a long run: events mended and tidied, and how far the overlay is from a fresh design in the end."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.alone import in_own_process
+from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.wishes import wishes_in
+from topicloom.designers import design
+from topicloom.model.constraints import Constraints, NodeRule
+from topicloom.workloads import churn_trace, synthetic
+
+EVENTS = 10_000
+# As the controller does it: in a turn without news, at most so many links.
+_TURN_EVENTS, _TIDY_CHANGES = 25, 20
+_MAX_LINKS = 30
+
+
+def main(events: int) -> dict[str, Any]:
+    """Let events happen to a fleet of 60 brokers; what there is in the end, beside a fresh design."""
+    interest = synthetic(60, 40, popularity="zipf", sizes="uniform", min_topics=3, max_topics=8, seed=2)
+    limits = Constraints(others=NodeRule(max_links=_MAX_LINKS))
+    highest, began = 0, time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        decisions = Decisions(Path(folder), limits, wishes_in(interest.to_arrow()))
+        for number, event in enumerate(churn_trace(interest, events, seed=9), 1):
+            refusal = decisions.take(event)
+            if refusal is not None:
+                raise SystemExit(refusal)
+            if number % _TURN_EVENTS == 0:
+                decisions.tidy(_TIDY_CHANGES)
+            highest = max(highest, decisions.maintainer.max_degree)
+        quiet = 0
+        while decisions.tidy(_TIDY_CHANGES):
+            quiet += 1
+        seconds = time.perf_counter() - began
+        overlay = decisions.overlay()
+        decisions.close()
+    fresh = design(overlay.interest, "low-oda", constraints=limits)
+    return {
+        "events": events,
+        "brokers": overlay.interest.node_count,
+        "links": len(overlay),
+        "fresh links": len(fresh),
+        "max degree": int(overlay.degrees.max()),
+        "fresh max degree": int(fresh.degrees.max()),
+        "highest on the way": highest,
+        "quiet turns in the end": quiet,
+        "seconds": seconds,
+    }
+
+
+def report(console: Console, events: int = EVENTS) -> list[dict[str, Any]]:
+    """Run it and print a table."""
+    row = in_own_process(__name__, events=events)
+    table = Table(title="a long run of the controller, beside a fresh low-oda", title_justify="left")
+    names = [name for name in row if name != "peak_bytes"]
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row(*(f"{row[name]:,.1f}" if isinstance(row[name], float) else f"{row[name]:,}" for name in names))
+    console.print(table)
+    return [row]

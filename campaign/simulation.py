@@ -1,0 +1,366 @@
+"""The controller, plan changes and the maintainer on a simulated fleet.
+
+The controller, its decisions, the state of the fleet, the order of a change and the files of brokers are the real ones;
+brokers, the network between them and time are simulated. Brokers crash and come back with what lies on their disks,
+links are cut, deliveries fail and take time, events come late and twice, and the controller is killed in the middle of
+a change and begins again with what is on its disk.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from unittest import mock
+
+from campaign.ledger import Ledger
+from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
+from topicloom.control.applying import apply
+from topicloom.control.applying.fleet_state import opened
+from topicloom.control.drivers.base import DeliveryFailed
+from topicloom.control.watching import controller as controlling
+from topicloom.control.watching.allowance import Allowance
+from topicloom.control.watching.controller import Controller, WatchSettings
+from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.wishes import wishes_for
+from topicloom.deploy import Fleet
+from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.model.events import Event
+
+_EVERY_SECONDS = 10.0
+_HOUR = 3600.0
+# Hours between two bursts of trouble, on average, and how long one lasts.
+_CALM_HOURS, _BURST_SECONDS = 6.0, 300.0
+# Turns of the controller until which everything must have settled after a burst.
+_PATIENCE = 2000
+_MAX_LINKS = 4
+
+
+class Broken(Exception):  # noqa: N818  it says what happened
+    """A promise was broken."""
+
+
+class Stuck(Exception):  # noqa: N818  it says what happened
+    """No links within the limits connect a topic, which the controller says and waits for."""
+
+
+class Killed(BaseException):
+    """The controller is killed."""
+
+
+def simulate(ledger: Ledger, seed: int, hours: float) -> None:
+    """Let fleets live until so many fleet-hours are over, a day each."""
+    done, number = 0.0, 0
+    while done < hours:
+        world = World(seed + number)
+        try:
+            world.live(24.0)
+        except Stuck:
+            ledger.count("simulated fleets whose limits left a topic in pieces")
+        except Broken as broken:
+            again = f"./dev campaign --part simulation --seed {seed + number} --only 0"
+            ledger.fail("simulated fleet-hours", f"{broken} at {world.clock}", again)
+        done += world.hours
+        ledger.count("simulated fleet-hours", round(world.hours))
+        ledger.count("simulated steps, all promises checked at each", world.fleet.steps)
+        ledger.count("simulated kills of the controller", world.kills)
+        ledger.count("simulated circles by brokers that came back with old files", world.circles)
+        longest = "longest such circle in virtual seconds"
+        ledger.counts[longest] = max(ledger.counts[longest], round(world.longest_circle))
+        number += 1
+
+
+class World:
+    """One fleet and what happens to it."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)
+        self.fleet = SimulatedFleet(self.dice)
+        self.names = [f"b{number}" for number in range(self.dice.randint(4, 9))]
+        self.topics = [f"t{number}" for number in range(self.dice.randint(2, 6))]
+        self.limited = self.dice.random() < 0.5
+        defaults: dict[str, object] = {"port": 1883, "apply": {"via": "folder", "path": "x", "check": "nothing"}}
+        if self.limited:
+            defaults["max_links"] = _MAX_LINKS
+        self.ways = Fleet.from_tables(
+            {"defaults": defaults, "brokers": {name: {"host": f"{name}.example"} for name in self.names}}
+        )
+        self.wanted = {name: self._some_topics() for name in self.names[: self.dice.randint(3, len(self.names))]}
+        self.events: list[Event] = []
+        self.told: list[Event] = []
+        self.began = self.fleet.now
+        self.kills = 0
+        self.fails = False
+        self.kill_soon = False
+        self.controller: Controller | None = None
+        # Brokers that came back by themselves, with whatever file they had.
+        self.returned: set[str] = set()
+        self.circles, self.longest_circle = 0, 0.0
+        self.circle_since: float | None = None
+        for name in self.names:
+            self.fleet.brokers[name] = SimulatedBroker(name)
+        self.fleet.after_step = self.check
+
+    @property
+    def hours(self) -> float:
+        """How long it has lived."""
+        return (self.fleet.now - self.began) / _HOUR
+
+    @property
+    def clock(self) -> str:
+        """The hour of its life."""
+        return f"hour {self.hours:.3f}"
+
+    def live(self, hours: float) -> None:
+        """Live for so many hours, in calm and in trouble."""
+        with tempfile.TemporaryDirectory(prefix="topicloom-simulated-", dir="/dev/shm") as folder, self._simulated():
+            self.folder = Path(folder)
+            first = {name: wishes_for(topics) for name, topics in self.wanted.items()}
+            with self._controller(first) as controller:
+                self._settle(controller)
+            while self.hours < hours:
+                self.fleet.pass_time(self.dice.expovariate(1 / (_CALM_HOURS * _HOUR)))
+                self._burst()
+                while not self._turns_until_settled():
+                    self.kills += 1
+                self.returned.clear()
+                self._check_delivery()
+                self.check()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _some_topics(self) -> set[str]:
+        return set(self.dice.sample(self.topics, self.dice.randint(1, len(self.topics))))
+
+    # What is real, with the ends of its wires in this world.
+
+    @contextmanager
+    def _simulated(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for module, name, instead in (
+                (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
+                (controlling, "is_listening", self._answers),
+                (controlling, "ThreadPoolExecutor", _AtOnce),
+            ):
+                stack.enter_context(mock.patch.object(module, name, instead))
+            yield
+
+    @contextmanager
+    def _controller(self, begin: object = None) -> Iterator[Controller]:
+        with opened(self.folder / "state") as state:
+            decisions = Decisions(self.folder / "state", self.ways.constraints, begin)  # type: ignore[arg-type]
+            settings = WatchSettings("mosquitto", True, _EVERY_SECONDS, True, 15.0, 30.0)
+            controller = Controller(
+                self.ways, decisions, state, self._feed, Allowance(10_000), settings, lambda text: None
+            )
+            self.controller = controller
+            try:
+                yield controller
+                decisions.close()
+            except Killed:
+                decisions._log.close()  # as the system would
+                raise
+            finally:
+                self.controller = None
+
+    def _answers(self, broker: Broker) -> bool:
+        return self.fleet.brokers[broker.name].up and frozenset((broker.name, "")) not in self.fleet.cut
+
+    def _feed(self) -> tuple[list[Event], list[str]]:
+        """Events that have come, some of them again."""
+        come, self.events = self.events, []
+        if self.told and self.dice.random() < 0.3:
+            come = self.told[-3:] + come
+        self.told += come
+        return come, []
+
+    # What happens.
+
+    def _burst(self) -> None:
+        for _ in range(self.dice.randint(1, 6)):
+            at = self.dice.random() * _BURST_SECONDS
+            self.fleet.plan_at(at, self.dice.choice((self._churn, self._churn, self._outage, self._partition)))
+        self.fleet.plan_at(self.dice.random() * _BURST_SECONDS, self._delivery_trouble)
+        if self.dice.random() < 0.5:
+            self.fleet.plan_at(self.dice.random() * _BURST_SECONDS, self._kill_controller)
+
+    def _churn(self) -> None:
+        number = (self.told + self.events)[-1].id + 1 if self.told or self.events else 0
+        there = sorted(self.wanted)
+        away = [name for name in self.names if name not in self.wanted]
+        kind = self.dice.choice(("join", "leave", "change", "change"))
+        if kind == "join" and away:
+            name = self.dice.choice(away)
+            self.wanted[name] = self._some_topics()
+            event = Event(number, "join", name, tuple(sorted(self.wanted[name])))
+        elif kind == "leave" and len(there) > 3:
+            name = self.dice.choice(there)
+            del self.wanted[name]
+            event = Event(number, "leave", name)
+        else:
+            name = self.dice.choice(there)
+            before, after = self.wanted[name], self._some_topics()
+            if before == after:
+                return
+            self.wanted[name] = after
+            event = Event(number, "change", name, tuple(sorted(after - before)), tuple(sorted(before - after)))
+        self.events.append(event)
+
+    def _outage(self) -> None:
+        name = self.dice.choice(self.names)
+        if self.fleet.brokers[name].up:
+            self.fleet.crash(name)
+            seconds = self.dice.choice((5.0, 60.0, 900.0)) * self.dice.random()
+            self.fleet.plan_at(seconds, lambda: self._return(name))
+
+    def _return(self, name: str) -> None:
+        self.returned.add(name)
+        self.fleet.restart(name)
+
+    def _partition(self) -> None:
+        pair = frozenset((self.dice.choice(self.names), self.dice.choice([*self.names, ""])))
+        self.fleet.cut.add(pair)
+        self.fleet.plan_at(self.dice.choice((5.0, 300.0)) * self.dice.random(), lambda: self.fleet.cut.discard(pair))
+
+    def _delivery_trouble(self) -> None:
+        self.fails = True
+        self.fleet.plan_at(120.0 * self.dice.random(), self._no_delivery_trouble)
+
+    def _no_delivery_trouble(self) -> None:
+        self.fails = False
+
+    def _kill_controller(self) -> None:
+        self.kill_soon = True
+
+    def maybe_killed(self) -> None:
+        """Where the controller may be killed: at each of its calls into the world."""
+        if self.kill_soon and self.dice.random() < 0.4:
+            self.kill_soon = False
+            raise Killed
+
+    # What is promised.
+
+    def _turns_until_settled(self) -> bool:
+        """Whether all settled before the controller was killed."""
+        try:
+            with self._controller() as controller:
+                self._settle(controller)
+        except Killed:
+            return False
+        return True
+
+    def _settle(self, controller: Controller) -> None:
+        quiet = 0
+        for _ in range(_PATIENCE):
+            news = controller.turn(self.fleet.now)
+            self.fleet.pass_time(_EVERY_SECONDS)
+            calm = not news and controller.waiting is None and not controller.decisions.away and not self.events
+            quiet = quiet + 1 if calm and self.fleet.next_due is None else 0
+            if quiet > 1:
+                return
+        if self.limited and "falls into pieces" in str(controller.waiting):
+            raise Stuck
+        raise Broken(f"has not settled after {_PATIENCE} turns: waits for {controller.waiting}")
+
+    def check(self) -> None:
+        """What must be so at every step: no message goes in circles.
+
+        A broker that the controller has lost, and that runs on or comes back with its old file, may close one until the
+        controller reaches it, which is counted; links that others open never do.
+        """
+        lost = set(self.returned)
+        if self.controller is not None:
+            lost |= self.controller.decisions.away | self.controller.state.owed.keys()
+        circle = self._circle(lost)
+        if circle is not None:
+            raise Broken(circle)
+        by_lost = self._circle(()) is not None if lost else False
+        if by_lost and self.circle_since is None:
+            self.circle_since = self.fleet.now
+            self.circles += 1
+        elif not by_lost and self.circle_since is not None:
+            self.longest_circle = max(self.longest_circle, self.fleet.now - self.circle_since)
+            self.circle_since = None
+
+    def _circle(self, without: Collection[str]) -> str | None:
+        for topic, ways in self.fleet.ways(ideal=True, without=without).items():
+            for source in {name for way in ways for name in way}:
+                copies = received(ways, source, 4 * len(self.names))
+                twice = [name for name, number in copies.items() if number > 1]
+                if twice:
+                    return f"topic {topic} from {source} reaches {min(twice)} several times, by {dict(ways)}"
+        return None
+
+    def _check_delivery(self) -> None:
+        """What must be so when all has settled: each message once to everybody who wants it, and to nobody else."""
+        ways = self.fleet.ways()
+        for topic in self.topics:
+            takers = {name for name, topics in self.wanted.items() if topic in topics}
+            for source in sorted(takers):
+                copies = received(ways.get(topic, _NONE), source, 4 * len(self.names))
+                if not self.limited and {*copies} != takers:
+                    raise Broken(f"topic {topic} from {source} reaches {sorted(copies)}, and {sorted(takers)} want it")
+                if not {*copies} <= takers or max(copies.values()) > 1:
+                    raise Broken(f"topic {topic} from {source} reaches {dict(copies)}, and {sorted(takers)} want it")
+        if self.limited:
+            links = self.fleet.links()
+            for name in self.names:
+                if sum(name in link for link in links) > _MAX_LINKS:
+                    raise Broken(f"{name} has more than {_MAX_LINKS} links")
+        if any(number > 1 for number in self.fleet.links().values()):
+            raise Broken("both ends open a link")
+
+
+_NONE: Counter[tuple[str, str]] = Counter()
+
+
+class _Driver:
+    """Puts files onto simulated brokers; it takes time, and may fail before or after."""
+
+    def __init__(self, world: World, broker: str) -> None:
+        self._world = world
+        self._broker = broker
+
+    def put(self, text: str) -> None:
+        """Put the file of a broker."""
+        world = self._world
+        world.maybe_killed()
+        world.fleet.pass_time(world.dice.random() * 3)
+        if world.fails and world.dice.random() < 0.3:
+            raise DeliveryFailed("the network is down")
+        if not world.fleet.brokers[self._broker].up:
+            raise DeliveryFailed("no answer")
+        world.fleet.put(self._broker, text)
+        world.maybe_killed()
+
+    def reload(self) -> None:
+        """Make the broker take it."""
+        world = self._world
+        world.fleet.pass_time(world.dice.random() * 2)
+        if not world.fleet.brokers[self._broker].up:
+            raise DeliveryFailed("no answer")
+        world.returned.discard(self._broker)
+        world.fleet.restart(self._broker)
+        if world.fails and world.dice.random() < 0.2:
+            raise DeliveryFailed("the answer was lost")
+        world.maybe_killed()
+
+
+class _AtOnce:
+    """A pool of threads that has none, so that all goes in one order."""
+
+    def __init__(self, _most: int) -> None:
+        pass
+
+    def __enter__(self) -> _AtOnce:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def map(self, ask: Callable[[str], bool], names: list[str]) -> list[bool]:
+        """Ask all."""
+        return [ask(name) for name in names]

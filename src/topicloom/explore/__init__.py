@@ -1,0 +1,10 @@
+"""The explorer: overlays, plans and results to look at and to ask, in a browser.
+
+- `collection`: What is looked at: fleets with their overlays, plans, traces and papers.
+- `explorer`: One session of looking: what there is, and what was worked out of it so far.
+- `pages`: The pages: a frame with all views, and one of them inside. `view_assets`: their scripts and style.
+- `network_view`: The view of a network. `time_view`: of what happened to one. `papers_view`: of what papers say.
+- `asking`: Questions that take work, and their answers: what if, and what designers trade for what.
+- `server`: The explorer over HTTP, on loopback alone. `request_guard`: which requests are answered.
+- `static_page`: The same views in one file, as far as they need no server. `notebook`: a network inside a notebook.
+"""

@@ -1,0 +1,134 @@
+"""What the designers come to, as points to choose from: links, max degree, support and ways against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from topicloom.errors import InputError
+from topicloom.explore.asking.background_work import Job
+from topicloom.explore.asking.trade_off import TradeOff, Tried, trade_off
+from topicloom.explore.collection import Wanted
+from topicloom.explore.explorer import Explorer
+from topicloom.metrics.facts import COMPARED
+from topicloom.present.charts import new_chart
+from topicloom.present.figures import COLOURS
+from topicloom.present.html import macro, name_html
+from topicloom.present.interactive import chart_block
+from topicloom.present.numbers import seconds
+
+# What is drawn against the links: what it is called, its field, and the field of its bound.
+_PANELS = (
+    ("max degree", "max_degree", "max_degree"),
+    ("support", "support", None),
+    ("mean topic diameter (links)", "mean_topic_diameter", None),
+)
+# Families of designers have a colour and a marker each.
+_FAMILIES = {
+    "greedy, all topics connected": ("gm", "minmax-oda", "low-oda", "gm-fold", "exact"),
+    "within a budget": ("gpa", "gpm"),
+    "stars and rings": ("cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
+    "random": ("spidercast", "spidercast-m", "random-a", "random-m"),
+    "backbone and tree": ("backbone", "tree"),
+}
+_OTHERS = "of other packages"
+_MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
+
+
+class ToldTradeOff(NamedTuple):
+    """What the designers made of some subscriptions, and what the view shows of it."""
+
+    found: TradeOff
+    wanted: Wanted
+    html: Markup
+
+
+def answer_trade_off(explorer: Explorer, number: int, job: Job) -> ToldTradeOff:
+    """Let all designers work on subscriptions, and show what they come to."""
+    collection = explorer.collection
+    wanted = collection.wanted[number]
+    found = trade_off(wanted.interest, job, constraints=collection.constraints, prices=collection.prices)
+    return ToldTradeOff(
+        found, wanted, trade_off_html(found, [f"load?job={job.number}&point={at}" for at in range(len(found.tried))])
+    )
+
+
+def load_point(explorer: Explorer, told: ToldTradeOff, point: int) -> int:
+    """Take an overlay in among those to look at, and give its number."""
+    if not 0 <= point < len(told.found.tried):
+        raise InputError(f"there is no point {point}")
+    tried = told.found.tried[point]
+    return explorer.collection.add(tried.name, tried.overlay, told.wanted)
+
+
+def trade_off_html(found: TradeOff, addresses: Sequence[str]) -> Markup:
+    """Charts and a table; without addresses points lead nowhere."""
+    charts = [
+        (
+            title,
+            chart_block(_chart(found, addresses, title, field, bound), f"{title} against links", kind="chart points"),
+        )
+        for title, field, bound in _PANELS
+        if all(getattr(tried.measures, field) is not None for tried in found.tried)
+    ]
+    headers = ["designer", *(title for title, _, _ in COMPARED), "seconds"]
+    rows = [
+        (
+            addresses[at] if addresses else "",
+            name_html(tried.name),
+            [*(show(getattr(tried.measures, field)) for _, field, show in COMPARED), seconds(tried.seconds)],
+        )
+        for at, tried in enumerate(found.tried)
+    ]
+    return macro("topicloom.explore", "views.html", "trade_off", charts, headers, rows, found.left_out, found.bounds)
+
+
+def _chart(found: TradeOff, addresses: Sequence[str], title: str, field: str, bound: str | None) -> Any:
+    from bokeh.models import ColumnDataSource
+    from bokeh.models.annotations import Span
+
+    told = [("", "@name"), ("links", "@links"), ("max degree", "@degree"), ("support", "@support")]
+    made = new_chart("links", title, told=told, percent=field == "support")
+    data: dict[str, list[Any]] = {
+        "x": [tried.measures.links for tried in found.tried],
+        "y": [getattr(tried.measures, field) for tried in found.tried],
+        "name": [tried.name for tried in found.tried],
+        "links": [f"{tried.measures.links:,}" for tried in found.tried],
+        "degree": [f"{tried.measures.max_degree:,}" for tried in found.tried],
+        "support": [f"{tried.measures.support:.1%}" for tried in found.tried],
+        "address": list(addresses),
+        "family": [_family(tried) for tried in found.tried],
+    }
+    if not addresses:
+        del data["address"]
+    order = [*_FAMILIES, _OTHERS]
+    data["colour"] = [COLOURS[order.index(each)] for each in data["family"]]
+    data["marker"] = [_MARKERS[order.index(each)] for each in data["family"]]
+    drawn = made.scatter(
+        "x",
+        "y",
+        size=13,
+        color="colour",
+        marker="marker",
+        alpha=0.85,
+        legend_group="family",
+        source=ColumnDataSource(data, name="points"),
+    )
+    drawn.nonselection_glyph = None
+    grey: dict[str, Any] = {"line_color": "#8c959f", "line_dash": "dashed", "line_width": 1.5}
+    made.add_layout(Span(location=found.bounds.links, dimension="height", **grey))
+    if bound is not None:
+        made.add_layout(Span(location=getattr(found.bounds, bound), dimension="width", **grey))
+    made.add_layout(made.legend[0], "below")
+    made.legend.location = "left"
+    made.legend.orientation = "horizontal"
+    made.legend.ncols = 3
+    made.x_range.only_visible = made.y_range.only_visible = False
+    made.y_range.start = 0
+    return made
+
+
+def _family(tried: Tried) -> str:
+    return next((family for family, names in _FAMILIES.items() if tried.algorithm in names), _OTHERS)

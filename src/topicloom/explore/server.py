@@ -1,0 +1,272 @@
+"""The explorer over HTTP, on loopback alone: pages, answers to clicks and questions, files to take away.
+
+The token is the first part of every address, so whatever a page asks for has it too. Nothing is written, and no
+request names a file: what there is was read when the explorer started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, HTTPError, RequestHandler
+
+from topicloom.errors import InputError
+from topicloom.explore.asking.questions import begin, progress, whole_number
+from topicloom.explore.asking.trade_off_answer import ToldTradeOff, load_point
+from topicloom.explore.asking.what_if_answer import ToldAnswer, download
+from topicloom.explore.explorer import Explorer
+from topicloom.explore.network_view import ask, search
+from topicloom.explore.pages import VIEWS, page, shown_views
+from topicloom.explore.papers_view import data_html
+from topicloom.explore.request_guard import MOST_BODY_BYTES, MOST_HEADER_BYTES, Guard
+from topicloom.explore.time_view import live_html
+from topicloom.explore.view_assets import ASSETS
+from topicloom.report import page_html
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+# The page of results has a policy of its own, which names its scripts.
+_OWN_POLICY = "frame-ancestors 'none'"
+# How long a request may take to arrive, and how long a question is waited for before it is asked after.
+_ARRIVING_SECONDS = 10
+_AT_ONCE_SECONDS = 0.4
+_LOOK_SECONDS = 0.01
+
+Given = Mapping[str, str]
+T = TypeVar("T")
+
+
+class Reply(NamedTuple):
+    """What is sent: its kind, and the bytes; `file` is what a browser saves it as, if it should.
+
+    `to` is where a browser is sent instead. A page with a policy of its own has none in its headers.
+    """
+
+    kind: str
+    data: bytes
+    file: str = ""
+    to: str = ""
+    policy: str = _POLICY
+
+
+def _json(value: Any) -> Reply:
+    return Reply("application/json", json.dumps(value).encode())
+
+
+def _page(explorer: Explorer, name: str, given: Given) -> Reply:
+    return Reply("text/html", page(explorer, name, given).encode("utf-8", "replace"))
+
+
+def _asset(explorer: Explorer, name: str, given: Given) -> Reply:
+    asset = ASSETS[name]
+    return Reply(asset.kind, asset.text().encode())
+
+
+def _ask(explorer: Explorer, name: str, given: Given) -> Reply:
+    return _json(ask(explorer, given.get("key", ""), given.get("kind", ""), whole_number(given, "number")))
+
+
+def _find(explorer: Explorer, name: str, given: Given) -> Reply:
+    return _json({"found": search(explorer, given.get("key", ""), given.get("text", ""))})
+
+
+def _job(explorer: Explorer, name: str, given: Given) -> Reply:
+    return _json(progress(explorer, whole_number(given, "number")))
+
+
+def _export(explorer: Explorer, name: str, given: Given) -> Reply:
+    file = download(explorer, _result(explorer, given, ToldAnswer), given.get("name", ""))
+    return Reply(file.kind, file.data, file.name)
+
+
+def _load(explorer: Explorer, name: str, given: Given) -> Reply:
+    number = load_point(explorer, _result(explorer, given, ToldTradeOff), whole_number(given, "point"))
+    return Reply("text/html", b"", to=f"network?of={number}")
+
+
+def _data(explorer: Explorer, name: str, given: Given) -> Reply:
+    return _json({"html": data_html(explorer, whole_number(given, "paper"), whole_number(given, "figure"))})
+
+
+def _live(explorer: Explorer, name: str, given: Given) -> Reply:
+    return _json({"html": live_html(explorer)})
+
+
+def _report(explorer: Explorer, name: str, given: Given) -> Reply:
+    html = explorer.once("report", lambda: page_html(explorer.collection.results))
+    return Reply("text/html", html.encode("utf-8", "replace"), policy=_OWN_POLICY)
+
+
+def _result(explorer: Explorer, given: Given, kind: type[T]) -> T:
+    """What came of a piece of work, which must be of a kind."""
+    job = explorer.jobs.find(whole_number(given, "job"))
+    result = job.result() if job.ended else None
+    if not isinstance(result, kind):
+        raise InputError("that is not what was asked there, or it is not answered yet")
+    return result
+
+
+_ANSWERS: dict[str, Callable[[Explorer, str, Given], Reply]] = {
+    **{view.address: _page for view in VIEWS},
+    **dict.fromkeys(ASSETS, _asset),
+    "ask": _ask,
+    "find": _find,
+    "job": _job,
+    "export": _export,
+    "load": _load,
+    "data": _data,
+    "live": _live,
+    "report": _report,
+}
+
+
+class _Handler(RequestHandler):
+    """Answers what the guard lets pass. Work is done in threads, so that others are answered meanwhile."""
+
+    def initialize(self, explorer: Explorer, guard: Guard) -> None:
+        self.explorer, self.guard = explorer, guard
+
+    def set_default_headers(self) -> None:
+        for name, value in (
+            ("Server", "topicloom"),
+            ("Content-Security-Policy", _POLICY),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Cache-Control", "no-store"),
+        ):
+            self.set_header(name, value)
+
+    def prepare(self) -> None:
+        refusal = self.guard.refusal(self.path_args[0], self.request.headers)
+        if refusal is not None:
+            raise HTTPError(403, reason=refusal)
+
+    async def get(self, token: str, name: str) -> None:
+        """A page, or what one asks for."""
+        if not name:
+            self.redirect(f"/{token}/{shown_views(self.explorer)[0].address}")
+            return
+        if name not in _ANSWERS:
+            raise HTTPError(404, reason="there is nothing of that name")
+        given = {key: self.get_query_argument(key) for key in self.request.query_arguments}
+        loop = asyncio.get_running_loop()
+        self._send(await loop.run_in_executor(None, _ANSWERS[name], self.explorer, name, given))
+
+    async def post(self, token: str, name: str) -> None:
+        """A question; or that one is no longer asked."""
+        if name == "stop":
+            self.explorer.jobs.find(whole_number({"job": self.get_query_argument("job", "")}, "job")).watch.stop()
+            self._send(_json({}))
+            return
+        try:
+            given = json.loads(self.request.body)
+        except (ValueError, RecursionError):
+            given = None
+        if not isinstance(given, dict):
+            raise InputError("a question is a JSON object")
+        job = begin(self.explorer, name, given)
+        for _ in range(round(_AT_ONCE_SECONDS / _LOOK_SECONDS)):
+            if self.explorer.jobs.find(job).ended:
+                break
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._send(_json(progress(self.explorer, job)))
+
+    def _send(self, reply: Reply) -> None:
+        if reply.to:
+            self.redirect(reply.to)
+            return
+        self.set_header("Content-Security-Policy", reply.policy)
+        self.set_header("Content-Type", f"{reply.kind}; charset=utf-8" if not reply.file else reply.kind)
+        if reply.file:
+            self.set_header("Content-Disposition", f'attachment; filename="{reply.file}"')
+        self.finish(reply.data)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """One line of text; nothing of the inside is told."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        if isinstance(error, InputError):
+            self.set_status(400)
+            text = str(error)
+        else:
+            text = getattr(error, "reason", None) or self._reason
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{text}\n".encode("utf-8", "replace"))
+
+    def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
+        """Only what should not have happened is told on stderr."""
+        if not isinstance(error, InputError | HTTPError):
+            super().log_exception(kind, error, trace)
+
+
+def _application(explorer: Explorer, guard: Guard) -> Application:
+    handed = {"explorer": explorer, "guard": guard}
+    return Application([(r"/([^/]*)/?(.*)", _Handler, handed)], log_function=lambda handler: None)
+
+
+async def _serve(explorer: Explorer, port: int, ready: Callable[[str], None], ended: asyncio.Event) -> None:
+    try:
+        sockets = bind_sockets(port, "127.0.0.1")
+    except OSError as error:
+        raise InputError(f"cannot listen on port {port} ({error.strerror})", "port") from None
+    guard = Guard(secrets.token_urlsafe(18), sockets[0].getsockname()[1])
+    # What is wrong with a request is its sender's business.
+    logging.getLogger("tornado.general").setLevel(logging.CRITICAL)
+    logging.getLogger("tornado.access").setLevel(logging.CRITICAL)
+    server = HTTPServer(
+        _application(explorer, guard),
+        max_body_size=MOST_BODY_BYTES,
+        max_header_size=MOST_HEADER_BYTES,
+        body_timeout=_ARRIVING_SECONDS,
+        idle_connection_timeout=60,
+    )
+    server.add_sockets(sockets)
+    ready(f"http://127.0.0.1:{guard.port}/{guard.token}/")
+    try:
+        await ended.wait()
+    finally:
+        server.stop()
+        await server.close_all_connections()
+        explorer.jobs.close()
+
+
+def serve(explorer: Explorer, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until interrupted; `ready` is told the address. Port 0 is any that is free."""
+
+    async def forever() -> None:
+        await _serve(explorer, port, ready, asyncio.Event())
+
+    asyncio.run(forever())
+
+
+@contextmanager
+def serving(explorer: Explorer) -> Iterator[str]:
+    """Serve in a thread until the context ends; gives the address."""
+    address: list[str] = []
+    started = threading.Event()
+    ended = asyncio.Event()
+    loop = asyncio.new_event_loop()
+
+    def ready(given: str) -> None:
+        address.append(given)
+        started.set()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(_serve(explorer, 0, ready, ended)), daemon=True)
+    thread.start()
+    started.wait(30)
+    try:
+        yield address[0]
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(10)

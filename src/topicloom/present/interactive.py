@@ -1,0 +1,114 @@
+"""Bokeh figures inside HTML, and the scripts that draw them and answer clicks; nothing is fetched from anywhere.
+
+A page needs the blocks, then `scripts()`. An answer to a click is what stands beside the picture, and which rows of
+the picture it is about. A page without a server carries its answers with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, TypedDict
+
+from markupsafe import Markup
+
+from topicloom.present.html import macro
+
+_HERE = "topicloom.present"
+
+
+class Answer(TypedDict, total=False):
+    """What a click is answered: text, the part that each row of nodes has in it, and rows of links."""
+
+    html: str
+    nodes: dict[int, str]
+    links: list[int]
+
+
+class Carried(TypedDict):
+    """What a page without a server knows: answers by kind and number, and numbers and names to search, by kind."""
+
+    answers: dict[str, Answer]
+    names: dict[str, Sequence[tuple[int, str]]]
+
+
+def chart_block(model: Any, title: str, *, height: int = 360, kind: str = "chart") -> Markup:
+    """A figure with nothing around it."""
+    return macro(_HERE, "interactive.html", "chart", figure_json(model), title, height, kind)
+
+
+def network_block(
+    model: Any,
+    about: str,
+    colourings: Sequence[str],
+    *,
+    key: str = "",
+    carried: Carried | None = None,
+    beside: str = "",
+) -> Markup:
+    """A network with search, colours and a place for answers; `key` is what a server knows it by.
+
+    `beside` is what stands beside it until something is clicked; without a key or anything carried there are no
+    answers, and no search.
+    """
+    return macro(
+        _HERE,
+        "interactive.html",
+        "network",
+        figure_json(model),
+        about,
+        colourings,
+        key,
+        None if carried is None else script_json(carried),
+        Markup(beside),
+    )
+
+
+def scripts() -> list[str]:
+    """The texts of all scripts that blocks need, in their order."""
+    return [bokeh_script(), own_file("interactive.js")]
+
+
+def styles() -> str:
+    """The style sheet of blocks."""
+    return own_file("interactive.css")
+
+
+@lru_cache
+def bokeh_script() -> str:
+    """BokehJS, from the installed package."""
+    return files("bokeh").joinpath("server/static/js/bokeh.min.js").read_text("utf-8")
+
+
+def own_file(name: str) -> str:
+    """The text of a file beside this module."""
+    return files(_HERE).joinpath(name).read_text("utf-8")
+
+
+def figure_json(model: Any) -> Markup:
+    """A figure as JSON inside a page; the same figure gives the same text."""
+    from bokeh.embed import json_item
+
+    return script_json(_renumbered(json_item(model), {}))
+
+
+def _renumbered(value: Any, known: dict[str, str]) -> Any:
+    """The JSON of a figure with the ids of its models from 1 on, which otherwise go on from figure to figure."""
+    if isinstance(value, list):
+        return [_renumbered(each, known) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: known.setdefault(each, f"m{len(known) + 1}")
+        if key in ("id", "root_id") and isinstance(each, str)
+        else _renumbered(each, known)
+        for key, each in value.items()
+    }
+
+
+def script_json(value: Mapping[str, Any] | Any) -> Markup:
+    """JSON that cannot end the element that it stands in, whatever names it holds."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))

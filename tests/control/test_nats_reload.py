@@ -1,0 +1,97 @@
+"""A real NATS server that is told to reload: what it takes, and that `apply` notices what it does not."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from machine import NATS
+from topicloom import Interest, Overlay
+from topicloom.control.applying.broker_checks import wait_until_taken
+from topicloom.control.drivers.base import DeliveryFailed
+from topicloom.control.drivers.registry import driver_of
+from topicloom.deploy import Fleet, Plan, make_plan
+from topicloom.deploy.proof.processes import LOOPBACK, free_ports
+from topicloom.deploy.targets.render import configuration_of
+
+pytestmark = pytest.mark.broker("nats")
+
+CONFIGURATION = """
+listen: "127.0.0.1:{client}"
+http: "127.0.0.1:{web}"
+pid_file: "{home}/pid"
+leafnodes {{
+  listen: "127.0.0.1:{leaf}"
+  reconnect: 1
+  include "./remotes.conf"
+}}
+"""
+
+
+@contextmanager
+def running(home: Path, leaf: int, web: int, remotes: str) -> Iterator[subprocess.Popen[bytes]]:
+    home.mkdir(exist_ok=True)
+    (home / "remotes.conf").write_text(remotes)
+    (client,) = free_ports(["client"]).values()
+    (home / "nats.conf").write_text(CONFIGURATION.format(client=client, web=web, leaf=leaf, home=home))
+    process = subprocess.Popen([str(NATS), "-c", home / "nats.conf"], stderr=(home / "log").open("wb"))
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_reload_by_signal_is_looked_after(tmp_path: Path) -> None:
+    leafs, webs = free_ports(list("ab")), free_ports(["web a", "web b"])
+    apply = {
+        "via": "folder",
+        "path": f"{tmp_path}/{{broker}}/remotes.conf",
+        "reload": f"{NATS} --signal reload={tmp_path}/{{broker}}/pid",
+        "seconds": 1.5,
+    }
+    tables = {
+        name: {"host": LOOPBACK, "port": leafs[name], "apply": {"monitor": f"http://{LOOPBACK}:{webs[f'web {name}']}"}}
+        for name in "ab"
+    }
+    fleet = Fleet.from_tables({"defaults": {"apply": apply}, "brokers": tables})
+    interest = Interest.from_pairs([("a", "t"), ("b", "t")])
+    plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="nats")
+    alone = replace(plan, links=(), routes=())
+
+    def told(wanted: Plan) -> int:
+        driver = driver_of(plan.broker["a"], fleet.deliveries["a"], tmp_path)
+        driver.put(configuration_of(wanted, "a"))
+        driver.reload()
+        return wait_until_taken(wanted, plan.broker["a"], fleet.deliveries["a"], driver)
+
+    with ExitStack() as stack:
+        stack.enter_context(running(tmp_path / "b", leafs["b"], webs["web b"], configuration_of(plan, "b")))
+        begun = stack.enter_context(running(tmp_path / "a", leafs["a"], webs["web a"], configuration_of(plan, "a")))
+        deadline = time.monotonic() + 10
+        while not (tmp_path / "a" / "pid").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert told(plan) == 1, "what it has already it takes"
+        with pytest.raises(
+            DeliveryFailed, match=r"^it has 1 links to other servers, and 0 by the plan \(nats-server 2"
+        ):
+            told(alone)
+        begun.kill()
+        begun.wait()
+        with running(tmp_path / "a", leafs["a"], webs["web a"], configuration_of(alone, "a")):
+            assert (
+                wait_until_taken(
+                    alone,
+                    plan.broker["a"],
+                    fleet.deliveries["a"],
+                    driver_of(plan.broker["a"], fleet.deliveries["a"], tmp_path),
+                )
+                == 0
+            )
