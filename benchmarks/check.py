@@ -27,6 +27,8 @@ def check(console: Console, parts: Mapping[str, Callable[[], Iterable[Ratio]]], 
     for part, ratios_of in parts.items():
         expected = {} if renew else baseline.get(part, {})
         found[part] = dict(measured(ratios_of(), expected, lambda name: console.print(f"[dim]{name}[/dim]")))
+        if renew:
+            BASELINE.write_text(json.dumps(baseline | found, indent=1) + "\n")
     table = Table(title="ratios of one run", title_justify="left")
     for heading in ("part", "what", "baseline", "now", ""):
         table.add_column(heading, justify="right" if heading in ("baseline", "now") else "left")
@@ -37,7 +39,6 @@ def check(console: Console, parts: Mapping[str, Callable[[], Iterable[Ratio]]], 
             table.add_row(part, name, "" if before is None else f"{before:.3g}", f"{ratio:.3g}", verdict)
     console.print(table)
     if renew:
-        BASELINE.write_text(json.dumps(baseline | found, indent=1) + "\n")
         console.print(f"wrote {BASELINE.name}; commit it to make it the baseline")
         return True
     problems = list(complaints(found, baseline))

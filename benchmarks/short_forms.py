@@ -32,7 +32,7 @@ _SECONDS = 2.0
 _NODES = 2000
 # The network of a tree is improved by all grafts, which takes minutes where others take a tenth of a second.
 _TREE_NODES = 150
-_ROWS = 300_000
+_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _evaluated() -> float:
         raw = Path(folder) / "raw.csv"
         ingest.write_raw(raw, _ROWS)
         before = ingest.with_duckdb(raw, Path(folder) / "before")
-        found = in_own_process(evaluate.__name__, nodes=3000, workload="pieces")
+        found = in_own_process(evaluate.__name__, nodes=1000, workload="pieces")
         after = ingest.with_duckdb(raw, Path(folder) / "after")
     return float(found["seconds"]["with_diameters"] / min(before, after))
 

@@ -7,7 +7,9 @@ import pytest
 from topicloom.designers.greedy import merging
 
 
-@pytest.fixture(params=[True, False], ids=["bitsets", "lists"])
+@pytest.fixture(params=["bitsets", "bitsets in order", "lists"])
 def _representation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways to keep topics, whichever an interest would get."""
-    monkeypatch.setattr(merging, "prefers_bitsets", lambda interest: request.param)
+    """All ways to keep topics and to order nodes, whichever an interest would get."""
+    monkeypatch.setattr(merging, "prefers_bitsets", lambda interest: request.param != "lists")
+    if request.param.endswith("in order"):
+        monkeypatch.setattr(merging, "_EQUAL_LINKS", 0)

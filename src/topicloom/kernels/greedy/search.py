@@ -7,7 +7,8 @@ may have taken its contribution. Contributions only fall, so no tie can appear l
 next lower contribution has its turn.
 
 The list has a fixed room. Where ties are more, it keeps those of the lowest smaller ids, and the scan is
-repeated for the rest.
+repeated for the rest. Where rows are in the order of ids, ties come up in their order, and none are listed: the scan
+stops at each one and goes on from there.
 """
 
 from __future__ import annotations
@@ -33,13 +34,18 @@ class Search(NamedTuple):
     """Where a search stands. It may be confined to links between allowed nodes."""
 
     confined: bool
+    in_order: bool  # whether rows are in the order of ids, so that ties are found in their order and not listed
     allowed: npt.NDArray[np.uint64]  # one bit a node
     row_bound: npt.NDArray[np.uint8]  # highest bound of each row among allowed links, coded
     ties: npt.NDArray[np.uint64]  # links as (smaller id << 32 | larger id), sorted
-    at: npt.NDArray[np.int64]  # contribution; next tie, number of ties; smaller ids they are taken from
+    at: npt.NDArray[
+        np.int64
+    ]  # contribution; next tie, number of ties; smaller ids they are taken from; in order, where
 
 
 _CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = 0, 1, 2, 3, 4
+# In order: the row that has its turn, the slots of it that have had theirs, and the highest bound among these.
+_ROW, _SLOT, _PASSED = 1, 2, 3
 
 
 def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> Search:
@@ -48,11 +54,13 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
     A node has fewer ties than there are nodes, so twice that room is always enough to go on.
     """
     nodes = len(candidates.row_start) - 1
+    in_order = bool((candidates.outer[1:] > candidates.outer[:-1]).all())
     search = Search(
         confined,
+        in_order,
         np.zeros(-(-nodes // LANES), np.uint64),
         np.zeros(nodes, np.uint8),
-        np.empty(max(room, 2 * nodes), np.uint64),
+        np.empty(0 if in_order else max(room, 2 * nodes), np.uint64),
         np.zeros(5, np.int64),
     )
     restart(search, candidates)
@@ -97,6 +105,7 @@ def descend(search, candidates):
     search.at[_CONTRIBUTION] = min(search.at[_CONTRIBUTION] - 1, highest_coded(highest, candidates.step))
     search.at[_NEXT] = 0
     search.at[_COUNT] = 0
+    search.at[_FROM] = 0
     search.at[_UNTIL] = 0
 
 
@@ -243,8 +252,63 @@ def list_ties(search, topics, candidates):
 
 
 @inner_kernel()
+def next_in_row(search, topics, candidates, u, threshold):
+    """The next node with which u makes a link that contributes the threshold; -1 after the last."""
+    code = coded(threshold, candidates.step)
+    start = candidates.row_start[u]
+    place = first_column(u) - start
+    enter_row(topics, u)
+    for first in range(start + search.at[_SLOT], candidates.row_start[u + 1], LANES):
+        highest = candidates.block_bound[first // LANES]
+        if highest < code:
+            search.at[_PASSED] = max(search.at[_PASSED], np.int64(highest))
+            continue
+        slots = allowed_slots(search, candidates, first, place + first)
+        if slots == 0:
+            continue
+        tighten(topics, candidates.bound, first, u, place + first)
+        hits = at_least(candidates.bound, first, code) & slots
+        while hits:
+            slot = first + lowest_bit(hits)
+            hits &= hits - _ONE
+            v = place + slot if candidates.column.shape[0] == 0 else np.int64(candidates.column[slot])
+            merged = contribution(topics, u, v, threshold)
+            candidates.bound[slot] = coded(merged, candidates.step)
+            if merged >= threshold:
+                search.at[_SLOT] = first - start
+                return v
+        candidates.block_bound[first // LANES] = highest_of(candidates.bound, first, _ALL)
+        passed = highest_of(candidates.bound, first, slots)
+        search.at[_PASSED] = max(search.at[_PASSED], np.int64(passed))
+    return np.int64(-1)
+
+
+@inner_kernel()
+def find_in_order(search, topics, candidates):
+    """As `find_best`, where rows are in the order of ids: ties come up as they are wanted."""
+    nodes = search.row_bound.shape[0]
+    while search.at[_CONTRIBUTION] > 0:
+        threshold = search.at[_CONTRIBUTION]
+        code = coded(threshold, candidates.step)
+        while search.at[_ROW] < nodes:
+            u = search.at[_ROW]
+            if search.row_bound[u] >= code and (not search.confined or is_allowed(search, u)):
+                v = next_in_row(search, topics, candidates, u, threshold)
+                if v >= 0:
+                    return u, v, threshold
+                search.row_bound[u] = np.uint8(search.at[_PASSED])
+            search.at[_ROW] += 1
+            search.at[_SLOT] = 0
+            search.at[_PASSED] = 0
+        descend(search, candidates)
+    return np.int64(0), np.int64(0), np.int64(0)
+
+
+@inner_kernel()
 def find_best(search, topics, candidates):
     """The best link as (node, node, contribution), the node of the smaller id first; contribution 0 if none is left."""
+    if search.in_order:
+        return find_in_order(search, topics, candidates)
     while search.at[_CONTRIBUTION] > 0:
         threshold = search.at[_CONTRIBUTION]
         while search.at[_NEXT] < search.at[_COUNT]:
