@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -57,7 +58,9 @@ class Watched:
         self.allowance = Allowance(1000)
         self.now = 1_000_000.0
 
-    def turns(self, number: int = 1, seconds: float = 1.0) -> Controller:
+    def turns(
+        self, number: int = 1, seconds: float = 1.0, happening: Callable[[int], object] = lambda turn: None
+    ) -> Controller:
         with opened(self.fleet.state) as state:
             decisions = Decisions(
                 self.fleet.state, self.fleet.fleet.constraints, wishes_of(Interest.from_pairs(WANTED))
@@ -65,7 +68,8 @@ class Watched:
             feed = LineFeed(str(self.events), decisions.last_event)
             said = self.said.append
             made = Controller(self.fleet.fleet, decisions, state, feed, self.allowance, self.settings, said)
-            for _ in range(number):
+            for turn in range(number):
+                happening(turn)
                 self.now += seconds
                 made.turn(self.now)
             decisions.close()
@@ -157,8 +161,13 @@ def test_a_lost_broker_is_left_out_and_taken_in_again(tmp_path: Path, monkeypatc
     assert "b" in back.plan().broker
     watched.assert_applied(back)
     assert watched.said.count("b is gone") == watched.said.count("b is back") == 1
+    silent.add("c")
+    text = lines(Event(1, "leave", "c"), Event(2, "join", "c", ("t",)))
+    again = watched.turns(12, happening=lambda turn: watched.events.write_text(text if turn > 5 else ""))
+    assert again.decisions.last_event == 2
+    assert again.decisions.away == {"c"}, "gone, left and joined again, and still gone"
     silent.update(NAMES)
-    assert watched.turns(9).decisions.away == set(), "all at once is rather our own network"
+    assert watched.turns(9).decisions.away == {"c"}, "all at once is rather our own network"
 
 
 def test_a_move_that_stopped_is_given_up_for_a_better_plan(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from topicloom.explore.request_guard import MOST_BODY_BYTES
 
-FUZZED = 120
+FUZZED = 80
 
 
 def request(

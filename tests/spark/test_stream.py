@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -149,10 +150,11 @@ def test_a_killed_stream_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     put(EVENTS[:30], tmp_path / "events", "a.jsonl")
     follow_once(spark, tmp_path)
     put(EVENTS[30:], tmp_path / "events", "b.jsonl")
+    # The process finds what this file imports where pytest finds it.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path))}
     for place, turn in KILLS:
-        ended = subprocess.run(
-            [sys.executable, "-c", KILLED, str(tmp_path), place, str(turn)], cwd=Path(__file__).parent, check=False
-        )
+        command = [sys.executable, "-c", KILLED, str(tmp_path), place, str(turn)]
+        ended = subprocess.run(command, cwd=Path(__file__).parent, env=environment, check=False)
         assert ended.returncode == -signal.SIGKILL
     follow_once(spark, tmp_path)
     overlay, changes = undisturbed(tmp_path, EVENTS)

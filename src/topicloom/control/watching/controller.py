@@ -127,6 +127,10 @@ class Controller:
             return False
         news = False
         for name, answer in answers.items():
+            there = name not in self.decisions.away
+            if self._hold.counts_as_there(name) != there:
+                # It left, and joined again, while it was away.
+                self._hold.begin(name, there=there)
             decided = self._hold.see(name, answers=answer, now=now)
             if decided is not None and decided == (name in self.decisions.away):
                 (self.decisions.regain if decided else self.decisions.lose)(name)

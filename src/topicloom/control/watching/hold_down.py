@@ -32,6 +32,10 @@ class HoldDown:
         """Take it that a broker is there or not."""
         self._brokers[name] = _Broker(there)
 
+    def counts_as_there(self, name: str) -> bool:
+        """Whether a broker counts as there."""
+        return self._brokers.setdefault(name, _Broker()).there
+
     def see(self, name: str, *, answers: bool, now: float) -> bool | None:
         """Take in whether a broker answers; True where it is back with that, False where it is gone, else None."""
         broker = self._brokers.setdefault(name, _Broker())

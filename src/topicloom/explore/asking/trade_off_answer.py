@@ -27,11 +27,11 @@ _PANELS = (
 )
 # Families of designers have a colour and a marker each.
 _FAMILIES = {
-    "greedy, all topics connected": ("gm", "minmax-oda", "low-oda", "gm-fold", "exact"),
-    "within a budget": ("gpa", "gpm"),
+    "greedy": ("gm", "minmax-oda", "low-oda", "gm-fold", "exact"),
+    "with a budget": ("gpa", "gpm"),
     "stars and rings": ("cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
     "random": ("spidercast", "spidercast-m", "random-a", "random-m"),
-    "backbone and tree": ("backbone", "tree"),
+    "backbone, tree": ("backbone", "tree"),
 }
 _OTHERS = "of other packages"
 _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
