@@ -94,6 +94,10 @@ def main() -> None:
         parser.error(f"unknown part {unknown[0]!r}; known are {', '.join(PARTS)}")
     if given.check:
         short = {part: ratios for part, ratios in short_forms.PARTS.items() if not given.parts or part in given.parts}
+        if not short:
+            parser.error(
+                f"no short form of {', '.join(given.parts)}; there are those of {', '.join(short_forms.PARTS)}"
+            )
         sys.exit(not check.check(console, short, renew=given.renew))
     results = {part: run() for part, run in parts.items() if not given.parts or part in given.parts}
     if given.json:
