@@ -64,6 +64,7 @@ def test_makes_a_page_of_files(cli: Cli, results: Path, tmp_path: Path, monkeypa
     assert ended.json == {
         "reproductions": [],
         "fleets": [{"name": "subs.parquet", "overlays": ["gm"]}],
+        "plans": [],
         "profiles": [],
         "topics": [],
         "traces": [],
@@ -178,3 +179,16 @@ def test_without_matplotlib(cli: Cli, results: Path, monkeypatch: pytest.MonkeyP
     ended = cli("report", results)
     assert (ended.status, ended.err) == (2, "topicloom: plots need matplotlib: pip install 'topicloom[plots]'\n")
     assert not (results / "report.html").exists()
+
+
+def test_shows_plans(cli: Cli, results: Path, tmp_path: Path) -> None:
+    names = Interest.read(results / "subs.parquet").node_names
+    (tmp_path / "fleet.toml").write_text("".join(f'[brokers.{name}]\nhost = "{name}"\n' for name in names))
+    plan, subs = tmp_path / "plan.json", results / "subs.parquet"
+    made = cli("plan", subs, results / "gm.parquet", "--fleet", tmp_path / "fleet.toml", "--out", plan)
+    assert made.status == 0, made.err
+    ended = cli("report", plan, "--out", tmp_path / "plan.html", "--json")
+    assert ended.json["plans"] == ["plan.json"]
+    page = (tmp_path / "plan.html").read_text(encoding="utf-8")
+    assert "<h2>Plan: plan.json</h2>" in page
+    assert '<div class="network"' in page
