@@ -1,6 +1,7 @@
 """The explorer: overlays, plans and results to look at and to ask, in a browser.
 
 - `collection`: What is looked at: fleets with their overlays, plans, traces and papers.
+- `node_places`: Where nodes are on the earth.
 - `explorer`: One session of looking: what there is, and what was worked out of it so far.
 - `pages`: The pages: a frame with all views, and one of them inside. `view_assets`: their scripts and style.
 - `network_view`: The view of a network. `time_view`: of what happened to one. `papers_view`: of what papers say.

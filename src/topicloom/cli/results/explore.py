@@ -46,6 +46,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    places: Annotated[
+        Path | None,
+        typer.Option(
+            "--places",
+            metavar="FILE",
+            help="Table with columns node, latitude and longitude: networks are drawn as on a map.",
+            show_default=False,
+        ),
+    ] = None,
     watch: Annotated[
         str | None,
         typer.Option(
@@ -67,6 +76,7 @@ def command(
     """
     from topicloom.explore.collection import collect
     from topicloom.explore.explorer import Explorer
+    from topicloom.explore.node_places import read_places
     from topicloom.present.network_layout import require_explorer
     from topicloom.report import find_files, read_results
 
@@ -76,6 +86,7 @@ def command(
 
     if watch is not None and not watch.startswith(("http://", "https://")):
         raise InputError(f"watch is an address such as http://127.0.0.1:9500, not '{watch}'", "watch")
+    located = None if places is None else read_places(places)
     fleet = limits.read()
     found = find_files(paths, node_column=columns.node_column, topic_column=columns.topic_column)
     if static is not None:
@@ -96,7 +107,7 @@ def command(
         prices = costs.read(fleet, results.fleets[0].interest) if results.fleets else None
         text = limits.fleet.read_text(encoding="utf-8") if limits.fleet else None
         collection = working.do(
-            "designing", lambda: collect(results, found, fleet=fleet, fleet_text=text, prices=prices)
+            "designing", lambda: collect(results, found, fleet=fleet, fleet_text=text, prices=prices, located=located)
         )
         explorer = Explorer(collection, lambda question, named: commands(question, named, limits.fleet, costs.prices))
         explorer.live_url = watch
