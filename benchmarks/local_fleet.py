@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.deploy import Fleet
-from topicloom.deploy.proof.processes import LOOPBACK
+from topicloom.deploy.proof.processes import LOOPBACK, free_ports
 
-_FIRST_PORT = 21_000
 _SCRIPT = Path(__file__).parents[1] / "examples" / "local-fleet" / "broker"
 
 
@@ -25,7 +23,7 @@ class LocalFleet:
     def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self.folder = folder
         self.names = names
-        self._ports = _ports(names)
+        self._ports = free_ports(names)
         apply = {
             "via": "folder",
             "path": f"{folder}/{{broker}}/conf.d/topicloom.conf",
@@ -64,27 +62,6 @@ class LocalFleet:
 
     def _run(self, command: str, name: str, *more: str) -> None:
         subprocess.run([_SCRIPT, command, self.folder, name, *more], check=True)
-
-
-def _ports(names: Sequence[str]) -> dict[str, int]:
-    """A port for each name that is not taken, below those that systems give to clients.
-
-    A client that keeps trying a broker that is down would sooner or later get the broker's own port, and be connected
-    with itself; the broker could not come back then.
-    """
-    found: dict[str, int] = {}
-    port = _FIRST_PORT
-    for name in names:
-        while _is_taken(port):
-            port += 1
-        found[name] = port
-        port += 1
-    return found
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket() as trying:
-        return trying.connect_ex((LOOPBACK, port)) == 0
 
 
 @contextmanager

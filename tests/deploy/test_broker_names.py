@@ -28,7 +28,7 @@ NODES = [
     "quo\"te's",
     "#",
     "b\0c",
-    "x" * 65_536,
+    "x" * 65_535,
     "😀",
     "a b\tc",
     "%2e%2e",
@@ -97,10 +97,6 @@ def problem(target: str, topic: str) -> str:
             for topic in ('""', '"a', '"a"')
         ),
         ("/" * 200, f"topic '{'/' * 60}…' (200 characters): has more than 200 levels, which Mosquitto refuses"),
-        (
-            "x" * 65_536,
-            f"topic '{'x' * 60}…' (65,536 characters): has 65,536 bytes; the name of an MQTT topic may have 65,535",
-        ),
     ],
 )
 def test_topics_that_mosquitto_cannot_carry(topic: str, wrong: str) -> None:

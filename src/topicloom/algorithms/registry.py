@@ -23,7 +23,7 @@ TAKEN = frozenset(
     {
         *("interest", "network", "algorithm", "algorithms", "seed", "watch", "then", "name", "constraints", "fleet"),
         *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "bound", "close", "routing"),
-        *("role_column", "filters", "prices", "limits", "costs"),
+        *("role_column", "filters", "prices", "limits", "costs", "messages", "rates"),
         *("on_spark", "spark", "master", "spark_conf", "driver_memory", "verbose"),
         *("json", "quiet", "help", "subs", "printing"),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from topicloom.errors import InputError
 from topicloom.files.temporary import scratch_folder
 
 LOOPBACK = "127.0.0.1"
+_PORTS = range(10_000, 20_000)
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 # Mosquitto's default.
@@ -52,15 +54,25 @@ def installed(program: str, called: str) -> str:
 
 
 def free_ports(names: Sequence[str]) -> dict[str, int]:
-    """A loopback port for each name that nobody listens on."""
-    sockets = [socket.socket() for _ in names]
-    try:
-        for one in sockets:
-            one.bind((LOOPBACK, 0))
-        return {name: one.getsockname()[1] for name, one in zip(names, sockets, strict=True)}
-    finally:
-        for one in sockets:
-            one.close()
+    """A loopback port for each name that nobody has, below those that systems give to clients.
+
+    A client that keeps trying a broker that is down would sooner or later get the broker's own port, and be connected
+    with itself; the broker could not come back then. They are taken at random, as others may look for some, too.
+    """
+    free = filter(_is_free, random.sample(_PORTS, len(_PORTS)))
+    found = dict(zip(names, free, strict=False))
+    if len(found) < len(names):
+        raise InputError(f"no {len(names):,} ports from {_PORTS[0]:,} to {_PORTS[-1]:,} are free on this machine")
+    return found
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as trying:
+        try:
+            trying.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
 
 
 def on_ports(ports: Mapping[str, int]) -> dict[str, Broker]:
