@@ -25,6 +25,9 @@ class Forked:
     ) -> None:
         self._streams = streams
         streams.mkdir(exist_ok=True)
+        # Here, as a command may be killed before it has opened them.
+        for name in ("out", "err"):
+            (streams / name).write_bytes(b"")
         self.began = time.monotonic()
         gc.freeze()
         self.process = os.fork()
