@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from campaign.forked import Forked, few_files, more_addresses
-from campaign.inside import Ended, run_inside
+from campaign.inside import Ended
 from campaign.killing import SPARK, WRITING, contents, prepare, using
 from campaign.ledger import Ledger
 from campaign.outside import little_memory, run_outside, short_files
-from campaign.valid_files import make_files
+from campaign.valid_files import make_files_that_take_a_while
 
 _WITHOUT_KERNELS = ("generate", "churn", "events", "render", "import", "collect")
 
@@ -27,11 +27,7 @@ def suffer(ledger: Ledger, seed: int, faults: int) -> None:
     """Suffer so many faults, each kind in turn."""
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-", dir="/dev/shm") as base:
         valid = Path(base, "valid")
-        make_files(valid, seed)
-        line = "churn subs.csv --rounds 150 --change-share 0.3 --seed 5 --out many.jsonl"
-        run_inside(line.split(" "), str(valid))
-        (valid / "stream-events").mkdir()
-        shutil.copy(valid / "events.jsonl", valid / "stream-events")
+        make_files_that_take_a_while(valid, seed)
         for number in range(faults):
             dice = random.Random(f"{seed} {number}")
             kinds = list(KINDS)
@@ -49,9 +45,7 @@ def suffer_on_spark(ledger: Ledger, seed: int, faults: int) -> None:
     """Suffer so many faults on Spark, in processes of their own."""
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-") as base:
         valid, work = Path(base, "valid"), Path(base, "work")
-        make_files(valid, seed)
-        (valid / "stream-events").mkdir()
-        shutil.copy(valid / "events.jsonl", valid / "stream-events")
+        make_files_that_take_a_while(valid, seed)
         for number in range(faults):
             dice = random.Random(f"{seed} {number}")
             line = dice.choice(SPARK)

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from campaign.forked import Forked
-from campaign.inside import Ended, run_inside
+from campaign.inside import Ended
 from campaign.ledger import Ledger
 from campaign.outside import start
-from campaign.valid_files import make_files
+from campaign.valid_files import make_files_that_take_a_while
 
 # What writes; all that it writes is below out/, but for brokers/, where apply and watch put files.
 WRITING = """
@@ -59,11 +59,7 @@ def kill_and_go_on(ledger: Ledger, seed: int, kills: int, *, spark: bool = False
     what = "kills on Spark" if spark else "kills"
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-", dir="/dev/shm") as base:
         valid = Path(base, "valid")
-        make_files(valid, seed)
-        line = "churn subs.csv --rounds 150 --change-share 0.3 --seed 5 --out many.jsonl"
-        run_inside(line.split(" "), str(valid))
-        (valid / "stream-events").mkdir()
-        shutil.copy(valid / "events.jsonl", valid / "stream-events")
+        make_files_that_take_a_while(valid, seed)
         wanted: dict[str, tuple[float, dict[str, bytes]]] = {}
         for number in range(kills):
             dice = random.Random(f"{seed} {number}")

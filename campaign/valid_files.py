@@ -55,6 +55,15 @@ def make_files(folder: Path, seed: int) -> None:
     )
 
 
+def make_files_that_take_a_while(folder: Path, seed: int) -> None:
+    """The same, with a folder of events for streams, and so many events that a run can be caught in the middle."""
+    make_files(folder, seed)
+    line = "churn subs.csv --rounds 150 --change-share 0.3 --seed 5 --out many.jsonl"
+    run_inside(line.split(" "), str(folder))
+    (folder / "stream-events").mkdir()
+    shutil.copy(folder / "events.jsonl", folder / "stream-events")
+
+
 def _pairs(dice: random.Random, nodes: list[str], topics: list[str]) -> list[tuple[str, str]]:
     wanted = {node: {dice.choice(topics) for _ in range(3)} | {topics[0]} for node in nodes}
     return [(node, topic) for node in nodes for topic in sorted(wanted[node])]

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from campaign import faults, fuzzing, killing
+from campaign import faults, fuzzing, killing, valid_files
 from campaign.ledger import Ledger
 from campaign.simulation import Broken, World
 from campaign.valid_files import make_files
@@ -34,7 +34,7 @@ def ledger(valid: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(valid, folder)
 
-    for module in (fuzzing, killing, faults):
+    for module in (fuzzing, valid_files):
         monkeypatch.setattr(module, "make_files", copy)
     return Ledger()
 
