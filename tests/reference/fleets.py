@@ -20,7 +20,7 @@ _INITIALS = "AZaz\u00e9\u4e2d\uff5e\U0001f600"
 def random_overlay(dice: random.Random, start: str, *, most_nodes: int = 40, most_topics: int = 25) -> Overlay:
     """A topic-connected overlay of 5 or more nodes and 3 or more topics."""
     nodes, topics = dice.randint(5, most_nodes), dice.randint(3, most_topics)
-    names = {_name(dice) for _ in range(nodes)}
+    names = sorted({_name(dice) for _ in range(nodes)})
     interest = Interest.from_pairs([(name, topic) for name in names for topic in _wanted(dice, topics)])
     if start != "with extra links":
         return design(interest, start)
