@@ -100,7 +100,7 @@ def servers(tmp_path: Path) -> Iterator[NatsServers]:
 
 
 def delivered(servers: NatsServers, plan: Plan) -> int:
-    """Rounds of messages from every publisher, until all of one have arrived, none of them twice; how many there are."""
+    """Rounds of messages from every publisher, until one has arrived as planned; how many deliveries that is."""
     tally = DeliveryTally(plan, b"0", 0)
     with NatsClients(on_ports(servers.clients), lambda at, _, payload, now: tally.arrive(at, payload, now)) as clients:
         for name in plan.broker:
