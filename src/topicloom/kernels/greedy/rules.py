@@ -20,7 +20,7 @@ import numpy.typing as npt
 from topicloom.kernels.greedy.matchings import fill_matching, note_link
 from topicloom.kernels.greedy.representation import contribution, enter_row, merge
 from topicloom.kernels.greedy.search import allow, find_best, highest_possible, restart
-from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 
 
 class LinkList(NamedTuple):
@@ -36,7 +36,7 @@ def new_link_list(room: int) -> LinkList:
     return LinkList(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
 
 
-@inner_kernel()
+@step()
 def add_link(links, count, topics, candidates, u, v, merged, ticks):
     """Write a link down by its ids and join its components."""
     links.source[count] = candidates.outer[u]
@@ -84,8 +84,7 @@ def merge_greedily(search, topics, candidates, room, links, count, ticks):
 def take_room(search, room, node):
     """Count a link of a node, which takes part no longer where it has no room for another."""
     room[node] -= 1
-    if room[node] <= 0:
-        allow(search, node, False)
+    allow(search, node, room[node] > 0)
 
 
 @inner_kernel()
@@ -119,7 +118,7 @@ def is_worth_it(trade, best, merged):
     return best > enough or (trade.strict and best == enough)
 
 
-@kernel()
+@tight_kernel()
 def merge_evenly(everywhere, confined, topics, candidates, limits, trade, matchings, links, count, ticks):
     """Add links that raise the highest degree least, best ones first; give their number.
 
