@@ -21,7 +21,7 @@ import numpy.typing as npt
 from topicloom.kernels.greedy.candidates import Candidates, coded, first_column, highest_coded
 from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
 from topicloom.kernels.greedy.representation import contribution, enter_row, tighten
-from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, step
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -57,7 +57,7 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
     nodes = len(candidates.row_start) - 1
     in_order = bool((candidates.outer[1:] > candidates.outer[:-1]).all())
     ties = 0 if in_order else max(room, 2 * nodes)
-    search = Search(
+    return Search(
         confined,
         in_order,
         np.zeros(-(-nodes // LANES), np.uint64),
@@ -67,8 +67,6 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
         np.empty(nodes + 1, np.int64),
         np.zeros(8, np.int64),
     )
-    restart(search, candidates)
-    return search
 
 
 @inlined()
@@ -87,9 +85,9 @@ def allow(search, node, allowed):
         search.allowed[node >> 6] &= ~bit
 
 
-@tight_kernel()
+@inner_kernel()
 def restart(search, candidates):
-    """Begin again from the highest contribution; needed after nodes have been allowed anew."""
+    """Begin from the highest contribution; needed again after nodes have been allowed anew."""
     for u in range(search.row_bound.shape[0]):
         highest = np.uint8(0)
         for block in range(candidates.row_start[u] // LANES, candidates.row_start[u + 1] // LANES):
@@ -182,9 +180,9 @@ def deal_out(ties, sorted_ties, tally, count, shift):
     for node in range(tally.shape[0] - 1):
         tally[node + 1] += tally[node]
     for k in range(count):
-        node = np.int64((ties[k] >> shift) & _LOWER)
-        sorted_ties[tally[node]] = ties[k]
-        tally[node] += 1
+        digit = np.int64((ties[k] >> shift) & _LOWER)
+        sorted_ties[tally[digit]] = ties[k]
+        tally[digit] += 1
 
 
 @step()
