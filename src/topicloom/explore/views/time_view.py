@@ -26,6 +26,7 @@ _CHARTS: tuple[tuple[str, Mapping[str, str], bool], ...] = (
     ("Nodes and links", {"links": "links", "nodes": "nodes"}, False),
     ("Links changed by an event", {"links_added": "added", "links_removed": "removed"}, False),
     ("Repair ratio", {"repair_ratio": "repair ratio"}, True),
+    ("Support", {"support": "support"}, True),
 )
 
 
@@ -48,6 +49,7 @@ def trace_html(trace: Trace) -> Markup:
     charts = [
         (title, chart_block(_lines(rows, events, columns, shares), title, height=260, kind="chart over-time"))
         for title, columns, shares in _CHARTS
+        if columns.keys() <= set(rows.column_names)
     ]
     moments = script_json({"at": events, "said": [_said(row) for row in rows.to_pylist()]})
     about = f"{table.num_rows:,} events of {trace.name}; the slider goes through them, and Play does it by itself."
@@ -75,8 +77,9 @@ def _lines(rows: Any, events: Sequence[int], columns: Mapping[str, str], shares:
 
 
 def _said(row: Mapping[str, Any]) -> str:
+    support = f", support {percent(row['support']).text}" if "support" in row else ""
     return (
         f"Event {row['event']:,}: {row['kind']} of {row['node'][:80]}. {row['links_added']:,} links came, "
         f"{row['links_removed']:,} went: {row['links']:,} links over {row['nodes']:,} nodes, "
-        f"max degree {row['max_degree']:,}, repair ratio {percent(row['repair_ratio']).text}."
+        f"max degree {row['max_degree']:,}, repair ratio {percent(row['repair_ratio']).text}{support}."
     )
