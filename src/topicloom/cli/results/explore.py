@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -83,6 +85,7 @@ def command(
     from topicloom.present.network_layout import require_explorer
     from topicloom.report import Found, find_files, nothing_read, read_results
 
+    _import_igraph()
     require_explorer()
     from topicloom.explore.server import serve
     from topicloom.explore.static_page import write_static
@@ -133,6 +136,19 @@ def command(
         serve(explorer, port, ready)
     except KeyboardInterrupt:
         raise typer.Exit from None
+
+
+def _import_igraph() -> None:
+    """Import igraph without matplotlib, which it takes along where it can to draw by itself: an eighth of a start."""
+    hidden = sys.modules.setdefault("matplotlib", None) is None  # type: ignore[arg-type]
+    try:
+        importlib.import_module("igraph")
+    except ImportError:
+        # What is missing is told in a line by whoever needs it.
+        pass
+    finally:
+        if hidden:
+            del sys.modules["matplotlib"]
 
 
 def _tell_of_static(page: Path, size: int, printing: options.Printing) -> None:
