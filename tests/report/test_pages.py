@@ -9,11 +9,13 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from matplotlib.figure import Figure
 from pages import NASTY, Reader, page_of, without_scripts, write_trace
 
 from topicloom import Interest, Overlay, design, measure
+from topicloom.churn.trace import read_trace
 from topicloom.metrics import support_curve
 from topicloom.present.html import printable, shortened
 from topicloom.present.numbers import percent
@@ -201,6 +203,15 @@ def test_traces_short_and_refused(tmp_path: Path) -> None:
     assert "averaged" not in one
     assert "averaged" in page_of(write_trace(tmp_path / "many.parquet", 301))
     assert "No event was applied." in page_of(write_trace(tmp_path / "none.parquet", 0))
+
+
+def test_support_of_traces_is_drawn_where_it_falls(tmp_path: Path) -> None:
+    file = write_trace(tmp_path / "trace.parquet", 3, support=0.9)
+    page = page_of(file)
+    assert "support, lowest" in page
+    assert "constraints keep topics in pieces" in page
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(file).drop_columns(["support"]), file)
+    assert "support" not in read_trace(file).column_names
 
 
 def test_times_are_in_milliseconds(tmp_path: Path) -> None:
