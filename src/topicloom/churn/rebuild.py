@@ -132,6 +132,11 @@ class RebuildMaintainer(Maintainer):
         """The most links that a node has now."""
         return int(self._overlay.degrees.max(initial=0))
 
+    @property
+    def support(self) -> float:
+        """Share of the possible merging that is done now; designs are whole unless there are constraints."""
+        return 1.0 if self._constraints is None else super().support
+
     def has(self, node: str) -> bool:
         """Whether a node is there."""
         return node in self._topics

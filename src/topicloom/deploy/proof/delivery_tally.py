@@ -103,7 +103,7 @@ class DeliveryTally:
         return len(self._sent) == self.messages and self.under_way == 0
 
     def missing(self) -> list[tuple[str, str, str]]:
-        """What has not arrived of the first message of each publisher: its name, where from, and where to."""
+        """What has not arrived of the first message of each publisher: its name, where from, where it is missing."""
         return [
             (message.name, source, broker)
             for number, (_, message, source) in enumerate(self.sources[: len(self._sent)])
