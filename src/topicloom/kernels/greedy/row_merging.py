@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.rules import LinkList
-from topicloom.kernels.greedy.search import heap_sort
 from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
 
 _BLOCK = 64
@@ -289,6 +288,32 @@ def look_up(members, counts, node, threshold):
                 reached += 1
     heap_sort(counts.found, reached)
     return reached, below
+
+
+@inner_kernel()
+def sift_down(found, parent, count):
+    """Restore the order of a heap, the highest on top, below one place."""
+    node = found[parent]
+    child = 2 * parent + 1
+    while child < count:
+        if child + 1 < count and found[child + 1] > found[child]:
+            child += 1
+        if found[child] <= node:
+            break
+        found[parent] = found[child]
+        parent = child
+        child = 2 * parent + 1
+    found[parent] = node
+
+
+@inner_kernel()
+def heap_sort(found, count):
+    """Sort the first nodes found in place."""
+    for parent in range(count // 2 - 1, -1, -1):
+        sift_down(found, parent, count)
+    for last in range(count - 1, 0, -1):
+        found[0], found[last] = found[last], found[0]
+        sift_down(found, np.int64(0), last)
 
 
 @inner_kernel()
