@@ -18,6 +18,7 @@ from reference.maintainers import MaintainerTwin, broken_topics
 from topicloom.churn import Settings, maintainer
 from topicloom.churn.state import living
 from topicloom.designers import design
+from topicloom.metrics import measure
 from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices
 from topicloom.model.events import JOIN, Event
 
@@ -73,6 +74,8 @@ def test_equals_its_twin_and_breaks_nothing(kind: str, prune: bool) -> None:
             assert not rules.broken(links), at
             there = {pair for pair in rules.keep + rules.require if set(pair) <= twin.topics.keys()}
             assert there <= links.keys(), at
+            if number % 8 == 0:
+                assert found.support == pytest.approx(measure(found.interest(), found.overlay()).support), at
             if kind != "rebuild":
                 assert (list(change.added), list(change.removed), change.shadow) == expected, at
                 assert list(links.items()) == list(twin.links.items()), at
@@ -115,7 +118,9 @@ def test_what_a_leave_frees_mends_an_earlier_topic() -> None:
     overlay = Overlay.from_links(interest, [("a", "b")])
     kept = maintainer(overlay, constraints=Constraints({"a": NodeRule(1), "b": NodeRule(1)}))
     assert kept.join("c", ["x"]).added == ()
+    assert kept.support == 0.5
     assert kept.leave("b").added == (("a", "c"),)
+    assert kept.support == 1.0
 
 
 @pytest.mark.parametrize("method", ["shadow", "rebuild"])

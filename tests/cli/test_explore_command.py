@@ -40,6 +40,7 @@ def test_what_is_wrong_is_one_line(cli: Cli, folder: Path, monkeypatch: pytest.M
     ended = cli("explore", folder / "subs.parquet", "--watch", "127.0.0.1:9500")
     assert ended.status == 2
     assert "--watch is an address such as http://127.0.0.1:9500" in ended.err
+    assert cli("explore").err == "topicloom: give files or folders to look at, or a fleet that is watched\n"
     monkeypatch.setitem(sys.modules, "bokeh", None)
     ended = cli("explore", folder / "subs.parquet")
     assert ended.status == 2
@@ -61,6 +62,10 @@ def test_what_is_wrong_is_one_line(cli: Cli, folder: Path, monkeypatch: pytest.M
         (
             Question(reaction=MEND, killed=("a",), added={"d": ("x",)}),
             "topicloom maintain 'my subs.csv' gm.parquet events.jsonl --jointly 2 --out overlay.parquet",
+        ),
+        (
+            Question(reaction=MEND, forbidden=(("c", "a"),)),
+            "topicloom design 'my subs.csv' --algorithm low-oda --fleet fleet.toml --out overlay.parquet",
         ),
         (Question(reaction=LEAVE_IT, killed=("a",)), "topicloom measure subscriptions.parquet overlay.parquet"),
     ],

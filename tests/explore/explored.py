@@ -48,7 +48,7 @@ def maintained(overlay: Overlay, trace: Path) -> None:
         {"event": 3, "kind": "leave", "node": "b", "links_added": 0, "links_removed": 0, "error": "is not there"},
     ]
     same = {"seconds": 0.001, "upkeep_seconds": 0.0, "repair_ratio": 0.1, "shadow": 3, "nodes": 29}
-    sizes = {"links": len(overlay), "average_degree": 3.0, "max_degree": 7}
+    sizes = {"links": len(overlay), "average_degree": 3.0, "max_degree": 7, "support": 0.75}
     pyarrow.parquet.write_table(pa.Table.from_pylist([row | same | sizes for row in rows], SCHEMA), trace)
 
 

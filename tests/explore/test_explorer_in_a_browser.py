@@ -173,6 +173,9 @@ def test_time_goes_on(browser: Visitor, address: str) -> None:
     browser.page.focus(".play input")
     browser.page.keyboard.press("Home")
     assert browser.page.inner_text(".moment").startswith("Event 1: leave of <script>")
+    assert "support 75.00%" in browser.page.inner_text(".moment")
+    titles = browser.run("[...document.querySelectorAll('.time h3')].map(h => h.innerText)")
+    assert titles == ["Degrees", "Nodes and links", "Links changed by an event", "Repair ratio", "Support"]
     browser.page.click(".play button")
     browser.wait("document.querySelector('.moment').innerText.startsWith('Event 2')")
     assert browser.run("topicloom.part(document.querySelector('.over-time').figure, 'now').location") == 2

@@ -10,7 +10,7 @@ from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.planning.explain import explain_broker
 from topicloom.explore.collection import Explored, Wanted
 from topicloom.explore.explorer import Explorer
-from topicloom.explore.network_view import ask, drawing_of, search
+from topicloom.explore.views.network_view import ask, drawing_of, search
 from topicloom.report.networks import overlay_drawing
 from topicloom.report.networks.network_answers import answer
 from topicloom.report.networks.overlay_drawing import SeenOverlay

@@ -75,9 +75,17 @@ def test_what_cannot_be_is_one_line(before: Overlay, question: Question, problem
         what_if(before, question)
 
 
-def test_mending_keeps_what_is_there(before: Overlay) -> None:
-    with pytest.raises(InputError, match="mending keeps links that are there"):
-        what_if(before, Question(reaction=MEND, forbidden=(next(iter(before)),)))
+def test_mending_goes_around_a_link_that_is_forbidden(before: Overlay) -> None:
+    hub = before.interest.node_names[int(before.degrees.argmax())]
+    link = next(link for link in before if hub not in link)
+    told = what_if(before, Question(reaction=MEND, forbidden=(link,), killed=(hub,)))
+    left = {other for other in before if hub not in other} - {link}
+    assert set(told.staying) == left
+    assert set(told.after) >= left
+    assert link not in set(told.after)
+    assert told.measures[1].topic_connected
+    allowed = Constraints(forbid=(link,), require=told.staying)
+    assert told.after == design(told.after.interest, "low-oda", constraints=allowed)
 
 
 def test_a_form_asks_a_question() -> None:

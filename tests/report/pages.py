@@ -32,7 +32,7 @@ def nasty_interest() -> Interest:
     return Interest.from_pairs([(a, b) for i, a in enumerate(NASTY) for k, b in enumerate(NASTY) if (i + k) % 2])
 
 
-def write_trace(path: Path, events: int, *, node: str = "b1", refused: int = 0) -> Path:
+def write_trace(path: Path, events: int, *, node: str = "b1", refused: int = 0, support: float = 1.0) -> Path:
     """A trace with made-up numbers, the last events refused."""
     rows = [
         {
@@ -50,6 +50,7 @@ def write_trace(path: Path, events: int, *, node: str = "b1", refused: int = 0) 
             "links": 60 + number % 4,
             "average_degree": 3.0,
             "max_degree": 9,
+            "support": support,
         }
         for number in range(1, events + 1)
     ]

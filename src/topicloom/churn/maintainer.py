@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from topicloom.churn.connectedness import support_of
 from topicloom.churn.live_overlay import Link
 from topicloom.errors import InputError
 from topicloom.model.events import CHANGE, JOIN, LEAVE, Event, is_name
@@ -101,6 +102,11 @@ class Maintainer(ABC):
     @abstractmethod
     def max_degree(self) -> int:
         """The most links that a node has now."""
+
+    @property
+    def support(self) -> float:
+        """Share of the possible merging that is done now; less than 1 only where constraints keep topics in pieces."""
+        return support_of(self.overlay())
 
     @abstractmethod
     def has(self, node: str) -> bool:

@@ -28,10 +28,11 @@ from types import MappingProxyType
 
 import numpy as np
 
+from topicloom.churn.connectedness import share_merged
 from topicloom.churn.coverage_factor import coverage_factor
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
 from topicloom.churn.maintainer import Change, Maintainer
-from topicloom.churn.pruning import Pruner
+from topicloom.churn.tidying.pruning import Pruner
 from topicloom.kernels.living import joining_pieces, shadow_sets
 from topicloom.kernels.living.growing_rows import GrowingRows
 from topicloom.model.constraints import Constraints
@@ -294,6 +295,16 @@ class MendingMaintainer(Maintainer):
     def max_degree(self) -> int:
         """The most links that a node has now."""
         return self.live.max_degree
+
+    @property
+    def support(self) -> float:
+        """Share of the possible merging that is done now; only topics that were left in pieces are looked at."""
+        if self._is_whole:
+            return 1.0
+        population = self.live.population
+        table = joining_pieces.pieces_of(population, self.live.scratch, self._broken)[1]
+        possible = np.maximum(population.members.length - 1, 0).sum()
+        return share_merged(int(table.max(axis=0, initial=0).sum()), int(possible))
 
     def has(self, node: str) -> bool:
         """Whether a node is there."""

@@ -119,6 +119,11 @@ class RebuildMaintainer(MaintainerByName):
         """What it was made with."""
         return self._made_with
 
+    @property
+    def support(self) -> float:
+        """Share of the possible merging that is done now; designs are whole unless there are constraints."""
+        return 1.0 if self._constraints is None else super().support
+
     def interest(self) -> Interest:
         """What all nodes want now."""
         return self._overlay.interest

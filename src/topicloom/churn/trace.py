@@ -33,8 +33,11 @@ SCHEMA = pa.schema(
         ("links", pa.int64()),
         ("average_degree", pa.float64()),
         ("max_degree", pa.int64()),
+        ("support", pa.float64()),
     ]
 )
+# What every trace has; those of version 0.1 tell no support.
+NEEDED = tuple(name for name in SCHEMA.names if name != "support")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class TraceRow:
     links: int
     average_degree: float
     max_degree: int
+    support: float
 
 
 def trace_row(outcome: Outcome, maintainer: Maintainer) -> TraceRow:
@@ -80,6 +84,7 @@ def trace_row(outcome: Outcome, maintainer: Maintainer) -> TraceRow:
         links=links,
         average_degree=2 * links / nodes if nodes else 0.0,
         max_degree=maintainer.max_degree,
+        support=maintainer.support,
     )
 
 
@@ -91,11 +96,11 @@ def write_trace(rows: Sequence[TraceRow], path: str | os.PathLike[str]) -> None:
 
 
 def read_trace(path: str | os.PathLike[str]) -> pa.Table:
-    """A trace from a file; other columns than those of `SCHEMA` are left out."""
+    """A trace from a file; other columns than those of `SCHEMA` are left out, and support may be missing."""
     where = f"{os.fspath(path)}: column"
-    table = read_table(path, SCHEMA.names)
-    for name, needed in zip(SCHEMA.names, SCHEMA.types, strict=True):
-        kind = table.schema.field(name).type
+    table = read_table(path, NEEDED, ["support"])
+    for name in table.column_names:
+        needed, kind = SCHEMA.field(name).type, table.schema.field(name).type
         if not pa.types.is_string(needed) and not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
             raise InputError(f"{where} '{name}' holds {kind}, not numbers; give a trace as 'maintain' wrote it")
         if name != "error" and table[name].null_count:

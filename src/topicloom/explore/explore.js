@@ -38,6 +38,7 @@
     doing.textContent = told.problem || "";
     doing.classList.toggle("problem", Boolean(told.problem));
     if (told.html !== undefined && !told.problem) {
+      topicloom.forget(box);
       box.innerHTML = told.html;
       box.dataset.answers = Number(box.dataset.answers || 0) + 1;
       await topicloom.drawAll(box);
@@ -143,8 +144,24 @@
     document.addEventListener("drawn", show);
   }
 
-  // What goes on now is asked for again and again.
-  for (const box of document.querySelectorAll("[data-live]")) {
-    (async () => { for (;;) { await pause(2000); const told = await topicloom.get(box.dataset.live, {}); if (told.problem) box.textContent = told.problem; else if (told.html) { box.innerHTML = told.html; await topicloom.drawAll(box); } } })();
+  // What goes on now is asked for again and again; pictures stay as long as only numbers change.
+  async function renew(box) {
+    const told = await topicloom.get(box.dataset.live, { known: box.dataset.known || "" });
+    if (told.html !== undefined) {
+      topicloom.forget(box);
+      box.innerHTML = told.html;
+      await topicloom.drawAll(box);
+    }
+    if (told.problem) box.textContent = told.problem;
+    box.dataset.known = told.known || "";
+    const facts = box.querySelector("[data-part=facts]");
+    if (facts && told.facts) facts.innerHTML = told.facts;
+    for (const drawing of box.querySelectorAll(".drawing"))
+      for (const [name, data] of Object.entries(told.data || {})) {
+        const source = drawing.figure && topicloom.part(drawing.figure, name);
+        if (source) source.data = data;
+      }
   }
+  for (const box of document.querySelectorAll("[data-live]"))
+    (async () => { for (;;) { await renew(box).catch(() => { box.textContent = "Nobody answers any more."; box.dataset.known = ""; }); await pause(2000); } })();
 })();

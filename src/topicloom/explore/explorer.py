@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -23,12 +23,18 @@ _KEPT = 60
 
 @dataclass(eq=False)
 class Explorer:
-    """What views share."""
+    """What views share.
+
+    `live` tells how a watched fleet is now, and `current` whether what is looked at is still as it was, where that may
+    change. Questions that take work are answered where it `asks`.
+    """
 
     collection: Explored
     spell: Spell
     title: str = "Topicloom"
-    live_url: str | None = None
+    live: Callable[[], Mapping[str, Any]] | None = None
+    current: Callable[[], bool] | None = None
+    asks: bool = True
     jobs: Jobs = field(default_factory=Jobs)
     _known: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

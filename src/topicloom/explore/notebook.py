@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from topicloom.explore.network_view import drawing_html
 from topicloom.explore.static_page import whole_page
+from topicloom.explore.views.network_view import drawing_html
 from topicloom.metrics import measure
 from topicloom.model import Overlay
 from topicloom.present.network_layout import require_explorer

@@ -10,9 +10,9 @@ from markupsafe import Markup
 from topicloom.errors import InputError
 from topicloom.explore.asking.what_if_form import what_if_html
 from topicloom.explore.explorer import Explorer
-from topicloom.explore.network_view import network_html
-from topicloom.explore.papers_view import papers, papers_html
-from topicloom.explore.time_view import time_html
+from topicloom.explore.views.network_view import network_html
+from topicloom.explore.views.papers_view import papers, papers_html
+from topicloom.explore.views.time_view import time_html
 from topicloom.present.html import macro, rendered
 
 _HERE = "topicloom.explore"
@@ -20,13 +20,17 @@ Arguments = Mapping[str, str]
 
 
 class View(NamedTuple):
-    """A view: its name and address, what it lets the reader choose among, and what it shows of that choice."""
+    """A view: its name and address, what it lets the reader choose among, and what it shows of that choice.
+
+    Some only `ask`: what they show takes work first.
+    """
 
     name: str
     address: str
     choice_of: str
     choices: Callable[[Explorer], Sequence[str]]
     html: Callable[[Explorer, int, Arguments], Markup]
+    asks: bool = False
 
 
 def _overlays(explorer: Explorer) -> Sequence[str]:
@@ -43,7 +47,7 @@ def _subscriptions(explorer: Explorer) -> Sequence[str]:
 
 def _times(explorer: Explorer) -> Sequence[str]:
     traces = [trace.name for trace in explorer.collection.results.traces]
-    return traces if explorer.live_url is None else [*traces, "the fleet now"]
+    return traces if explorer.live is None else [*traces, "the fleet now"]
 
 
 def _papers(explorer: Explorer) -> Sequence[str]:
@@ -64,13 +68,14 @@ VIEWS = (
         _overlays,
         lambda explorer, at, given: network_html(explorer, at, given.get("part", "")),
     ),
-    View("What if", "what-if", "Overlay", _overlays, lambda explorer, at, given: what_if_html(explorer, at)),
+    View("What if", "what-if", "Overlay", _overlays, lambda explorer, at, given: what_if_html(explorer, at), True),
     View(
         "Trade-off",
         "trade-off",
         "Subscriptions",
         _subscriptions,
         lambda explorer, at, given: _trade_off_html(explorer, at),
+        True,
     ),
     View("Time", "time", "Of", _times, lambda explorer, at, given: time_html(explorer, at)),
     View("Papers", "papers", "Paper", _papers, lambda explorer, at, given: papers_html(explorer, at)),
@@ -79,7 +84,18 @@ VIEWS = (
 
 def shown_views(explorer: Explorer) -> list[View]:
     """The views that have something to show."""
-    return [view for view in VIEWS if view.choices(explorer)]
+    return [view for view in VIEWS if view.choices(explorer) and (explorer.asks or not view.asks)]
+
+
+def first_address(explorer: Explorer) -> str:
+    """Where to begin."""
+    return next((view.address for view in shown_views(explorer)), "report")
+
+
+def since_html(explorer: Explorer) -> Markup:
+    """Whether what is shown has changed meanwhile."""
+    changed = explorer.current is not None and not explorer.current()
+    return macro(_HERE, "views.html", "changed_since") if changed else Markup()
 
 
 def page(explorer: Explorer, address: str, given: Arguments) -> str:
@@ -104,7 +120,8 @@ def page(explorer: Explorer, address: str, given: Arguments) -> str:
         served=True,
         policy="",
         title=explorer.title,
-        views=[*shown_views(explorer), {"name": "Report", "address": "report"}],
+        views=[*shown_views(explorer), *([{"name": "Report", "address": "report"}] if explorer.asks else [])],
+        since=explorer.current is not None,
         view=view.name,
         choices=choices,
         choice_of=view.choice_of,

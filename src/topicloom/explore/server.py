@@ -11,124 +11,26 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
 from topicloom.errors import InputError
+from topicloom.explore.answering import answer_to
 from topicloom.explore.asking.questions import begin, progress, whole_number
-from topicloom.explore.asking.trade_off_answer import ToldTradeOff, load_point
-from topicloom.explore.asking.what_if_answer import ToldAnswer, download
 from topicloom.explore.explorer import Explorer
-from topicloom.explore.network_view import ask, search
-from topicloom.explore.pages import VIEWS, page, shown_views
-from topicloom.explore.papers_view import data_html
+from topicloom.explore.pages import first_address
 from topicloom.explore.request_guard import MOST_BODY_BYTES, MOST_HEADER_BYTES, Guard
-from topicloom.explore.time_view import live_html
-from topicloom.explore.view_assets import ASSETS
-from topicloom.report import page_html
+from topicloom.present.web_reply import Reply, line_of
 
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-# The page of results has a policy of its own, which names its scripts.
-_OWN_POLICY = "frame-ancestors 'none'"
 # How long a request may take to arrive, and how long a question is waited for before it is asked after.
 _ARRIVING_SECONDS = 10
 _AT_ONCE_SECONDS = 0.4
 _LOOK_SECONDS = 0.01
-
-Given = Mapping[str, str]
-T = TypeVar("T")
-
-
-class Reply(NamedTuple):
-    """What is sent: its kind, and the bytes; `file` is what a browser saves it as, if it should.
-
-    `to` is where a browser is sent instead. A page with a policy of its own has none in its headers.
-    """
-
-    kind: str
-    data: bytes
-    file: str = ""
-    to: str = ""
-    policy: str = _POLICY
-
-
-def _json(value: Any) -> Reply:
-    return Reply("application/json", json.dumps(value).encode())
-
-
-def _page(explorer: Explorer, name: str, given: Given) -> Reply:
-    return Reply("text/html", page(explorer, name, given).encode("utf-8", "replace"))
-
-
-def _asset(explorer: Explorer, name: str, given: Given) -> Reply:
-    asset = ASSETS[name]
-    return Reply(asset.kind, asset.text().encode())
-
-
-def _ask(explorer: Explorer, name: str, given: Given) -> Reply:
-    return _json(ask(explorer, given.get("key", ""), given.get("kind", ""), whole_number(given, "number")))
-
-
-def _find(explorer: Explorer, name: str, given: Given) -> Reply:
-    return _json({"found": search(explorer, given.get("key", ""), given.get("text", ""))})
-
-
-def _job(explorer: Explorer, name: str, given: Given) -> Reply:
-    return _json(progress(explorer, whole_number(given, "number")))
-
-
-def _export(explorer: Explorer, name: str, given: Given) -> Reply:
-    file = download(explorer, _result(explorer, given, ToldAnswer), given.get("name", ""))
-    return Reply(file.kind, file.data, file.name)
-
-
-def _load(explorer: Explorer, name: str, given: Given) -> Reply:
-    number = load_point(explorer, _result(explorer, given, ToldTradeOff), whole_number(given, "point"))
-    return Reply("text/html", b"", to=f"network?of={number}")
-
-
-def _data(explorer: Explorer, name: str, given: Given) -> Reply:
-    return _json({"html": data_html(explorer, whole_number(given, "paper"), whole_number(given, "figure"))})
-
-
-def _live(explorer: Explorer, name: str, given: Given) -> Reply:
-    return _json({"html": live_html(explorer)})
-
-
-def _report(explorer: Explorer, name: str, given: Given) -> Reply:
-    html = explorer.once("report", lambda: page_html(explorer.collection.results))
-    return Reply("text/html", html.encode("utf-8", "replace"), policy=_OWN_POLICY)
-
-
-def _result(explorer: Explorer, given: Given, kind: type[T]) -> T:
-    """What came of a piece of work, which must be of a kind."""
-    job = explorer.jobs.find(whole_number(given, "job"))
-    result = job.result() if job.ended else None
-    if not isinstance(result, kind):
-        raise InputError("that is not what was asked there, or it is not answered yet")
-    return result
-
-
-_ANSWERS: dict[str, Callable[[Explorer, str, Given], Reply]] = {
-    **{view.address: _page for view in VIEWS},
-    **dict.fromkeys(ASSETS, _asset),
-    "ask": _ask,
-    "find": _find,
-    "job": _job,
-    "export": _export,
-    "load": _load,
-    "data": _data,
-    "live": _live,
-    "report": _report,
-}
 
 
 class _Handler(RequestHandler):
@@ -138,14 +40,7 @@ class _Handler(RequestHandler):
         self.explorer, self.guard = explorer, guard
 
     def set_default_headers(self) -> None:
-        for name, value in (
-            ("Server", "topicloom"),
-            ("Content-Security-Policy", _POLICY),
-            ("Referrer-Policy", "no-referrer"),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Cache-Control", "no-store"),
-        ):
+        for name, value in {"Server": "topicloom", **line_of("").headers}.items():
             self.set_header(name, value)
 
     def prepare(self) -> None:
@@ -156,19 +51,20 @@ class _Handler(RequestHandler):
     async def get(self, token: str, name: str) -> None:
         """A page, or what one asks for."""
         if not name:
-            self.redirect(f"/{token}/{shown_views(self.explorer)[0].address}")
+            self.redirect(f"/{token}/{first_address(self.explorer)}")
             return
-        if name not in _ANSWERS:
-            raise HTTPError(404, reason="there is nothing of that name")
         given = {key: self.get_query_argument(key) for key in self.request.query_arguments}
         loop = asyncio.get_running_loop()
-        self._send(await loop.run_in_executor(None, _ANSWERS[name], self.explorer, name, given))
+        reply = await loop.run_in_executor(None, answer_to, self.explorer, name, given)
+        if reply is None:
+            raise HTTPError(404, reason="there is nothing of that name")
+        self._send(reply)
 
     async def post(self, token: str, name: str) -> None:
         """A question; or that one is no longer asked."""
         if name == "stop":
             self.explorer.jobs.find(whole_number({"job": self.get_query_argument("job", "")}, "job")).watch.stop()
-            self._send(_json({}))
+            self._send_json({})
             return
         try:
             given = json.loads(self.request.body)
@@ -181,16 +77,17 @@ class _Handler(RequestHandler):
             if self.explorer.jobs.find(job).ended:
                 break
             await asyncio.sleep(_LOOK_SECONDS)
-        self._send(_json(progress(self.explorer, job)))
+        self._send_json(progress(self.explorer, job))
+
+    def _send_json(self, value: Any) -> None:
+        self._send(Reply("application/json", json.dumps(value).encode()))
 
     def _send(self, reply: Reply) -> None:
         if reply.to:
             self.redirect(reply.to)
             return
-        self.set_header("Content-Security-Policy", reply.policy)
-        self.set_header("Content-Type", f"{reply.kind}; charset=utf-8" if not reply.file else reply.kind)
-        if reply.file:
-            self.set_header("Content-Disposition", f'attachment; filename="{reply.file}"')
+        for name, value in reply.headers.items():
+            self.set_header(name, value)
         self.finish(reply.data)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
@@ -201,8 +98,7 @@ class _Handler(RequestHandler):
             text = str(error)
         else:
             text = getattr(error, "reason", None) or self._reason
-        self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(f"{text}\n".encode("utf-8", "replace"))
+        self._send(line_of(text))
 
     def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
         """Only what should not have happened is told on stderr."""

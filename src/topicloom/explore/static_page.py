@@ -13,10 +13,10 @@ from topicloom.explore.asking.background_work import Job
 from topicloom.explore.asking.trade_off import trade_off
 from topicloom.explore.asking.trade_off_answer import trade_off_html
 from topicloom.explore.explorer import Explorer
-from topicloom.explore.network_view import drawing_html, measures_of
-from topicloom.explore.papers_view import papers, papers_html
-from topicloom.explore.time_view import trace_html
 from topicloom.explore.view_assets import ASSETS
+from topicloom.explore.views.network_view import drawing_html, measures_of
+from topicloom.explore.views.papers_view import papers, papers_html
+from topicloom.explore.views.time_view import trace_html
 from topicloom.files.atomic import replacing
 from topicloom.present.html import macro, rendered
 
@@ -40,6 +40,7 @@ def whole_page(body: Markup, title: str, *, contents: list[str] | None = None) -
         "topicloom.explore",
         "shell.html",
         served=False,
+        since=False,
         policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}",
         style=Markup(ASSETS["explore.css"].text()),
         scripts=scripts,

@@ -8,4 +8,5 @@
 - `network_figure`: A network to point at: nodes and links as a Bokeh figure.
 - `network_layout`: Where to draw the nodes of a network, and which of them belong together.
 - `numbers`: Numbers as people read them, in terminals and on pages; each with the value to sort by.
+- `web_reply`: What is sent to a browser: a page, a file, or where to go instead.
 """

@@ -19,13 +19,22 @@ const topicloom = (() => {
     const item = JSON.parse(script.textContent);
     script.remove();
     box.id = `drawing-${++drawn}`;
-    await Bokeh.embed.embed_item(item, box.id);
+    box.views = await Bokeh.embed.embed_item(item, box.id);
     const figure = Bokeh.documents[Bokeh.documents.length - 1].roots()[0];
     box.figure = figure;
     paint(figure);
     const network = box.closest(".network");
     if (network) enliven(network, figure);
     box.dispatchEvent(new CustomEvent("drawn", { bubbles: true }));
+  }
+
+  // Figures that are about to be replaced would be kept by Bokeh for ever.
+  function forget(root) {
+    for (const box of root.querySelectorAll(".drawing")) {
+      if (!box.figure) continue;
+      Bokeh.documents.splice(Bokeh.documents.indexOf(box.figure.document), 1);
+      box.views.clear();
+    }
   }
 
   const part = (figure, name) => [...figure.references()].find((model) => model.name === name);
@@ -152,6 +161,6 @@ const topicloom = (() => {
     return answered.json();
   }
 
-  return { drawAll, get, part };
+  return { drawAll, forget, get, part };
 })();
 topicloom.drawAll(document);

@@ -60,8 +60,9 @@ def communities(nodes: int, source: Ids, target: Ids, most: int) -> Ids:
 
     There are at most so many; smaller ones share the last number.
     """
-    # Leiden's method: 94,000 nodes take 0.8 s, where Louvain's takes 3 for less.
-    parted = _graph(nodes, source, target).community_leiden(objective_function="modularity", n_iterations=2)
+    # Leiden's method: 94,000 nodes take 0.4 s, where Louvain's takes 3 for less. Once is enough: a second round takes
+    # as long again and raises modularity there from 0.753 to 0.759.
+    parted = _graph(nodes, source, target).community_leiden(objective_function="modularity", n_iterations=1)
     found = np.array(parted.membership, np.int64)
     sizes = np.bincount(found)
     rank = np.empty(len(sizes), np.int64)

@@ -11,6 +11,16 @@ from topicloom.report.page.found_files import find_files
 from topicloom.report.page.kind import Aside, Found
 from topicloom.report.page.kinds import KINDS
 from topicloom.report.page.page import page_html, write_page
-from topicloom.report.page.results import Results, read_results
+from topicloom.report.page.results import Results, nothing_read, read_results
 
-__all__ = ["KINDS", "Aside", "Found", "Results", "find_files", "page_html", "read_results", "write_page"]
+__all__ = [
+    "KINDS",
+    "Aside",
+    "Found",
+    "Results",
+    "find_files",
+    "nothing_read",
+    "page_html",
+    "read_results",
+    "write_page",
+]

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import os
+import importlib.util
 import signal
 import time
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from topicloom.control.watching.status_board import StatusBoard
+    from topicloom.control.watching.status_server import Pages
+    from topicloom.deploy import Fleet
+    from topicloom.explore.watched_fleet import WatchedFleet
+    from topicloom.present.web_reply import Reply
 
 EXAMPLES = """\b
 Example:
@@ -104,16 +113,8 @@ def command(
             show_default=False,
         ),
     ] = None,
-    token_env: Annotated[
-        str | None,
-        typer.Option(
-            "--token-env",
-            metavar="NAME",
-            help="Variable with the token that is needed to look; must be given for addresses other than loopback.",
-            show_default=False,
-        ),
-    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Do what there is to do and leave.")] = False,
+    token: options.StatusToken,
     printing: options.Printing,
 ) -> None:
     """Follow a fleet: mend, plan and apply what changes.
@@ -171,17 +172,25 @@ def command(
             stack.callback(signal.signal, name, before)
         board = StatusBoard()
         if listen is not None:
-            say(f"status at {stack.enter_context(serving(board, listen, _token(token_env)))}")
+            serve = serving(board, listen, token.read(), _pages(board, ways), say)
+            say(f"status at {stack.enter_context(serve)}")
         watch(controller, once=once, until=lambda: ended[0], after=board.update)
         if once and controller.waiting is not None:
             output.complain(controller.waiting)
             raise typer.Exit(1)
 
 
-def _token(variable: str | None) -> str | None:
-    if variable is None:
+def _pages(board: StatusBoard, fleet: Fleet) -> Pages | None:
+    """The explorer's pages of a fleet, where what draws them is installed; imported when somebody looks."""
+    if not all(importlib.util.find_spec(library) for library in ("bokeh", "igraph")):
         return None
-    token = os.environ.get(variable)
-    if not token:
-        raise InputError(f"the token should be in the variable {variable}, which is not set", "token_env")
-    return token
+    explored: list[WatchedFleet] = []
+
+    def page(path: str, given: Mapping[str, str]) -> Reply | None:
+        from topicloom.explore.watched_fleet import WatchedFleet
+
+        if not explored:
+            explored.append(WatchedFleet(fleet, lambda: board.decided, board.as_table))
+        return explored[0].answer(path, given)
+
+    return page

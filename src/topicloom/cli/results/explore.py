@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +18,7 @@ from topicloom.errors import InputError
 if TYPE_CHECKING:
     from topicloom.explore.asking.what_if import Question
     from topicloom.explore.collection import NamedOverlay
+    from topicloom.report import Results
 
 EXAMPLES = """\b
 Example:
@@ -22,21 +26,21 @@ Example:
   topicloom explore subs.parquet gm.parquet --fleet fleet.toml
   topicloom explore plan.json
   topicloom explore results/ --static network.html
-  topicloom explore results/ --watch http://127.0.0.1:9500
+  topicloom explore --watch http://127.0.0.1:9500
 """
 
 
 def command(
     *,
     paths: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="PATH...",
             help="Subscriptions, overlays, plans, traces, sweeps, content-based networks and reproductions, or folders "
             "with such files, which are told apart by what they hold.",
             show_default=False,
         ),
-    ],
+    ] = None,
     static: Annotated[
         Path | None,
         typer.Option(
@@ -68,6 +72,7 @@ def command(
     columns: options.InterestColumns,
     limits: options.FleetLimits,
     costs: options.PriceFile,
+    token: options.StatusToken,
     printing: options.Printing,
 ) -> None:
     """Look at networks in a browser, and ask what if.
@@ -78,39 +83,45 @@ def command(
     from topicloom.explore.explorer import Explorer
     from topicloom.explore.node_places import read_places
     from topicloom.present.network_layout import require_explorer
-    from topicloom.report import find_files, read_results
+    from topicloom.report import Found, find_files, nothing_read, read_results
 
+    _import_igraph()
     require_explorer()
     from topicloom.explore.server import serve
     from topicloom.explore.static_page import write_static
+    from topicloom.explore.views.fleet_view import read_status
 
     if watch is not None and not watch.startswith(("http://", "https://")):
         raise InputError(f"watch is an address such as http://127.0.0.1:9500, not '{watch}'", "watch")
+    if not paths and watch is None:
+        raise InputError("give files or folders to look at, or a fleet that is watched", "watch")
     located = None if places is None else read_places(places)
-    fleet = limits.read()
-    found = find_files(paths, node_column=columns.node_column, topic_column=columns.topic_column)
+    fleet, secret = limits.read(), token.read()
+    found = find_files(paths, node_column=columns.node_column, topic_column=columns.topic_column) if paths else Found()
     if static is not None:
         read = [path for group in found.paths.values() for path in group]
         checked_paths.require_writable(static, *read, ending=".html")
-    with printing.working() as working:
-        results = working.do(
-            "reading",
-            lambda: read_results(
-                found,
-                node_column=columns.node_column,
-                topic_column=columns.topic_column,
-                role_column=columns.role_column,
-                filters=columns.filters,
-                diameters=False,
-            ),
+
+    def read_all() -> Results:
+        return read_results(
+            found,
+            node_column=columns.node_column,
+            topic_column=columns.topic_column,
+            role_column=columns.role_column,
+            filters=columns.filters,
+            diameters=False,
         )
+
+    with printing.working() as working:
+        results = working.do("reading", read_all) if paths else nothing_read()
         prices = costs.read(fleet, results.fleets[0].interest) if results.fleets else None
         text = limits.fleet.read_text(encoding="utf-8") if limits.fleet else None
         collection = working.do(
             "designing", lambda: collect(results, found, fleet=fleet, fleet_text=text, prices=prices, located=located)
         )
         explorer = Explorer(collection, lambda question, named: commands(question, named, limits.fleet, costs.prices))
-        explorer.live_url = watch
+        if watch is not None:
+            explorer.live = partial(read_status, watch, secret)
         if static is not None:
             size = working.do("drawing", lambda: write_static(explorer, static))
     if static is not None:
@@ -127,6 +138,19 @@ def command(
         raise typer.Exit from None
 
 
+def _import_igraph() -> None:
+    """Import igraph without matplotlib, which it takes along where it can to draw by itself: an eighth of a start."""
+    hidden = sys.modules.setdefault("matplotlib", None) is None  # type: ignore[arg-type]
+    try:
+        importlib.import_module("igraph")
+    except ImportError:
+        # What is missing is told in a line by whoever needs it.
+        pass
+    finally:
+        if hidden:
+            del sys.modules["matplotlib"]
+
+
 def _tell_of_static(page: Path, size: int, printing: options.Printing) -> None:
     if printing.json:
         output.print_json({"bytes": size, "out": str(page)})
@@ -136,7 +160,7 @@ def _tell_of_static(page: Path, size: int, printing: options.Printing) -> None:
 
 def commands(question: Question, named: NamedOverlay, fleet: Path | None, prices: Path | None) -> list[str]:
     """The commands that do the same as a question, with the files that the answer can be taken away as."""
-    from topicloom.explore.asking.what_if import DESIGN, MEND
+    from topicloom.explore.asking.what_if import DESIGN, MEND, MENDER, cuts
 
     asked = question.killed or question.added
     subs = "subscriptions.parquet" if asked or named.wanted is None else named.wanted.file
@@ -150,6 +174,8 @@ def commands(question: Question, named: NamedOverlay, fleet: Path | None, prices
             if value is not False
         ]
         words = ["design", subs, "--algorithm", question.algorithm, *given, *shared, "--out", "overlay.parquet"]
+    elif question.reaction == MEND and cuts(named.seen.overlay, question):
+        words = ["design", subs, "--algorithm", MENDER, *shared, "--out", "overlay.parquet"]
     elif question.reaction == MEND and asked:
         old = named.wanted.file if named.wanted else "SUBS"
         words = ["maintain", old, named.file or "before.parquet", "events.jsonl", *shared]

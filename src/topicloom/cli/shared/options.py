@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -290,6 +291,31 @@ class PriceFile(SharedOptions):
                     "fleet",
                 )
         return replace(given, regions={name: region for name, region in rules.items() if region is not None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusToken(SharedOptions):
+    """What lets somebody look at a fleet under control."""
+
+    token_env: Annotated[
+        str | None,
+        typer.Option(
+            "--token-env",
+            metavar="NAME",
+            help="Variable with the token that is needed to look where `topicloom watch` listens; must be given for "
+            "addresses other than loopback.",
+            show_default=False,
+        ),
+    ] = None
+
+    def read(self) -> str | None:
+        """The token, where a variable is named."""
+        if self.token_env is None:
+            return None
+        token = os.environ.get(self.token_env)
+        if not token:
+            raise InputError(f"the token should be in the variable {self.token_env}, which is not set", "token_env")
+        return token
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,12 @@ from topicloom.control.watching.controller import Controller
 from topicloom.metrics import measure
 from topicloom.model.overlay import Overlay
 from topicloom.present.html import rendered
+from topicloom.present.numbers import count_of
 
 _LATEST = 20
 _HISTORY = 300
+# More brokers than these are counted, not named.
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class StatusBoard:
     def __init__(self) -> None:
         self._support: deque[tuple[float, float]] = deque(maxlen=_HISTORY)
         self.present: FleetStatus | None = None
+        # After how many decisions, and the links that they led to.
+        self.decided: tuple[int, Overlay] | None = None
 
     def update(self, controller: Controller, now: float) -> None:
         """Take in how a fleet is after a turn."""
@@ -53,6 +58,7 @@ class StatusBoard:
         overlay = decisions.overlay()
         names = overlay.interest.node_names
         links = tuple((names[u], names[v]) for u, v in zip(overlay.source, overlay.target, strict=True))
+        self.decided = (decisions.count, overlay)
         self._support.append((now, _support(overlay, relays=controller.settings.target == "nats")))
         self.present = FleetStatus(
             at=now,
@@ -72,9 +78,13 @@ class StatusBoard:
             latest=tuple(_said(entry) for entry in decisions.latest(_LATEST)),
         )
 
+    def as_table(self) -> dict[str, Any]:
+        """The present status by the names of its fields; nothing before the first look."""
+        return {} if self.present is None else asdict(self.present)
+
     def as_json(self) -> str:
         """The present status."""
-        return json.dumps({} if self.present is None else asdict(self.present)) + "\n"
+        return json.dumps(self.as_table()) + "\n"
 
     def as_metrics(self) -> str:
         """The present status in the text format of Prometheus."""
@@ -129,7 +139,9 @@ def _said(entry: dict[str, Any]) -> str:
         return f"{len(entry['tidied'])} links tidied"
     if "applied" in entry:
         waiting = f"; {entry['waiting']}" if entry.get("waiting") else ""
-        return f"new files on {', '.join(entry['applied']) or 'no broker'}{waiting}"
+        few = 0 < len(entry["applied"]) <= _NAMED
+        brokers = ", ".join(entry["applied"]) if few else count_of(len(entry["applied"]), "broker")
+        return f"new files on {brokers}{waiting}"
     for word in ("lost", "back"):
         if word in entry:
             return f"{entry[word]} {'is gone' if word == 'lost' else 'is back'}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import networkx
-
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import Plan, Route
@@ -86,6 +84,9 @@ def _require_broker(plan: Plan, broker: str) -> None:
 
 def _without(route: Route, *, link: Pair | None = None, broker: str | None = None) -> Split:
     """What remains of a route without a link, or without a broker."""
+    # Imported where it is needed, as it takes long and pages seldom come to it.
+    import networkx
+
     tree = networkx.Graph(list(route.links))
     tree.add_node(route.root)
     if link is not None:

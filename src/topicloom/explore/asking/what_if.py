@@ -18,6 +18,8 @@ from topicloom.model.constraints import Pair
 from topicloom.model.events import JOIN, LEAVE, Event
 
 LEAVE_IT, MEND, DESIGN = "leave", "mend", "design"
+# Who mends where links are forbidden that are there; it chooses as maintainers do.
+MENDER = "low-oda"
 # What is done about it.
 REACTIONS = {
     DESIGN: "design anew",
@@ -43,7 +45,7 @@ class Question:
 class Answered:
     """An overlay before and after, how good both are, what happened in between, and the seconds that it took.
 
-    `longest_ways` are those of both by price, where prices are known.
+    `longest_ways` are those of both by price, where prices are known. `staying` are links that had to be built.
     """
 
     question: Question
@@ -53,6 +55,7 @@ class Answered:
     longest_ways: tuple[float | None, float | None]
     events: tuple[Event, ...]
     seconds: float
+    staying: tuple[Pair, ...] = ()
 
 
 def what_if(
@@ -72,17 +75,21 @@ def what_if(
     allowed = _allowed(question, constraints)
     interest = changed_interest(before.interest, question)
     events = _events(question)
+    staying: tuple[Pair, ...] = ()
     if question.reaction == DESIGN:
         prepared = DESIGNERS.prepare(question.algorithm, question.seed, question.parameters)
         after = run_prepared(prepared, interest, watch, allowed, prices).overlay
-    elif question.reaction == MEND:
-        after = _mended(before, events, question, allowed, prices)
+    elif question.reaction == MEND and not cuts(before, question):
+        after = _mended(before, events, allowed, prices)
     else:
         after = surviving(before, interest, question)
+        if question.reaction == MEND:
+            staying = tuple(after)
+            after = _rejoined(after, allowed, prices, watch)
     seconds = time.perf_counter() - began
     both = (measured or measure(before.interest, before), measure(after.interest, after))
     ways = (_longest_way(before, prices), _longest_way(after, prices))
-    return Answered(question, before, after, both, ways, events, seconds)
+    return Answered(question, before, after, both, ways, events, seconds, staying)
 
 
 def changed_interest(interest: Interest, question: Question) -> Interest:
@@ -117,17 +124,22 @@ def surviving(before: Overlay, interest: Interest, question: Question) -> Overla
     return Overlay.from_links(interest, links)
 
 
-def _mended(
-    before: Overlay,
-    events: tuple[Event, ...],
-    question: Question,
-    constraints: Constraints | None,
-    prices: Prices | None,
-) -> Overlay:
+def cuts(before: Overlay, question: Question) -> bool:
+    """Whether a link is forbidden that is there."""
     there = {frozenset(link) for link in before}
-    for first, second in question.forbidden:
-        if frozenset((first, second)) in there:
-            raise InputError(f"mending keeps links that are there, such as '{first}' - '{second}'; design anew")
+    return any(frozenset(pair) in there for pair in question.forbidden)
+
+
+def _rejoined(left: Overlay, constraints: Constraints | None, prices: Prices | None, watch: Watch | None) -> Overlay:
+    """The links that are left, and those that join what is in pieces then; a maintainer mends only after events."""
+    given = constraints or Constraints()
+    allowed = replace(given, require=(*given.require, *left))
+    return run_prepared(DESIGNERS.prepare(MENDER, 0, {}), left.interest, watch, allowed, prices).overlay
+
+
+def _mended(
+    before: Overlay, events: tuple[Event, ...], constraints: Constraints | None, prices: Prices | None
+) -> Overlay:
     if before.interest.roles is not None:
         before = replace(before, interest=replace(before.interest, roles=None))
     mending = maintainer(before, constraints=constraints, prices=prices)

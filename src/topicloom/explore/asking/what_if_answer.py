@@ -17,7 +17,7 @@ from topicloom.explore.asking.background_work import Job
 from topicloom.explore.asking.before_and_after import before_and_after
 from topicloom.explore.asking.what_if import Answered, Question, what_if
 from topicloom.explore.explorer import Explorer
-from topicloom.explore.network_view import measures_of
+from topicloom.explore.views.network_view import measures_of
 from topicloom.metrics.facts import COMPARED
 from topicloom.present.html import Cell, macro, table_html
 from topicloom.present.interactive import network_block
@@ -123,15 +123,22 @@ def _plan(explorer: Explorer, answered: Answered) -> bytes:
 
 
 def _fleet(explorer: Explorer, answered: Answered) -> bytes:
-    """The fleet file with what was forbidden; where none is given, one in which hosts are called like their nodes."""
+    """The fleet file with what was forbidden and had to stay; without one, hosts are called like their nodes."""
     known = explorer.collection.fleet_text
     if known is None:
         known = "".join(
             f"[brokers.{_quoted(name)}]\nhost = {_quoted(name)}\n" for name in answered.after.interest.node_names
         )
-    pairs = answered.question.forbidden
+    told = {"forbid": answered.question.forbidden, "require": answered.staying}
     return "".join(
-        [known, *(f"\n[[forbid]]\nbetween = [{_quoted(first)}, {_quoted(second)}]\n" for first, second in pairs)]
+        [
+            known,
+            *(
+                f"\n[[{word}]]\nbetween = [{_quoted(first)}, {_quoted(second)}]\n"
+                for word, pairs in told.items()
+                for first, second in pairs
+            ),
+        ]
     ).encode()
 
 

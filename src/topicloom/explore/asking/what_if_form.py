@@ -13,7 +13,7 @@ from topicloom.errors import InputError
 from topicloom.explore.asking.what_if import DESIGN, REACTIONS, Question
 from topicloom.explore.collection import usual_designer
 from topicloom.explore.explorer import Explorer
-from topicloom.explore.network_view import measures_of
+from topicloom.explore.views.network_view import measures_of
 from topicloom.metrics import Measures
 from topicloom.model import Interest
 from topicloom.present.html import macro

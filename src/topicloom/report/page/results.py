@@ -39,6 +39,11 @@ class Results:
     aside: tuple[Aside, ...]
 
 
+def nothing_read() -> Results:
+    """No results, where only what is made meanwhile is looked at."""
+    return Results(**{kind.name: () for kind in KINDS}, aside=())
+
+
 def read_results(
     found: Found,
     *,

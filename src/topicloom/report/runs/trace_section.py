@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from topicloom.churn.trace import SCHEMA, read_trace
+from topicloom.churn.trace import NEEDED, read_trace
 from topicloom.model.events import CHANGE, JOIN, LEAVE
 from topicloom.present.figures import (
     COLOURS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Column = npt.NDArray[np.float64]
 
-TRACE = Form("trace", columns=tuple(SCHEMA.names))
+TRACE = Form("trace", columns=NEEDED)
 
 # How many refused events are named.
 _REFUSED_ROWS = 20
@@ -83,6 +83,7 @@ def trace_section(trace: Trace) -> Section:
 def _tiles(applied: pa.Table) -> Markup:
     last = applied.slice(applied.num_rows - 1).to_pylist()[0]
     changed = pc.add(applied["links_added"], applied["links_removed"])
+    supported = "support" in applied.column_names
     return tiles(
         [
             ("events applied", count(applied.num_rows)),
@@ -93,6 +94,7 @@ def _tiles(applied: pa.Table) -> Markup:
             ("links changed an event, mean", mean(pc.mean(changed).as_py())),
             ("repair ratio, mean", percent(pc.mean(applied["repair_ratio"]).as_py())),
             ("time an event, median", milliseconds(_median(applied["seconds"]))),
+            *([("support, lowest", percent(pc.min(applied["support"]).as_py()))] if supported else []),
         ]
     )
 
@@ -120,6 +122,7 @@ _CHANGED = "Links that an event brought, upwards, and took away, downwards."
 _RATIO = "Links that came and went at an event, against those that there were before."
 _TIME = "What an event took while it was waited for; upkeep comes after it, to be ready for the next. Logarithmic."
 _SHADOW = "Nodes that took part in mending."
+_SUPPORT = "Share of the possible merging that is done after each event, where constraints keep topics in pieces."
 _GROUPED = " Neighbouring events are averaged; shades reach from the lowest to the highest."
 
 
@@ -142,17 +145,23 @@ _PLOTS = (
     _Plot("Repair ratio", {"repair_ratio": "repair ratio"}, "share of the links", _RATIO, "percent"),
     _Plot("Time an event", {"seconds": "mending", "upkeep_seconds": "upkeep"}, "milliseconds", _TIME, "log"),
     _Plot("Shadow set", {"shadow": "shadow set"}, "nodes", _SHADOW, "dots"),
+    _Plot("Support", {"support": "support"}, "share of the merging", _SUPPORT, "percent"),
 )
 
 
 def _figures(applied: pa.Table, name: str) -> list[Markup]:
-    columns = {field: _column(applied, field) for plot in _PLOTS for field in plot.columns}
+    plots = [plot for plot in _PLOTS if "support" not in plot.columns or _falls_apart(applied)]
+    columns = {field: _column(applied, field) for plot in plots for field in plot.columns}
     events = _column(applied, "event")
     grouped = _GROUPED if len(binned(events, events).at) < len(events) else ""
     return [
         figure(_drawn(plot, events, columns), f"trace {name} {plot.title}", plot.title, plot.note + grouped)
-        for plot in _PLOTS
+        for plot in plots
     ]
+
+
+def _falls_apart(applied: pa.Table) -> bool:
+    return "support" in applied.column_names and pc.min(applied["support"]).as_py() < 1
 
 
 def _column(applied: pa.Table, field: str) -> Column:
