@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.rules import LinkList
-from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 
 _BLOCK = 64
 # A component of fewer members is no hub: walking past it costs less than listing the others.
@@ -160,7 +160,7 @@ def merge_by_rows(members: TopicMembers, counts: RowCounts, links: LinkList, add
     return added
 
 
-@inner_kernel()
+@step()
 def add(members, links, place, node, other, merged, ticks):
     """Write a link down and join its components."""
     links.source[place] = node
@@ -201,7 +201,7 @@ def highest_bound(counts):
     return highest
 
 
-@inner_kernel()
+@step()
 def visit(members, counts, node, threshold):
     """Write the higher nodes whose link contributes the threshold or more to `found`, rising; enter the node's row.
 
@@ -258,7 +258,7 @@ def higher_members(members, s):
     return first, end, True
 
 
-@inner_kernel()
+@step()
 def drop_stale(members, topic, hub):
     """Take those that have come into the hub out of the list of members outside it."""
     first = members.topic_start[topic]
@@ -271,7 +271,7 @@ def drop_stale(members, topic, hub):
     members.stale[topic] = 0
 
 
-@inner_kernel()
+@step()
 def look_up(members, counts, node, threshold):
     """Collect the counts of a visit from the members that it walked, and set them back to zero."""
     reached, below = np.int64(0), np.int64(0)
@@ -316,7 +316,7 @@ def heap_sort(found, count):
         sift_down(found, np.int64(0), last)
 
 
-@inner_kernel()
+@step()
 def sweep(counts, node, threshold):
     """Collect the counts of a visit from those of all higher nodes, and set them back to zero."""
     reached, below = np.int64(0), np.int64(0)
@@ -353,7 +353,7 @@ def contribution_of(members, counts, other, node):
     return merged
 
 
-@inner_kernel()
+@step()
 def merge_topics(members, node, other):
     """Add a link: join the components of both nodes in every common topic."""
     topics, places = members.node_topics, members.node_places
@@ -372,7 +372,7 @@ def merge_topics(members, node, other):
             j += 1
 
 
-@inner_kernel()
+@step()
 def merge_components(members, topic, kept, other):
     """Join two components of a topic, and make the result its hub where it is large.
 
@@ -391,7 +391,7 @@ def merge_components(members, topic, kept, other):
         list_outside(members, topic, kept)
 
 
-@inner_kernel()
+@step()
 def list_outside(members, topic, hub):
     """List the members of a topic that are not in its hub."""
     first = members.topic_start[topic]
