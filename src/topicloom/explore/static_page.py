@@ -14,8 +14,10 @@ from topicloom.explore.asking.trade_off import trade_off
 from topicloom.explore.asking.trade_off_answer import trade_off_html
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.view_assets import ASSETS
+from topicloom.explore.views.content_view import brokers_html, networks_with_trees
 from topicloom.explore.views.network_view import drawing_html, measures_of
 from topicloom.explore.views.papers_view import papers, papers_html
+from topicloom.explore.views.sweep_view import curves_html
 from topicloom.explore.views.time_view import trace_html
 from topicloom.files.atomic import replacing
 from topicloom.present.html import macro, rendered
@@ -73,7 +75,12 @@ def _sections(explorer: Explorer) -> Iterator[tuple[str, Markup]]:
                 prices=explorer.collection.prices,
             )
             yield f"Trade-off: {wanted.name}", trade_off_html(found, ())
-    for trace in explorer.collection.results.traces:
+    results = explorer.collection.results
+    for sweep in results.sweeps:
+        yield f"Sweep: {sweep.name}", curves_html(sweep)
+    for network, trees in networks_with_trees(explorer):
+        yield f"Content: {network.name}", brokers_html(network, trees)
+    for trace in results.traces:
         yield f"Time: {trace.name}", trace_html(trace)
     for number, (_, paper) in enumerate(papers(explorer)):
         yield f"Paper: {paper}", papers_html(explorer, number, served=False)

@@ -47,11 +47,12 @@ def network_block(
     key: str = "",
     carried: Carried | None = None,
     beside: str = "",
+    find: str = "a node or a topic",
 ) -> Markup:
     """A network with search, colours and a place for answers; `key` is what a server knows it by.
 
     `beside` is what stands beside it until something is clicked; without a key or anything carried there are no
-    answers, and no search.
+    answers, and no search. `find` says what can be searched for.
     """
     return macro(
         _HERE,
@@ -63,6 +64,7 @@ def network_block(
         key,
         None if carried is None else script_json(carried),
         Markup(beside),
+        find,
     )
 
 
