@@ -64,6 +64,9 @@ def main() -> None:
         parser.add_argument(
             f"--{name}", type=int, default=default, help=f"{text}; 0 to leave it out (default: %(default)s)"
         )
+    parser.add_argument(
+        "--decisions", type=int, default=long_run.EVENTS, help="events of the long run (default: %(default)s)"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.add_argument(
         "--check", action="store_true", help="in five minutes: has any ratio grown by more than a quarter?"
@@ -85,7 +88,7 @@ def main() -> None:
         "ingest": lambda: ingest.report(console, rows),
         "evaluate": lambda: evaluate.report(console),
         "churn": lambda: churn.report(console),
-        "long-run": lambda: long_run.report(console),
+        "long-run": lambda: long_run.report(console, given.decisions),
         "brokers": lambda: brokers.report(console, given.messages, given.events, given.kills),
         "content": lambda: content.report(console, sizes),
     }

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from topicloom.control.watching.controller import is_listening
 from topicloom.deploy import Fleet
 from topicloom.deploy.proof.processes import LOOPBACK, free_ports
 
@@ -44,8 +46,10 @@ class LocalFleet:
         self._run("restart", name)
 
     def kill(self, name: str) -> None:
-        """End a broker at once."""
+        """End a broker at once; nobody answers for it any more when this returns."""
         os.kill(int((self.folder / name / "pid").read_text()), signal.SIGKILL)
+        while is_listening(self.fleet.brokers[name]):
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """End all brokers."""

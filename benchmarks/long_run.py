@@ -18,19 +18,21 @@ from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.workloads import churn_trace, synthetic
 
 EVENTS = 10_000
+# How popular topics are, and the seed of fleet and events.
+FLEETS = (("zipf", 2), ("uniform", 3))
 # As the controller does it: in a turn without news, at most so many links.
 _TURN_EVENTS, _TIDY_CHANGES = 25, 20
 _MAX_LINKS = 30
 
 
-def main(events: int) -> dict[str, Any]:
+def main(events: int, popularity: str, seed: int) -> dict[str, Any]:
     """Let events happen to a fleet of 60 brokers; what there is in the end, beside a fresh design."""
-    interest = synthetic(60, 40, popularity="zipf", sizes="uniform", min_topics=3, max_topics=8, seed=2)
+    interest = synthetic(60, 40, popularity=popularity, sizes="uniform", min_topics=3, max_topics=8, seed=seed)
     limits = Constraints(others=NodeRule(max_links=_MAX_LINKS))
     highest, began = 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         decisions = Decisions(Path(folder), limits, wishes_in(interest.to_arrow()))
-        for number, event in enumerate(churn_trace(interest, events, seed=9), 1):
+        for number, event in enumerate(churn_trace(interest, events, seed=seed), 1):
             refusal = decisions.take(event)
             if refusal is not None:
                 raise SystemExit(refusal)
@@ -45,6 +47,7 @@ def main(events: int) -> dict[str, Any]:
         decisions.close()
     fresh = design(overlay.interest, "low-oda", constraints=limits)
     return {
+        "topics": popularity,
         "events": events,
         "brokers": overlay.interest.node_count,
         "links": len(overlay),
@@ -59,11 +62,18 @@ def main(events: int) -> dict[str, Any]:
 
 def report(console: Console, events: int = EVENTS) -> list[dict[str, Any]]:
     """Run it and print a table."""
-    row = in_own_process(__name__, events=events)
+    rows = [in_own_process(__name__, events=events, popularity=popularity, seed=seed) for popularity, seed in FLEETS]
     table = Table(title="a long run of the controller, beside a fresh low-oda", title_justify="left")
-    names = [name for name in row if name != "peak_bytes"]
+    names = [name for name in rows[0] if name != "peak_bytes"]
     for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_row(*(f"{row[name]:,.1f}" if isinstance(row[name], float) else f"{row[name]:,}" for name in names))
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*(_text(row[name]) for name in names))
     console.print(table)
-    return [row]
+    return rows
+
+
+def _text(value: str | float) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"

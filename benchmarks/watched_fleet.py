@@ -79,7 +79,9 @@ class Traffic:
             if tally.complete:
                 break
         else:
-            raise SystemExit(f"{tally.counts().lost} of {tally.counts().expected} messages do not come through")
+            missing = tally.missing()
+            name, source, broker = missing[0]
+            raise SystemExit(f"{len(missing)} messages do not come through: {name} from {source} to {broker}, ...")
         proven = time.perf_counter()
         tally = self._sent(plan, _QUIET_SECONDS)
         time.sleep(_LATE_SECONDS)

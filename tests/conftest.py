@@ -18,8 +18,10 @@ from machine import NOT_HERE, set_up
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SPARK_COMMANDS = tuple(
-    f"tests/cli/test_{name}.py" for name in ("spark_commands", "content_spark_commands", "reproduce_command")
+_ON_SPARK = (
+    "tests/spark/",
+    *(f"tests/cli/test_{name}.py" for name in ("spark_commands", "content_spark_commands", "reproduce_command")),
+    "tests/docs/test_shown_commands.py::test_a_page_on_spark",
 )
 
 # Every Spark of the tests takes its settings from here, also those that commands start.
@@ -33,11 +35,7 @@ settings.load_profile("tests")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         set_up(item)
-    items.sort(key=lambda item: not _spark(item.nodeid.partition("::")[0]))
-
-
-def _spark(file: str) -> bool:
-    return file.startswith("tests/spark/") or file in _SPARK_COMMANDS
+    items.sort(key=lambda item: not item.nodeid.startswith(_ON_SPARK))
 
 
 class _FolderByFolder(LoadFileScheduling):
@@ -46,7 +44,7 @@ class _FolderByFolder(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return "spark" if _spark(file) else file.rpartition("/")[0]
+        return "spark" if nodeid.startswith(_ON_SPARK) else file.rpartition("/")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _FolderByFolder:

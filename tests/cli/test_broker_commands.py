@@ -88,7 +88,7 @@ def test_render_writes_a_file_for_each_broker(site: Path, cli: Cli) -> None:
     assert sorted(path.name for path in Path("conf").iterdir()) == sorted(ended.json["files"])
     berlin = Path("conf/berlin.conf").read_text()
     assert "connection berlin-paris\naddress paris.example.net:1883\n" in berlin
-    assert "max_inflight_messages 1000\n" in berlin
+    assert "max_inflight_messages 2000\n" in berlin
     assert cli("render", "plan.json", "--out", "other").out == (
         "configurations   4\nlinks            3\nwritten to other\n"
     )

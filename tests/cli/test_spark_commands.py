@@ -193,13 +193,3 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
 def test_what_needs_no_spark_does_not_load_it(arguments: list[str]) -> None:
     code = f"import sys; from topicloom.cli.main import run; run({arguments}); sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.spark
-def test_spark_is_silent(tmp_path: Path) -> None:
-    """A session of its own, as a person has it: nothing of Spark's on the screen."""
-    (tmp_path / "subs.csv").write_text("node,topic\na,x\nb,x\n")
-    arguments = ["ingest", "subs.csv", "--out", "fleet", "--master", "local[1]", "--driver-memory", "512m"]
-    ended = subprocess.run([*COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fleet", "subs.csv"]

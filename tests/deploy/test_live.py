@@ -156,6 +156,7 @@ def test_the_tally_counts_what_is_lost_doubled_and_unwanted() -> None:
     counts = tally.counts()
     assert (counts.published, counts.expected, counts.delivered) == (2, 4, 2)
     assert (counts.lost, counts.doubled, counts.unwanted, counts.relayed) == (2, 1, 1, 1)
+    assert tally.missing() == [("t", "c", "a"), ("t", "c", "c")]
     assert counts.link_messages == {("a", "b"): 1, ("b", "c"): 2, ("b", "d"): 0}
     assert not counts.perfect
     assert not tally.complete

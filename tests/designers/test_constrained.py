@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+from representations import designed
 
 from reference import greedy
 from reference.constrained import Rules, random_rules
@@ -31,21 +32,19 @@ def constrained(shape: str, seed: int) -> tuple[Interest, Rules]:
     return interest, random_rules(interest.node_names, random.Random(f"{shape} {seed}"))
 
 
-@pytest.mark.usefixtures("_representation")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("case", CASES)
 def test_equals_its_twin_and_breaks_nothing(case: str, shape: str) -> None:
     name, parameters, twin = CASES[case]
     for seed in SEEDS:
         interest, rules = constrained(shape, seed)
-        found = steps(design(interest, name, constraints=rules.constraints(), **parameters))
+        found = designed(interest, name, constraints=rules.constraints(), **parameters)
         assert found == twin(interest, rules=rules), f"seed {seed}"
         names = interest.node_names
         assert not rules.broken((names[u], names[v]) for u, v, _ in found), f"seed {seed}"
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_representation")
 @pytest.mark.parametrize("case", ["gm", "low-oda"])
 def test_rows_of_several_blocks(case: str) -> None:
     """More nodes than fit one block of 64 slots."""
@@ -54,7 +53,7 @@ def test_rows_of_several_blocks(case: str) -> None:
     interest = Interest.from_pairs(pairs)
     rules = random_rules(interest.node_names, dice)
     name, parameters, twin = CASES[case]
-    found = steps(design(interest, name, constraints=rules.constraints(), **parameters))
+    found = designed(interest, name, constraints=rules.constraints(), **parameters)
     assert found == twin(interest, rules=rules)
 
 

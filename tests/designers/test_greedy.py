@@ -1,6 +1,6 @@
 """The greedy designers against their slow twins: the very same links in the same order, with the same contributions.
 
-Both representations of the topics are forced on every interest, whichever it would get.
+Every way to keep topics is forced on every interest, whichever it would get.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from representations import designed
 
 from reference import exhaustive, greedy
-from reference.greedy import Step, steps
+from reference.greedy import Step
 from reference.interests import SHAPES, random_interest
-from topicloom.designers import design
 from topicloom.designers.greedy import merging
 from topicloom.kernels.greedy.candidates import code_step
 from topicloom.kernels.greedy.search import new_search
@@ -56,19 +56,13 @@ SMALL: dict[str, tuple[str, Parameters, Twin]] = {
 }
 
 
-@cache
-def small_steps(case: str, shape: str, seed: int) -> list[Step]:
-    return SMALL[case][2](random_interest(seed, shape))
-
-
-@pytest.mark.usefixtures("_representation")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("case", SMALL)
 def test_equals_its_twin(case: str, shape: str) -> None:
-    name, parameters, _ = SMALL[case]
+    name, parameters, twin = SMALL[case]
     for seed in SEEDS:
-        overlay = design(random_interest(seed, shape), name, **parameters)
-        assert steps(overlay) == small_steps(case, shape, seed), f"seed {seed}"
+        interest = random_interest(seed, shape)
+        assert designed(interest, name, **parameters) == twin(interest), f"seed {seed}"
 
 
 # Larger interests: rows of more than one block of 64 slots; pairs with more than 128 and more than 255 common
@@ -166,31 +160,31 @@ def _room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_representation", "_room")
+@pytest.mark.usefixtures("_room")
 @pytest.mark.parametrize("kind", LARGE)
 class TestLarge:
     def test_gm(self, kind: str) -> None:
-        assert steps(design(large_interest(kind), "gm")) == large_steps("gm", kind)
+        assert designed(large_interest(kind), "gm") == large_steps("gm", kind)
 
     def test_minmax_oda(self, kind: str) -> None:
-        assert steps(design(large_interest(kind), "minmax-oda")) == large_steps("minmax-oda", kind)
+        assert designed(large_interest(kind), "minmax-oda") == large_steps("minmax-oda", kind)
 
     def test_low_oda(self, kind: str) -> None:
-        assert steps(design(large_interest(kind), "low-oda", k=2)) == large_steps("low-oda", kind)
+        assert designed(large_interest(kind), "low-oda", k=2) == large_steps("low-oda", kind)
 
     def test_gm_fold(self, kind: str) -> None:
-        assert steps(design(large_interest(kind), "gm-fold", folds=2)) == large_steps("gm-fold", kind)
+        assert designed(large_interest(kind), "gm-fold", folds=2) == large_steps("gm-fold", kind)
 
     @pytest.mark.parametrize("max_edges", [1, 64, 101])
     def test_gpa(self, kind: str, max_edges: int) -> None:
-        found = steps(design(large_interest(kind), "gpa", max_edges=max_edges))
+        found = designed(large_interest(kind), "gpa", max_edges=max_edges)
         assert found == large_steps("gm", kind)[:max_edges]
 
     @pytest.mark.parametrize("max_degree", [1, 2, 4])
     def test_gpm(self, kind: str, max_degree: int) -> None:
         interest = large_interest(kind)
         expected = within_degree(large_steps("minmax-oda", kind), interest.node_count, max_degree)
-        assert steps(design(interest, "gpm", max_degree=max_degree)) == expected
+        assert designed(interest, "gpm", max_degree=max_degree) == expected
 
 
 def test_large_interests_are_what_they_are_for() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from representations import designed
 
 from effort import times
 from reference import priced
@@ -40,7 +41,6 @@ def random_prices(interest: Interest, dice: random.Random) -> tuple[Prices, dict
     return Prices(between, region), {link: Fraction(str(price)) for link, price in prices.items()}
 
 
-@pytest.mark.usefixtures("_representation")
 @pytest.mark.parametrize("ties", ["names", "hash"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_equals_its_twin(shape: str, ties: str) -> None:
@@ -51,16 +51,15 @@ def test_equals_its_twin(shape: str, ties: str) -> None:
         rules: Rules = random_rules(interest.node_names, dice) if seed % 2 else FREE
         given = {"prices": prices, "ties": ties, "constraints": rules.constraints()}
         hashed = ties == "hash"
-        found = steps(design(interest, "gm", **given))
+        found = designed(interest, "gm", **given)
         assert found == priced.gm(interest, price, hashed=hashed, rules=rules), f"seed {seed}"
         if len(rules.require) <= 4:
-            found = steps(design(interest, "gpa", max_edges=4, **given))
+            found = designed(interest, "gpa", max_edges=4, **given)
             assert found == priced.gm(interest, price, hashed=hashed, rules=rules, max_edges=4), f"seed {seed}"
-        found = steps(design(interest, "gm-fold", folds=2, **given))
+        found = designed(interest, "gm-fold", folds=2, **given)
         assert found == priced.gm_fold(interest, price, 2, hashed=hashed, rules=rules), f"seed {seed}"
 
 
-@pytest.mark.usefixtures("_representation")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_even_ones_equal_their_twin(shape: str) -> None:
     for seed in SEEDS:
@@ -71,25 +70,24 @@ def test_even_ones_equal_their_twin(shape: str) -> None:
         ties = dice.choice(["names", "hash"])
         given = {"prices": prices, "ties": ties, "constraints": rules.constraints()}
         twin = {"hashed": ties == "hash", "rules": rules}
-        assert steps(design(interest, "minmax-oda", **given)) == priced.low_oda(interest, price, **twin), f"seed {seed}"
+        assert designed(interest, "minmax-oda", **given) == priced.low_oda(interest, price, **twin), f"seed {seed}"
         for k, strict in ((1, True), (1.5, False), (3, True)):
-            found = steps(design(interest, "low-oda", k=k, strict=strict, **given))
+            found = designed(interest, "low-oda", k=k, strict=strict, **given)
             expected = priced.low_oda(interest, price, Fraction(k), strict=strict, **twin)
             assert found == expected, f"seed {seed}"
         if not rules.links(interest):
-            found = steps(design(interest, "gpm", max_degree=3, **given))
+            found = designed(interest, "gpm", max_degree=3, **given)
             assert found == priced.low_oda(interest, price, max_degree=3, **twin), f"seed {seed}"
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_representation")
 def test_rows_of_several_blocks() -> None:
     dice = random.Random(3)
     pairs = [(f"n{u:03}", f"t{t:02}") for u in range(70) for t in range(12) if dice.random() < 0.15]
     interest = Interest.from_pairs(pairs)
     prices, price = random_prices(interest, random.Random(1))
-    assert steps(design(interest, "gm", prices=prices)) == priced.gm(interest, price, hashed=True)
-    assert steps(design(interest, "minmax-oda", prices=prices)) == priced.low_oda(interest, price, hashed=True)
+    assert designed(interest, "gm", prices=prices) == priced.gm(interest, price, hashed=True)
+    assert designed(interest, "minmax-oda", prices=prices) == priced.low_oda(interest, price, hashed=True)
 
 
 @pytest.mark.parametrize("max_degree", [None, 3])

@@ -29,8 +29,7 @@ def test_the_browser_would_tell(browser: Visitor, tmp_path: Path) -> None:
     assert browser.requests == [(tmp_path / "missing.png").as_uri()]
 
 
-@pytest.mark.parametrize("name", ["results", "nasty", "kinds", "nasty-kinds"])
-@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize(("name", "width"), [("results", 1280), ("nasty", 800), ("kinds", 1280), ("nasty-kinds", 800)])
 def test_is_silent_and_alone(browser: Visitor, files: dict[str, Path], name: str, width: int) -> None:
     browser.open(files[name], width=width)
     assert browser.run("document.title") == "Topicloom report"

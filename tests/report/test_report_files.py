@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from pages import write_results, write_trace
-from result_files import write_every_kind, write_profile, write_topics
+from result_files import write_profile, write_topics
 
 from reference.folders import write_folder
 from topicloom import InputError, Interest, Overlay, design
@@ -164,11 +162,3 @@ def test_traces_that_are_none(tmp_path: Path) -> None:
     assert refusal(path) == (f"{path}: column 'links' holds string, not numbers; give a trace as 'maintain' wrote it")
     pyarrow.parquet.write_table(table.set_column(at, "links", pa.array([1, None, 2])), path)
     assert refusal(path) == f"{path}: column 'links' holds nulls; give a trace as 'maintain' wrote it"
-
-
-def test_a_report_needs_no_spark(tmp_path: Path) -> None:
-    folder = write_every_kind(tmp_path / "results")
-    code = "import sys; sys.modules['pyspark'] = None; from topicloom.cli.main import run; run()"
-    ended = subprocess.run([sys.executable, "-c", code, "report", folder], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "<h2>Profile: profile</h2>" in (folder / "report.html").read_text(encoding="utf-8")

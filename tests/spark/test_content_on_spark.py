@@ -117,7 +117,7 @@ def test_summarize_refuses(spark: SparkSession, tmp_path: Path) -> None:
     assert pyarrow.parquet.read_table(tmp_path / "out" / "rates.parquet")["rate"].to_pylist() == [0.5]
 
 
-ASKED = ContentSweep((30, 60), (10,), 8, ("random", "packing", "clustering"), seeds=2, access_to_core=(1.0, 4.0))
+ASKED = ContentSweep((30, 60), (10,), 8, ("random", "packing"), seeds=2, access_to_core=(1.0, 4.0))
 
 
 def test_sweep_runs_what_everybody_runs(spark: SparkSession, tmp_path: Path) -> None:
@@ -146,18 +146,18 @@ def test_sweep_keeps_errors_in_their_rows_and_tries_again(spark: SparkSession, t
     failed, done = content_sweep(spark, asked, out, watch=watch).to_pylist()
     assert failed["error"].startswith("exact is for small networks")
     assert (failed["users"], failed["total"], done["error"]) == (900, None, None)
-    assert (watch.done, watch.kept) == (2, 1)
+    assert watch.done == 2
     assert [cell.parameters["algorithm"] for cell in plan_content_sweep(asked, out).grid.pending] == ["exact"]
 
 
 def test_a_stopped_sweep_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     out, watch = tmp_path / "out.parquet", GridWatch()
-    watch.cell_done = lambda cost, failed=False: watch.stop()  # type: ignore[method-assign, misc]
+    watch.cell_done = lambda cost: watch.stop()  # type: ignore[method-assign, misc]
     with pytest.raises(GridStopped):
         content_sweep(spark, ASKED, out, watch=watch)
     assert not out.exists()
     plan = plan_content_sweep(ASKED, out)
-    assert 1 <= len(list(plan.grid.folder.iterdir())) == len(plan.cells) - len(plan.grid.pending) < 24
+    assert 1 <= len(list(plan.grid.folder.iterdir())) == len(plan.cells) - len(plan.grid.pending) < 16
     watch = GridWatch()
     table = content_sweep(spark, ASKED, out, watch=watch)
     assert watch.done == len(plan.grid.pending)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from topicloom.model import InputError, Interest, Overlay
 from topicloom.model.overlay import read_fingerprint
 from topicloom.pipeline.analysis.evaluate import evaluate
 from topicloom.pipeline.designing import written_design
-from topicloom.pipeline.designing.design_on_spark import design_on_spark
+from topicloom.pipeline.designing.design_on_spark import SparkDesign, design_on_spark
 from topicloom.pipeline.designing.written_design import write_design
 from topicloom.pipeline.ingesting.ingest import ingest
 from topicloom.workloads import synthetic
@@ -30,9 +30,12 @@ def fleet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder / "fleet"
 
 
-@pytest.mark.parametrize(
-    "parameters", [{}, {"core_size": 5, "core": "low-oda"}, {"core_size": 20, "max_degree": 12}, {"max_degree": 3}]
-)
+@pytest.fixture(scope="module")
+def designed(spark: SparkSession, fleet: Path) -> SparkDesign:
+    return design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"core_size": 20, "core": "low-oda", "max_degree": 12}, {"max_degree": 3}])
 def test_links_are_those_of_one_machine(
     spark: SparkSession, fleet: Path, tmp_path: Path, parameters: dict[str, int | str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,28 +49,30 @@ def test_links_are_those_of_one_machine(
     assert found.max_degree <= parameters.get("max_degree", 800)
 
 
-def test_topics_are_connected_as_evaluate_sees_it(spark: SparkSession, fleet: Path, tmp_path: Path) -> None:
-    found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
-    write_design(spark, fleet, found, tmp_path / "overlay.parquet")
-    assert found.merged == found.subscriptions - found.topics
+def test_topics_are_connected_as_evaluate_sees_it(
+    spark: SparkSession, fleet: Path, designed: SparkDesign, tmp_path: Path
+) -> None:
+    write_design(spark, fleet, designed, tmp_path / "overlay.parquet")
+    assert designed.merged == designed.subscriptions - designed.topics
     assert evaluate(spark, fleet, tmp_path / "overlay.parquet", diameters=False).measures.topic_connected
 
 
 class TestFolder:
     """An overlay that the executors wrote, in parts of 100 links."""
 
-    @pytest.fixture
+    @pytest.fixture(scope="class")
     def folder(
-        self, spark: SparkSession, fleet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> Iterator[Path]:
-        monkeypatch.setattr(written_design, "PART_LINKS", 100)
-        found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
-        write_design(spark, fleet, found, tmp_path / "overlay")
-        yield tmp_path / "overlay"
-        # A second run takes the place of the first, and of what a killed one left.
-        (tmp_path / ".overlay.1-0123abcd.part").mkdir()
-        write_design(spark, fleet, found, tmp_path / "overlay")
-        assert [path.name for path in tmp_path.iterdir()] == ["overlay"]
+        self, spark: SparkSession, fleet: Path, designed: SparkDesign, tmp_path_factory: pytest.TempPathFactory
+    ) -> Path:
+        """Written twice: a second run takes the place of the first, and of what a killed one left."""
+        place = tmp_path_factory.mktemp("written")
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(written_design, "PART_LINKS", 100)
+            write_design(spark, fleet, designed, place / "overlay")
+            (place / ".overlay.1-0123abcd.part").mkdir()
+            write_design(spark, fleet, designed, place / "overlay")
+        assert [path.name for path in place.iterdir()] == ["overlay"]
+        return place / "overlay"
 
     def test_holds_the_links_of_one_machine_in_their_order(self, fleet: Path, folder: Path) -> None:
         interest = Interest.read(fleet)
@@ -81,15 +86,15 @@ class TestFolder:
     def test_is_evaluated(self, spark: SparkSession, fleet: Path, folder: Path) -> None:
         assert evaluate(spark, fleet, folder, diameters=False).measures.topic_connected
 
-    def test_a_part_that_is_lost_is_missed(self, fleet: Path, folder: Path) -> None:
-        (folder / "links-00002.parquet").unlink()
+    def test_a_part_that_is_lost_is_missed(self, fleet: Path, folder: Path, tmp_path: Path) -> None:
+        shutil.copytree(folder, tmp_path / "overlay")
+        (tmp_path / "overlay" / "links-00002.parquet").unlink()
         with pytest.raises(InputError, match=r"overlay: has lost links-00002.parquet; design the overlay again"):
-            Overlay.read(folder, Interest.read(fleet))
+            Overlay.read(tmp_path / "overlay", Interest.read(fleet))
 
-    def test_other_folders_are_not_written_over(self, spark: SparkSession, fleet: Path) -> None:
-        found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
+    def test_other_folders_are_not_written_over(self, spark: SparkSession, fleet: Path, designed: SparkDesign) -> None:
         with pytest.raises(InputError, match="is a folder with other things in it; give a new folder or an overlay's"):
-            write_design(spark, fleet, found, fleet)
+            write_design(spark, fleet, designed, fleet)
 
 
 def test_other_designers_stay_on_one_machine(spark: SparkSession, fleet: Path) -> None:

@@ -32,7 +32,7 @@ from topicloom.churn.connectedness import share_merged
 from topicloom.churn.coverage_factor import coverage_factor
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
 from topicloom.churn.maintainer import Change, Maintainer
-from topicloom.churn.pruning import Pruner
+from topicloom.churn.tidying.pruning import Pruner
 from topicloom.kernels.living import joining_pieces, shadow_sets
 from topicloom.kernels.living.growing_rows import GrowingRows
 from topicloom.model.constraints import Constraints

@@ -13,8 +13,8 @@ from topicloom.churn.connectedness import require_connected
 from topicloom.churn.live_overlay import LiveOverlay
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
-from topicloom.churn.pruning import Pruner
 from topicloom.churn.rebuild import RebuildMaintainer, choosing, links_by_name
+from topicloom.churn.tidying.pruning import Pruner
 from topicloom.errors import InputError
 from topicloom.kernels.living import shadow_sets
 from topicloom.model.constraints import Constraints

@@ -84,5 +84,9 @@ tight_kernel: Callable[..., Any] = partial(kernel, _nrt=False)
 INNER: Any = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 inner_kernel: Callable[..., Any] = partial(numba.njit, cache=True, **INNER)
 
-# Inlined by LLVM; with `inline="always"` numba would infer all types anew at every call.
+# Steps of a kernel that calls them in one place: numba pastes them in. As functions of their own they would be
+# optimised alone and again within every kernel around them, and be handed some hundred numbers that make up the arrays.
+step: Callable[..., Any] = partial(inner_kernel, inline="always")
+
+# Inlined by LLVM; as steps, their types would be inferred anew at every call.
 inlined: Callable[..., Any] = partial(inner_kernel, forceinline=True)

@@ -31,6 +31,7 @@ def run_and_write(
     `run` gets a session, a watch and a function that tells what it does before it runs cells, and gives the errors of
     cells that failed; `write` is how writing is called, and what does it with these errors. `things` are the cells.
     """
+    from topicloom.pipeline.grids.grid import plan_grid
     from topicloom.pipeline.grids.grid_watch import GridWatch
 
     watch, doing, errors = GridWatch(), [things], dict["Cell", str]()
@@ -48,7 +49,8 @@ def run_and_write(
         return working.do(text, lambda: put_together(errors))
     except KeyboardInterrupt:
         # A person wants to know what is lost: nothing of what is done.
-        kept, of = len(grid.cells) - len(grid.pending) + watch.kept, len(grid.cells)
+        of = len(grid.cells)
+        kept = of - len(plan_grid(grid.cells, grid.folder).pending)
         raise KeyboardInterrupt(
             f"stopped; {kept:,} of {of:,} {things} are done and kept, the same command goes on from there"
         ) from None

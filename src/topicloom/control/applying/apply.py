@@ -183,7 +183,8 @@ def carry_out(
     else:
         state.turn(back=proposal.move.back)
     ready = _ready_topics(proposal) if probing else {}
-    keeping = Keeping(fleet, proposal.has, proposal.wants, [(step.broker, step.file) for step in proposal.steps])
+    steps = [(step.broker, step.file) for step in proposal.steps]
+    keeping = Keeping(fleet, proposal.has, proposal.wants, steps, silent)
     count = len(proposal.steps)
     for number, step in enumerate(proposal.steps):
         done = proposal.move.done + (-1 - number if proposal.move.back else number + 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from topicloom.churn.connectedness import broken_topics
-from topicloom.churn.improving import improve
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.methods import Settings, maintainer
 from topicloom.churn.snapshot import Snapshot, read_snapshot, write_snapshot
+from topicloom.churn.tidying.improving import improve
 from topicloom.designers import design
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
@@ -50,7 +50,9 @@ class MeshLinks:
             designer=_DESIGNER,
             constraints=self._constraints,
         )
-        return [] if broken_topics(better.overlay) else [[step.action, *step.link] for step in better.steps]
+        if broken_topics(better.overlay) or self._constraints.broken_by(better.overlay):
+            return []
+        return [[step.action, *step.link] for step in better.steps]
 
     def write(self, path: Path, links: Maintainer, decisions: int) -> None:
         """Keep links as they are after so many decisions."""

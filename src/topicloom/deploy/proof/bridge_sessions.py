@@ -77,19 +77,31 @@ def let_arrive() -> None:
 
 
 def forget_link(brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-    """Let both brokers of a link forget it, where it is gone or carries other topics."""
+    """Let those of a link's two brokers that are given forget it, where it is gone or carries other topics.
+
+    Both are asked before there is an error: a broker that keeps messages for a link which is gone would send them, old
+    as they are by then, when it comes back.
+    """
+    refused = []
     for broker, name, _ in _ends(brokers, link, lines):
-        _session(broker, name, [])
+        try:
+            _session(broker, name, [])
+        except InputError as error:
+            refused.append(error)
+    if refused:
+        raise refused[0]
 
 
 def _ends(
     brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]
 ) -> Iterator[tuple[Broker, str, list[tuple[str, int]]]]:
-    """Both sessions of a link: where each is, what it is called, and what it keeps."""
+    """The sessions of a link at given brokers: where each is, what it is called, and what it keeps."""
     here = [(line.pattern, line.qos) for line in lines if line.direction != "in"]
     there = [(line.pattern, line.qos) for line in lines if line.direction != "out"]
-    yield brokers[link[0]], local_session_name(link, lines), here
-    yield brokers[link[1]], session_name(link, lines), there
+    names = local_session_name(link, lines), session_name(link, lines)
+    for broker, name, wanted in zip(link, names, (here, there), strict=True):
+        if broker in brokers:
+            yield brokers[broker], name, wanted
 
 
 def _session(broker: Broker, name: str, wanted: Sequence[tuple[str, int]]) -> None:

@@ -102,6 +102,15 @@ class DeliveryTally:
         """Whether everything is sent and has arrived everywhere at least once."""
         return len(self._sent) == self.messages and self.under_way == 0
 
+    def missing(self) -> list[tuple[str, str, str]]:
+        """What has not arrived of the first message of each publisher: its name, where from, and where it is missing."""
+        return [
+            (message.name, source, broker)
+            for number, (_, message, source) in enumerate(self.sources[: len(self._sent)])
+            for broker in sorted(message.wanting)
+            if not self._arrived[number * len(self._place) + self._place[broker]]
+        ]
+
     def counts(self) -> DeliveryCounts:
         """What became of the messages so far."""
         arrived = np.frombuffer(self._arrived, np.uint8).reshape(self.messages, -1)[: len(self._sent)]

@@ -27,7 +27,7 @@ from topicloom.kernels.greedy.candidates import (
     exclude,
     exclude_groups,
 )
-from topicloom.kernels.greedy.matchings import matchings_bytes, new_matchings
+from topicloom.kernels.greedy.matchings import fill_matching, matchings_bytes, new_matchings
 from topicloom.kernels.greedy.priced_merging import Priced, merge_by_price, merge_evenly_by_price, new_priced
 from topicloom.kernels.greedy.row_merging import (
     add_first_by_rows,
@@ -45,7 +45,7 @@ from topicloom.kernels.greedy.rules import (
     merge_greedily,
     new_link_list,
 )
-from topicloom.kernels.greedy.search import new_search
+from topicloom.kernels.greedy.search import Search, new_search
 from topicloom.kernels.greedy.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.greedy.topic_lists import TopicLists, new_topic_lists, topic_lists_bytes
 from topicloom.model.constraints import ConstraintArrays
@@ -316,23 +316,36 @@ def even_links(
     if by_price:
         return _even_links_by_price(interest, max_degree, Trade(patience, strict), constraints, prices, ties, watch)
     instance = prepare(interest)
-    links = (
-        new_link_list(most_matched(interest, max_degree)) if maximal else _room_for_links(interest, None, constraints)
-    )
+    trade = Trade(patience, strict)
+    if maximal:
+        return _matched_links(interest, instance, max_degree, trade, watch)
+    links = _room_for_links(interest, None, constraints)
     degrees = _degrees(instance, constraints, max_degree)
     first = _add_first(instance, constraints, links, watch)
-    count = merge_evenly(
-        new_search(instance.candidates, confined=len(degrees.room) > 0),
-        new_search(instance.candidates, confined=True),
-        instance.topics,
-        instance.candidates,
-        degrees,
-        Trade(patience, strict),
-        new_matchings(interest.node_count if maximal else 0),
-        links,
-        first,
-        watch.ticks,
-    )
+    return _first(links, merge_evenly(*_searches(instance, degrees), degrees, trade, links, first, watch.ticks))
+
+
+def _searches(instance: Instance, degrees: Degrees) -> tuple[Search, Search, TopicBits | TopicLists, Candidates]:
+    """What `merge_evenly` searches: everywhere, and below the highest degree."""
+    candidates = instance.candidates
+    everywhere = new_search(candidates, confined=len(degrees.room) > 0)
+    return everywhere, new_search(candidates, confined=True), instance.topics, candidates
+
+
+def _matched_links(interest: Interest, instance: Instance, max_degree: int | None, trade: Trade, watch: Watch) -> Links:
+    """Even links, and before each rise of the highest degree others, until no two nodes below it are left unlinked."""
+    links = new_link_list(most_matched(interest, max_degree))
+    matchings = new_matchings(interest.node_count)
+    degrees = _degrees(instance, None, max_degree)
+    searches = _searches(instance, degrees)
+    count, merges = 0, interest.subscription_count - int(np.count_nonzero(np.diff(interest.topic_start)))
+    for highest in range(1, degrees.max_degree + 1):
+        noted = count
+        limits = degrees._replace(max_degree=highest)
+        count = merge_evenly(*searches, limits, trade, links, count, watch.ticks)
+        if watch.stopped or int(links.contribution[:count].sum()) == merges:
+            break
+        count = fill_matching(matchings, links, noted, count, instance.candidates, degrees.degree, highest)
     return _first(links, count)
 
 

@@ -7,14 +7,15 @@ leads to the component's root.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from topicloom.kernels.jit import kernel
+from topicloom.kernels.jit import inner_kernel, kernel, tight_kernel
 
 # From this ratio of row lengths on, looking up each topic of the short row in the long one beats walking both.
 _SEARCH_RATIO = 8
 
 
-@kernel()
+@tight_kernel()
 def find_root(parent, subscription):
     """Root of a subscription's component; shortens the path on the way."""
     while parent[subscription] != subscription:
@@ -23,7 +24,7 @@ def find_root(parent, subscription):
     return subscription
 
 
-@kernel()
+@inner_kernel()
 def position_of(row_topics, begin, end, topic):
     """First position in [begin, end) whose topic is not below the given one."""
     while begin < end:
@@ -35,11 +36,12 @@ def position_of(row_topics, begin, end, topic):
     return begin
 
 
-@kernel()
+@tight_kernel()
 def common_subscriptions(node_start, node_topics, u, v, of_u, of_v):
     """Write the subscriptions of u and of v to the topics both want; give their number."""
     if node_start[u + 1] - node_start[u] > node_start[v + 1] - node_start[v]:
-        return common_subscriptions(node_start, node_topics, v, u, of_v, of_u)
+        u, v = v, u
+        of_u, of_v = of_v, of_u
     i, i_end = node_start[u], node_start[u + 1]
     j, j_end = node_start[v], node_start[v + 1]
     search = (j_end - j) > _SEARCH_RATIO * (i_end - i)
@@ -60,18 +62,25 @@ def common_subscriptions(node_start, node_topics, u, v, of_u, of_v):
     return found
 
 
-@kernel()
-def merge_links(node_start, node_topics, source, target):
+def merge_links(
+    node_start: npt.NDArray[np.int64],
+    node_topics: npt.NDArray[np.int32],
+    source: npt.NDArray[np.int32],
+    target: npt.NDArray[np.int32],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """Add links one after the other; give each one's contribution and the parents of all subscriptions."""
-    subscriptions = node_topics.shape[0]
-    parent = np.arange(subscriptions)
-    size = np.ones(subscriptions, np.int32)
-    contribution = np.zeros(source.shape[0], np.int32)
-    longest = 0
-    for u in range(node_start.shape[0] - 1):
-        longest = max(longest, node_start[u + 1] - node_start[u])
-    of_u = np.empty(longest, np.int64)
-    of_v = np.empty(longest, np.int64)
+    contribution = np.zeros(len(source), np.int32)
+    parent = np.arange(len(node_topics))
+    size = np.ones(len(node_topics), np.int32)
+    longest = int(np.diff(node_start).max(initial=0))
+    of_u, of_v = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    merge_into(node_start, node_topics, source, target, contribution, parent, size, of_u, of_v)
+    return contribution, parent
+
+
+@tight_kernel()
+def merge_into(node_start, node_topics, source, target, contribution, parent, size, of_u, of_v):
+    """As `merge_links`, into arrays made beforehand; the last two have room for the topics of a node."""
     for link in range(source.shape[0]):
         common = common_subscriptions(node_start, node_topics, source[link], target[link], of_u, of_v)
         for k in range(common):
@@ -83,24 +92,23 @@ def merge_links(node_start, node_topics, source, target):
                 parent[q] = p
                 size[p] += size[q]
                 contribution[link] += 1
-    return contribution, parent
 
 
-@kernel()
+@tight_kernel()
 def mark(nodes, place):
     """Note where each node stands in a topic's list; `place` is -1 elsewhere."""
     for i in range(nodes.shape[0]):
         place[nodes[i]] = i
 
 
-@kernel()
+@tight_kernel()
 def unmark(nodes, place):
     """Undo `mark`."""
     for i in range(nodes.shape[0]):
         place[nodes[i]] = -1
 
 
-@kernel()
+@tight_kernel()
 def join(parent, a, b):
     """Put a and b into one component, rooted at the lower root; tell whether they were in two."""
     p = find_root(parent, a)
@@ -112,7 +120,7 @@ def join(parent, a, b):
     return p != q
 
 
-@kernel()
+@tight_kernel()
 def join_topic(nodes, place, out_start, out_nodes, parent):
     """Join a topic's nodes, by their places in `nodes`, along its links; give the links and the components."""
     links = 0

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.greedy.lanes import LANES, WORDS, count_both, highest_of
-from topicloom.kernels.jit import inlined, kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
 
 _EXACT = 128
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -83,7 +83,6 @@ def all_pairs(bits: npt.NDArray[np.uint64], highest: int, outer: npt.NDArray[np.
         inverse(outer),
     )
     count_common_topics(bits, candidates)
-    raise_block_bounds(candidates)
     return candidates
 
 
@@ -116,7 +115,6 @@ def co_subscribers(
         inverse(outer),
     )
     fill_co_subscribers(node_start, node_topics, topic_start, topic_nodes, candidates)
-    raise_block_bounds(candidates)
     return candidates
 
 
@@ -137,9 +135,10 @@ def count_common_topics(bits, candidates):
             for word in range(0, words, WORDS):
                 common += count_both(bits, 2 * u * words + word, 2 * v * words + word)
             candidates.bound[row + v] = coded(np.int64(common), candidates.step)
+    raise_block_bounds(candidates)
 
 
-@tight_kernel()
+@inner_kernel()
 def raise_block_bounds(candidates):
     """Set the bound of every block from its slots."""
     for block in range(candidates.block_bound.shape[0]):
@@ -193,6 +192,7 @@ def fill_co_subscribers(node_start, node_topics, topic_start, topic_nodes, candi
             candidates.bound[following[u]] = coded(np.int64(common[u]), candidates.step)
             following[u] += 1
             common[u] = 0
+    raise_block_bounds(candidates)
 
 
 @tight_kernel()

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.jit import inner_kernel
+from topicloom.kernels.jit import inner_kernel, tight_kernel
 
 _ONE = np.uint64(1)
 _WORD = 64
 
 
 class Matchings(NamedTuple):
-    """Which ids are linked, and room for a chain of ids; both empty where matchings need not be maximal."""
+    """Which ids are linked, and room for a chain of ids."""
 
     linked: npt.NDArray[np.uint64]  # id x word
     following: npt.NDArray[np.int64]  # by id, and the first of the chain at the end
@@ -27,7 +27,7 @@ class Matchings(NamedTuple):
 
 def new_matchings(nodes: int) -> Matchings:
     """Matchings of that many nodes that have no link yet."""
-    return Matchings(np.zeros((nodes, -(-nodes // _WORD)), np.uint64), np.zeros(nodes + (nodes > 0), np.int64))
+    return Matchings(np.zeros((nodes, -(-nodes // _WORD)), np.uint64), np.zeros(nodes + 1, np.int64))
 
 
 def matchings_bytes(nodes: int) -> int:
@@ -54,10 +54,15 @@ def chain_below(matchings, candidates, degree, highest):
     matchings.following[before] = -1
 
 
-@inner_kernel()
-def fill_matching(matchings, links, count, candidates, degree, highest):
-    """Link nodes below the highest degree, the lowest ids first, as long as there is room; give the number of links."""
+@tight_kernel()
+def fill_matching(matchings, links, noted, count, candidates, degree, highest):
+    """Link nodes below the highest degree, the lowest ids first, as long as there is room; give the number of links.
+
+    There are `count` links already, of which the first are noted.
+    """
     following = matchings.following
+    for link in range(noted, count):
+        note_link(matchings, links, link)
     chain_below(matchings, candidates, degree, highest)
     a = following[matchings.linked.shape[0]]
     while a >= 0:

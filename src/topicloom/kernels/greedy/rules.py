@@ -1,8 +1,7 @@
 """The greedy designers: add the best link again and again, under one of two rules.
 
 `merge_greedily` always takes the link of highest contribution. `merge_evenly` prefers links that do not raise the
-highest degree, and with a finite `patience` gives that up for a link that contributes `patience` times more. With
-`matchings` it adds links that contribute nothing, too, before it raises the highest degree.
+highest degree, and with a finite `patience` gives that up for a link that contributes `patience` times more.
 
 Both begin after the first `count` links of a list, and give a node no more links than it has room for: `room` is
 that of each node, and empty where there is no limit.
@@ -17,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.greedy.matchings import fill_matching, note_link
 from topicloom.kernels.greedy.representation import contribution, enter_row, merge
 from topicloom.kernels.greedy.search import allow, find_best, highest_possible, restart
-from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 
 
 class LinkList(NamedTuple):
@@ -36,7 +34,7 @@ def new_link_list(room: int) -> LinkList:
     return LinkList(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
 
 
-@inner_kernel()
+@step()
 def add_link(links, count, topics, candidates, u, v, merged, ticks):
     """Write a link down by its ids and join its components."""
     links.source[count] = candidates.outer[u]
@@ -67,7 +65,7 @@ def merge_greedily(search, topics, candidates, room, links, count, ticks):
     if search.confined:
         for node in range(room.shape[0]):
             allow(search, node, has_room(room, node))
-        restart(search, candidates)
+    restart(search, candidates)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(search, topics, candidates)
         if merged == 0:
@@ -84,15 +82,15 @@ def merge_greedily(search, topics, candidates, room, links, count, ticks):
 def take_room(search, room, node):
     """Count a link of a node, which takes part no longer where it has no room for another."""
     room[node] -= 1
-    if room[node] <= 0:
-        allow(search, node, False)
+    allow(search, node, room[node] > 0)
 
 
 @inner_kernel()
-def allow_below(search, candidates, degree, highest, room):
-    """Confine a search to the nodes with room whose degree is below the highest, and begin it again."""
-    for node in range(degree.shape[0]):
-        allow(search, node, degree[node] < highest and has_room(room, node))
+def begin_below(search, candidates, degree, highest, room):
+    """Begin a search; a confined one with the nodes that have room and a degree below the highest."""
+    if search.confined:
+        for node in range(degree.shape[0]):
+            allow(search, node, degree[node] < highest and has_room(room, node))
     restart(search, candidates)
 
 
@@ -119,39 +117,29 @@ def is_worth_it(trade, best, merged):
     return best > enough or (trade.strict and best == enough)
 
 
-@kernel()
-def merge_evenly(everywhere, confined, topics, candidates, limits, trade, matchings, links, count, ticks):
+@tight_kernel()
+def merge_evenly(everywhere, confined, topics, candidates, limits, trade, links, count, ticks):
     """Add links that raise the highest degree least, best ones first; give their number.
 
     A link that raises it is taken where no other contributes, or where that is worth it; never beyond `max_degree`.
-    Where `matchings` has room for nodes, others are linked first until no two below the highest degree are left.
     """
-    maximal = matchings.linked.shape[0] > 0
     degree, room = limits.degree, limits.room
     highest_degree = np.int64(0)
     for node in range(degree.shape[0]):
         highest_degree = max(highest_degree, np.int64(degree[node]))
-    if everywhere.confined:
-        allow_below(everywhere, candidates, degree, highest_degree + 1, room)
-    allow_below(confined, candidates, degree, highest_degree, room)
+    begin_below(everywhere, candidates, degree, highest_degree + 1, room)
+    begin_below(confined, candidates, degree, highest_degree, room)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(confined, topics, candidates)
         if merged == 0 or is_worth_it(trade, highest_possible(everywhere), merged):
-            last = merged == 0 and highest_degree == limits.max_degree
-            if last and not maximal:
+            if merged == 0 and highest_degree == limits.max_degree:
                 break
             best_u, best_v, best = find_best(everywhere, topics, candidates)
             if best == 0:
                 break
-            if merged == 0 and maximal:
-                count = fill_matching(matchings, links, count, candidates, degree, highest_degree)
-            if last or count == links.source.shape[0]:
-                break
             if merged == 0 or is_worth_it(trade, best, merged):
                 u, v, merged = best_u, best_v, best
         add_link(links, count, topics, candidates, u, v, merged, ticks)
-        if maximal:
-            note_link(matchings, links, count)
         count += 1
         degree[u] += 1
         degree[v] += 1
@@ -160,7 +148,7 @@ def merge_evenly(everywhere, confined, topics, candidates, limits, trade, matchi
             take_room(everywhere, room, v)
         if max(degree[u], degree[v]) > highest_degree:
             highest_degree += 1
-            allow_below(confined, candidates, degree, highest_degree, room)
+            begin_below(confined, candidates, degree, highest_degree, room)
         else:
             allow(confined, u, degree[u] < highest_degree and has_room(room, u))
             allow(confined, v, degree[v] < highest_degree and has_room(room, v))

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from topicloom.kernels.greedy.candidates import Candidates, coded, first_column, highest_coded
 from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
 from topicloom.kernels.greedy.representation import contribution, enter_row, tighten
-from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, step
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -38,14 +38,15 @@ class Search(NamedTuple):
     allowed: npt.NDArray[np.uint64]  # one bit a node
     row_bound: npt.NDArray[np.uint8]  # highest bound of each row among allowed links, coded
     ties: npt.NDArray[np.uint64]  # links as (smaller id << 32 | larger id), sorted
-    at: npt.NDArray[
-        np.int64
-    ]  # contribution; next tie, number of ties; smaller ids they are taken from; in order, where
+    spare: npt.NDArray[np.uint64]  # room to sort them
+    tally: npt.NDArray[np.int64]  # by node, to sort them
+    at: npt.NDArray[np.int64]  # what the names below say
 
 
+# The present contribution; the next tie, the number of ties, and the smaller ids that they are taken from.
 _CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = 0, 1, 2, 3, 4
-# In order: the row that has its turn, the slots of it that have had theirs, and the highest bound among these.
-_ROW, _SLOT, _PASSED = 1, 2, 3
+# The row that the scan is at, the slots of it that have had their turn, and the highest bound among these.
+_ROW, _SLOT, _PASSED = 5, 6, 7
 
 
 def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> Search:
@@ -55,16 +56,17 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
     """
     nodes = len(candidates.row_start) - 1
     in_order = bool((candidates.outer[1:] > candidates.outer[:-1]).all())
-    search = Search(
+    ties = 0 if in_order else max(room, 2 * nodes)
+    return Search(
         confined,
         in_order,
         np.zeros(-(-nodes // LANES), np.uint64),
         np.zeros(nodes, np.uint8),
-        np.empty(0 if in_order else max(room, 2 * nodes), np.uint64),
-        np.zeros(5, np.int64),
+        np.empty(ties, np.uint64),
+        np.empty(ties, np.uint64),
+        np.empty(nodes + 1, np.int64),
+        np.zeros(8, np.int64),
     )
-    restart(search, candidates)
-    return search
 
 
 @inlined()
@@ -73,7 +75,7 @@ def is_allowed(search, node):
     return (search.allowed[node >> 6] >> np.uint64(node & 63)) & _ONE != 0
 
 
-@tight_kernel()
+@inlined()
 def allow(search, node, allowed):
     """Let a node take part, or not."""
     bit = _ONE << np.uint64(node & 63)
@@ -83,9 +85,9 @@ def allow(search, node, allowed):
         search.allowed[node >> 6] &= ~bit
 
 
-@tight_kernel()
+@inner_kernel()
 def restart(search, candidates):
-    """Begin again from the highest contribution; needed after nodes have been allowed anew."""
+    """Begin from the highest contribution; needed again after nodes have been allowed anew."""
     for u in range(search.row_bound.shape[0]):
         highest = np.uint8(0)
         for block in range(candidates.row_start[u] // LANES, candidates.row_start[u + 1] // LANES):
@@ -107,6 +109,9 @@ def descend(search, candidates):
     search.at[_COUNT] = 0
     search.at[_FROM] = 0
     search.at[_UNTIL] = 0
+    search.at[_ROW] = 0
+    search.at[_SLOT] = 0
+    search.at[_PASSED] = 0
 
 
 @inner_kernel()
@@ -121,7 +126,7 @@ def allowed_slots(search, candidates, slot, column):
     while used:
         lane = lowest_bit(used)
         used &= used - _ONE
-        if is_allowed(search, candidates.column[slot + lane]):
+        if is_allowed(search, np.int64(candidates.column[slot + lane])):
             allowed |= _ONE << np.uint64(lane)
     return allowed
 
@@ -152,63 +157,71 @@ def heap_sort(ties, count):
         sift_down(ties, np.int64(0), last)
 
 
-@inner_kernel(_nrt=True)
-def sort_ties(ties, count, nodes):
+@inner_kernel()
+def sort_ties(search, count):
     """Sort the first ties: few of them by a heap, many by counting, first the larger ids, then the smaller.
 
-    Not by numpy's sort, nor by assigning to a slice: compiling these two took a quarter of the first design.
+    Not by numpy's sort, nor by new arrays: compiling these took a third of the first design.
     """
-    if count < nodes:
-        heap_sort(ties, count)
-        return
-    other = np.empty(count, np.uint64)
-    for half in range(2):
-        shift = np.uint64(32 * half)
-        following = np.zeros(nodes + 1, np.int64)
-        for k in range(count):
-            following[np.int64((ties[k] >> shift) & _LOWER) + 1] += 1
-        for node in range(nodes):
-            following[node + 1] += following[node]
-        for k in range(count):
-            digit = np.int64((ties[k] >> shift) & _LOWER)
-            other[following[digit]] = ties[k]
-            following[digit] += 1
-        for k in range(count):
-            ties[k] = other[k]
+    if count < search.row_bound.shape[0]:
+        heap_sort(search.ties, count)
+    else:
+        deal_out(search.ties, search.spare, search.tally, count, np.uint64(0))
+        deal_out(search.spare, search.ties, search.tally, count, _HALF)
 
 
 @inner_kernel()
-def make_room(ties, at, nodes):
+def deal_out(ties, sorted_ties, tally, count, shift):
+    """Sort the first ties by one of their ids, which begins at the bit `shift`; those of the same id stay in order."""
+    for node in range(tally.shape[0]):
+        tally[node] = 0
+    for k in range(count):
+        tally[np.int64((ties[k] >> shift) & _LOWER) + 1] += 1
+    for node in range(tally.shape[0] - 1):
+        tally[node + 1] += tally[node]
+    for k in range(count):
+        digit = np.int64((ties[k] >> shift) & _LOWER)
+        sorted_ties[tally[digit]] = ties[k]
+        tally[digit] += 1
+
+
+@step()
+def make_room(search):
     """Keep the lower half of a full list of ties, cut between two smaller ids; the rest waits for the next scan."""
-    sort_ties(ties, ties.shape[0], nodes)
+    ties = search.ties
+    sort_ties(search, ties.shape[0])
     count = ties.shape[0] // 2
-    at[_UNTIL] = ties[count] >> _HALF
+    search.at[_UNTIL] = ties[count] >> _HALF
     while ties[count - 1] >> _HALF == ties[count] >> _HALF:
         count -= 1
-    at[_COUNT] = count
+    search.at[_COUNT] = count
 
 
-@inner_kernel()
+@step()
 def list_tie(search, candidates, u, v):
     """Add a link to the ties, if its smaller id has its turn."""
     a, b = candidates.outer[u], candidates.outer[v]
     lower, higher = min(a, b), max(a, b)
     if search.at[_FROM] <= lower < search.at[_UNTIL]:
         if search.at[_COUNT] == search.ties.shape[0]:
-            make_room(search.ties, search.at, search.row_bound.shape[0])
+            make_room(search)
         if lower < search.at[_UNTIL]:
             search.ties[search.at[_COUNT]] = (np.uint64(lower) << _HALF) | np.uint64(higher)
             search.at[_COUNT] += 1
 
 
-@inner_kernel()
+@step()
 def scan_row(search, topics, candidates, u, threshold):
-    """Evaluate the links of row u whose bound reaches the threshold, and list those that contribute it."""
+    """Evaluate the links of row u whose bound reaches the threshold, and list those that contribute it.
+
+    In order, stop at the first and give its node; -1 at the end of the row.
+    """
     code = coded(threshold, candidates.step)
-    place = first_column(u) - candidates.row_start[u]
-    passed = np.uint8(0)
+    start = candidates.row_start[u]
+    place = first_column(u) - start
+    passed = np.uint8(search.at[_PASSED])
     entered = False
-    for first in range(candidates.row_start[u], candidates.row_start[u + 1], LANES):
+    for first in range(start + search.at[_SLOT], candidates.row_start[u + 1], LANES):
         highest = candidates.block_bound[first // LANES]
         if highest < code:
             passed = max(passed, highest)
@@ -228,102 +241,76 @@ def scan_row(search, topics, candidates, u, threshold):
             merged = contribution(topics, u, v, threshold)
             candidates.bound[slot] = coded(merged, candidates.step)
             if merged >= threshold:
+                if search.in_order:
+                    search.at[_SLOT] = first - start
+                    search.at[_PASSED] = passed
+                    return v
                 list_tie(search, candidates, u, v)
         highest = highest_of(candidates.bound, first, _ALL)
         candidates.block_bound[first // LANES] = highest
         passed = max(passed, highest_of(candidates.bound, first, slots) if search.confined else highest)
     search.row_bound[u] = passed
-
-
-@inner_kernel()
-def list_ties(search, topics, candidates):
-    """List the ties of the present contribution whose smaller id has not had its turn."""
-    threshold = search.at[_CONTRIBUTION]
-    code = coded(threshold, candidates.step)
-    nodes = search.row_bound.shape[0]
-    search.at[_NEXT] = 0
-    search.at[_COUNT] = 0
-    search.at[_FROM] = search.at[_UNTIL]
-    search.at[_UNTIL] = nodes
-    for u in range(nodes):
-        if search.row_bound[u] >= code and (not search.confined or is_allowed(search, u)):
-            scan_row(search, topics, candidates, u, threshold)
-    sort_ties(search.ties, search.at[_COUNT], nodes)
-
-
-@inner_kernel()
-def next_in_row(search, topics, candidates, u, threshold):
-    """The next node with which u makes a link that contributes the threshold; -1 after the last."""
-    code = coded(threshold, candidates.step)
-    start = candidates.row_start[u]
-    place = first_column(u) - start
-    enter_row(topics, u)
-    for first in range(start + search.at[_SLOT], candidates.row_start[u + 1], LANES):
-        highest = candidates.block_bound[first // LANES]
-        if highest < code:
-            search.at[_PASSED] = max(search.at[_PASSED], np.int64(highest))
-            continue
-        slots = allowed_slots(search, candidates, first, place + first)
-        if slots == 0:
-            continue
-        tighten(topics, candidates.bound, first, u, place + first)
-        hits = at_least(candidates.bound, first, code) & slots
-        while hits:
-            slot = first + lowest_bit(hits)
-            hits &= hits - _ONE
-            v = place + slot if candidates.column.shape[0] == 0 else np.int64(candidates.column[slot])
-            merged = contribution(topics, u, v, threshold)
-            candidates.bound[slot] = coded(merged, candidates.step)
-            if merged >= threshold:
-                search.at[_SLOT] = first - start
-                return v
-        candidates.block_bound[first // LANES] = highest_of(candidates.bound, first, _ALL)
-        passed = highest_of(candidates.bound, first, slots)
-        search.at[_PASSED] = max(search.at[_PASSED], np.int64(passed))
     return np.int64(-1)
 
 
-@inner_kernel()
-def find_in_order(search, topics, candidates):
-    """As `find_best`, where rows are in the order of ids: ties come up as they are wanted."""
-    nodes = search.row_bound.shape[0]
-    while search.at[_CONTRIBUTION] > 0:
-        threshold = search.at[_CONTRIBUTION]
-        code = coded(threshold, candidates.step)
-        while search.at[_ROW] < nodes:
-            u = search.at[_ROW]
-            if search.row_bound[u] >= code and (not search.confined or is_allowed(search, u)):
-                v = next_in_row(search, topics, candidates, u, threshold)
-                if v >= 0:
-                    return u, v, threshold
-                search.row_bound[u] = np.uint8(search.at[_PASSED])
-            search.at[_ROW] += 1
-            search.at[_SLOT] = 0
-            search.at[_PASSED] = 0
-        descend(search, candidates)
-    return np.int64(0), np.int64(0), np.int64(0)
+@step()
+def scan(search, topics, candidates, threshold):
+    """Scan the rows that may reach the threshold; in order, until a link of row `at[_ROW]` does.
+
+    Gives the other node of that link; -1 after the last row.
+    """
+    code = coded(threshold, candidates.step)
+    for u in range(search.at[_ROW], search.row_bound.shape[0]):
+        if search.row_bound[u] < code:
+            continue
+        if not search.confined or is_allowed(search, u):
+            v = scan_row(search, topics, candidates, u, threshold)
+            if v >= 0:
+                search.at[_ROW] = u
+                return v
+        search.at[_SLOT] = 0
+        search.at[_PASSED] = 0
+    return np.int64(-1)
+
+
+@step()
+def next_tie(search, topics, candidates, threshold):
+    """The next tie that still contributes the threshold, as (node, node); -1 twice after the last."""
+    while search.at[_NEXT] < search.at[_COUNT]:
+        tie = search.ties[search.at[_NEXT]]
+        u = np.int64(candidates.inner[np.int64(tie >> _HALF)])
+        v = np.int64(candidates.inner[np.int64(tie & _LOWER)])
+        if not search.confined or (is_allowed(search, u) and is_allowed(search, v)):
+            enter_row(topics, u)
+            if contribution(topics, u, v, threshold) >= threshold:
+                return u, v
+        search.at[_NEXT] += 1
+    return np.int64(-1), np.int64(-1)
 
 
 @inner_kernel()
 def find_best(search, topics, candidates):
     """The best link as (node, node, contribution), the node of the smaller id first; contribution 0 if none is left."""
-    if search.in_order:
-        return find_in_order(search, topics, candidates)
-    while search.at[_CONTRIBUTION] > 0:
-        threshold = search.at[_CONTRIBUTION]
-        while search.at[_NEXT] < search.at[_COUNT]:
-            tie = search.ties[search.at[_NEXT]]
-            u = np.int64(candidates.inner[np.int64(tie >> _HALF)])
-            v = np.int64(candidates.inner[np.int64(tie & _LOWER)])
-            if not search.confined or (is_allowed(search, u) and is_allowed(search, v)):
-                enter_row(topics, u)
-                if contribution(topics, u, v, threshold) >= threshold:
-                    return u, v, threshold
-            search.at[_NEXT] += 1
-        if search.at[_UNTIL] == search.row_bound.shape[0]:
+    at = search.at
+    nodes = search.row_bound.shape[0]
+    while at[_CONTRIBUTION] > 0:
+        threshold = at[_CONTRIBUTION]
+        u, v = next_tie(search, topics, candidates, threshold)
+        if v >= 0:
+            return u, v, threshold
+        if at[_UNTIL] == nodes:
             descend(search, candidates)
-        else:
-            list_ties(search, topics, candidates)
+            continue
+        if not search.in_order:
+            at[_NEXT] = 0
+            at[_COUNT] = 0
+            at[_FROM] = at[_UNTIL]
+        at[_UNTIL] = nodes
+        v = scan(search, topics, candidates, threshold)
+        if v >= 0:
+            at[_UNTIL] = at[_ROW]
+            return at[_ROW], v, threshold
+        sort_ties(search, at[_COUNT])
     return np.int64(0), np.int64(0), np.int64(0)
 
 

@@ -21,7 +21,7 @@ from topicloom.kernels.greedy import representation
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.lanes import LANES, WORDS, count_either, lower_to_sum, lowest_bit, popcount
 from topicloom.kernels.greedy.representation import implements
-from topicloom.kernels.jit import inner_kernel, tight_kernel
+from topicloom.kernels.jit import inner_kernel
 
 _WANTS, _OUTSIDE = 0, 1
 # What `set_outside` adds to how often a node is outside. Plain numbers would be two types, and compiled twice.
@@ -47,17 +47,20 @@ def new_topic_bits(
     nodes = node_start.shape[0] - 1
     sizes = np.diff(node_start)
     words = _words(topic_count)
-    bits = np.zeros((nodes, 2, words), np.uint64)
-    before = np.zeros((nodes, words), np.int32)
-    fill_bits(node_start, node_topics, bits, before)
+    subscriber = np.repeat(np.arange(nodes, dtype=np.int32), sizes)
+    word = subscriber.astype(np.int64) * words + (node_topics >> 6)
+    wanted = np.zeros(nodes * words, np.uint64)
+    # As no bit is set twice, adding sets them.
+    np.add.at(wanted, word, np.uint64(1) << (node_topics & 63).astype(np.uint64))
+    before = np.searchsorted(word, np.arange(nodes * words)).astype(np.int32)
     outside_byte = np.zeros(-(-nodes // LANES) * LANES, np.uint8)
     outside_byte[:nodes] = np.minimum(sizes, 255)
     return TopicBits(
-        bits,
-        before,
+        np.repeat(wanted.reshape(nodes, 1, words), 2, axis=1),
+        before.reshape(nodes, words),
         sizes.astype(np.int32),
         outside_byte,
-        np.repeat(np.arange(nodes, dtype=np.int32), sizes),
+        subscriber,
         np.full(words * 64, -1, np.int32),
         new_circles(len(node_topics)),
     )
@@ -71,21 +74,6 @@ def _words(topic_count: int) -> int:
 def topic_bits_bytes(nodes: int, topic_count: int, subscriptions: int) -> int:
     """Memory of `new_topic_bits`."""
     return nodes * _words(topic_count) * 20 + nodes * 5 + subscriptions * 16
-
-
-@tight_kernel()
-def fill_bits(node_start, node_topics, bits, before):
-    """Set the bits of every subscription, and number the first subscription of every word."""
-    one = np.uint64(1)
-    for u in range(bits.shape[0]):
-        for s in range(node_start[u], node_start[u + 1]):
-            word, bit = node_topics[s] >> 6, one << np.uint64(node_topics[s] & 63)
-            bits[u, _WANTS, word] |= bit
-            bits[u, _OUTSIDE, word] |= bit
-        following = node_start[u]
-        for word in range(bits.shape[2]):
-            before[u, word] = following
-            following += np.int64(popcount(bits[u, _WANTS, word]))
 
 
 @inner_kernel()

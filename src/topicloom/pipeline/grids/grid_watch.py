@@ -20,7 +20,6 @@ class GridWatch:
 
     def __init__(self) -> None:
         self._done = 0
-        self._failed = 0
         self._stop = threading.Event()
         self._began = time.monotonic()
         self._cost_left = 0
@@ -30,11 +29,6 @@ class GridWatch:
     def done(self) -> int:
         """How many cells are done so far."""
         return self._done
-
-    @property
-    def kept(self) -> int:
-        """How many of them did not fail, and so need not run again."""
-        return self._done - self._failed
 
     def stop(self) -> None:
         """Ask the grid to stop; cells that are done stay."""
@@ -56,9 +50,8 @@ class GridWatch:
         """Cells that cost so much together begin to run."""
         self._began, self._cost_left = time.monotonic(), cost
 
-    def cell_done(self, cost: int, *, failed: bool = False) -> None:
+    def cell_done(self, cost: int) -> None:
         """A cell of that cost is done, or has failed."""
         self._done += 1
-        self._failed += failed
         self._cost_left -= cost
         self._cost_done += cost

@@ -64,7 +64,7 @@ def run_grid(
                         errors[cell] = " ".join(result.split())
                     else:
                         keep(grid.folder, cell, result)
-                    watch.cell_done(cell.cost, failed=cell in errors)
+                    watch.cell_done(cell.cost)
                 if watch.stopped:
                     raise GridStopped("asked to stop")
         finally:

@@ -1,9 +1,10 @@
 """An overlay brought nearer to a fresh design by few changes, best first, without losing support on the way.
 
 What topics lack comes first: links of the fresh design that join pieces, those that join most before others. Then links
-that no topic needs are taken away. Then node after node may go over to the links that the fresh design gives it: these
-are added, links around that nobody needs any more are taken away, and it is undone unless the overlay is better for it.
-In the end, if the changes that are left suffice for the whole way to the fresh design and that is better, it is gone.
+that no topic needs are taken away, and where degrees shall become less, links of nodes that have most (`relieving`).
+Then node after node may go over to the links that the fresh design gives it: these are added, links around that nobody
+needs any more are taken away, and it is undone unless the overlay is better for it. In the end, if the changes that are
+left suffice for the whole way to the fresh design and that is better, it is gone.
 
 A link is only taken away where every topic has another way between its ends, so support never falls. Links are added
 before others go, so nodes may for a while have more links than in the end.
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
+from topicloom.churn.tidying.relieving import find_relief
 from topicloom.designers.baselines.measured_links import measured
 from topicloom.designers.run import design
 from topicloom.errors import InputError
@@ -85,6 +87,8 @@ def improve(
     work = _Work(overlay, fresh, changes, aim, prices, constraints or Constraints())
     work.join_pieces()
     work.drop_needless(work.old)
+    while aim == "max-degree" and work.relieve():
+        pass
     while work.move_nodes():
         pass
     work.go_all_the_way()
@@ -110,7 +114,7 @@ class _Work:
         self._interest = overlay.interest
         self._aim = aim
         self._paid = None if prices is None or aim != "price" else prices.over(overlay.interest)
-        self._live = LiveOverlay(overlay, 0)
+        self._live = LiveOverlay(overlay, 0, constraints)
         self._left = changes
         self.links = dict.fromkeys(_ends(overlay))
         self._fresh = dict.fromkeys(_ends(fresh))
@@ -170,14 +174,35 @@ class _Work:
         near = {ends for link in added for node in link for ends in around.get(node, ()) if ends in self.links}
         self._link(added)
         dropped = self._try_without(self._best_to_lose(near), self._left - len(added))
-        after = self._value(added, dropped)
-        if after < before:
+        if self._value(added, dropped) < before and not self._have_too_many(added):
             self._note_added(added)
             self._note_removed(dropped)
             return True
         self._link(dropped)
         self._unlink(added)
         return False
+
+    def _have_too_many(self, links: Sequence[_Ends]) -> bool:
+        """Whether an end of some links has more of them than it may have."""
+        population = self._live.population
+        ends = _table(links).ravel()
+        return bool((population.neighbours.length[ends] > population.limit[ends]).any())
+
+    def relieve(self) -> bool:
+        """Take a link off a node of highest degree; whether that could be done, with no more links than a fresh design.
+
+        Where there are more already, there will not be still more.
+        """
+        if not self._left:
+            return False
+        most = 1 + max(0, len(self._fresh) - len(self.links))
+        relief = find_relief(self._live, self.staying, min(most, self._left - 1))
+        if relief is None:
+            return False
+        self._add(relief.instead)
+        self._unlink([relief.gone])
+        self._note_removed([relief.gone])
+        return True
 
     def go_all_the_way(self) -> None:
         """Make the fresh design's links the only ones, if changes suffice and it is better."""

@@ -1,0 +1,36 @@
+"""Designs in every way in which topics are kept and nodes ordered, whichever an interest would get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from reference.greedy import Step, steps
+from topicloom.designers import design
+from topicloom.designers.greedy import merging
+from topicloom.model import Interest
+
+REPRESENTATIONS = ("bitsets", "bitsets in order", "lists")
+
+
+@contextmanager
+def represented(way: str) -> Iterator[None]:
+    equal_links = 0 if way.endswith("in order") else merging._EQUAL_LINKS
+    with (
+        patch.object(merging, "prefers_bitsets", lambda interest: way != "lists"),
+        patch.object(merging, "_EQUAL_LINKS", equal_links),
+    ):
+        yield
+
+
+def designed(interest: Interest, name: str, **given: Any) -> list[Step]:
+    """The links of a design, which are the same in every way."""
+    found = {}
+    for way in REPRESENTATIONS:
+        with represented(way):
+            found[way] = steps(design(interest, name, **given))
+    first = found[REPRESENTATIONS[0]]
+    assert found == dict.fromkeys(REPRESENTATIONS, first)
+    return first
