@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Iterator
 
@@ -21,6 +19,7 @@ from topicloom.explore.views.sweep_view import curves_html
 from topicloom.explore.views.time_view import trace_html
 from topicloom.files.atomic import replacing
 from topicloom.present.html import macro, rendered
+from topicloom.present.interactive import drawing_scripts, page_scripts
 
 # Who has more nodes than these is not let into a race of all designers while a file is written.
 _COMPARED_NODES = 2000
@@ -35,17 +34,15 @@ def static_html(explorer: Explorer) -> str:
 
 def whole_page(body: Markup, title: str, *, contents: list[str] | None = None) -> str:
     """A page with its style and scripts inside, which forbids itself to ask anybody for anything."""
-    scripts = [Markup(ASSETS[name].text()) for name in ("bokeh.js", "interactive.js", "explore.js")]
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    scripts = page_scripts([], [*drawing_scripts(), ASSETS["explore.js"].text()])
     page = rendered(
         "topicloom.explore",
         "shell.html",
         served=False,
         since=False,
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}",
+        policy=scripts.policy,
         style=Markup(ASSETS["explore.css"].text()),
-        scripts=scripts,
+        scripts=scripts.html,
         title=title,
         views=[{"name": name, "address": f"#view-{at}"} for at, name in enumerate(contents or ())],
         view="",
