@@ -19,9 +19,9 @@ Example:
 def command(*, printing: options.Printing) -> None:
     """Compile and keep what first runs wait for.
 
-    For container images, and for whoever runs many short jobs. Kernels of all designers are compiled, and Spark's Java classes are put into one file of some 200 MB, where Spark
-    and Java are installed, from which Spark starts in about half the time. Both go to the user's cache, and are made
-    again when versions change and somebody asks.
+    For container images, and for whoever runs many short jobs. Kernels of all designers are compiled, and where Spark
+    and Java are installed, Spark's classes are put into one file of some 200 MB, from which it starts in about half the
+    time. Both go to the user's cache, and are made again when versions change and somebody asks.
     """
     with printing.working() as working:
         _compile(working)
