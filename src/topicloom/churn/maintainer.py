@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from topicloom.churn.connectedness import support_of
@@ -136,6 +136,36 @@ class Maintainer(ABC):
     @abstractmethod
     def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
         """Let nodes want other topics than now, None where they are gone, and mend the overlay once."""
+
+
+class MaintainerByName(Maintainer):
+    """Keeps the topics of all nodes, and the links, by names."""
+
+    _topics: Mapping[str, Collection[str]]
+    _links: Mapping[Link, None]
+
+    @property
+    def link_count(self) -> int:
+        """How many links there are now."""
+        return len(self._links)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are now."""
+        return len(self._topics)
+
+    @property
+    def max_degree(self) -> int:
+        """The most links that a node has now."""
+        return int(self.overlay().degrees.max(initial=0))
+
+    def has(self, node: str) -> bool:
+        """Whether a node is there."""
+        return node in self._topics
+
+    def topics_of(self, node: str) -> list[str]:
+        """The topics that a node wants now."""
+        return sorted(self._topics[node])
 
 
 def _after(event: Event, before: set[str] | None) -> set[str] | None:

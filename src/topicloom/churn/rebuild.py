@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from topicloom.churn.live_overlay import Link
-from topicloom.churn.maintainer import Change, Maintainer
+from topicloom.churn.maintainer import Change, MaintainerByName
 from topicloom.designers import DESIGNERS, run_prepared
 from topicloom.designers.run import warm_up
 from topicloom.model.constraints import Constraints
@@ -24,10 +24,12 @@ from topicloom.model.provenance import Provenance
 _NOTHING = np.empty(0, np.int32)
 
 
-class RebuildMaintainer(Maintainer):
+class RebuildMaintainer(MaintainerByName):
     """Designs the whole overlay anew; `build_seconds` of processor time went into the latest design alone."""
 
     method = "rebuild"
+    _topics: dict[str, set[str]]
+    _links: dict[Link, None]
 
     def __init__(
         self,
@@ -118,32 +120,9 @@ class RebuildMaintainer(Maintainer):
         return self._made_with
 
     @property
-    def link_count(self) -> int:
-        """How many links there are now."""
-        return len(self._links)
-
-    @property
-    def node_count(self) -> int:
-        """How many nodes there are now."""
-        return len(self._topics)
-
-    @property
-    def max_degree(self) -> int:
-        """The most links that a node has now."""
-        return int(self._overlay.degrees.max(initial=0))
-
-    @property
     def support(self) -> float:
         """Share of the possible merging that is done now; designs are whole unless there are constraints."""
         return 1.0 if self._constraints is None else super().support
-
-    def has(self, node: str) -> bool:
-        """Whether a node is there."""
-        return node in self._topics
-
-    def topics_of(self, node: str) -> list[str]:
-        """The topics that a node wants now."""
-        return sorted(self._topics[node])
 
     def interest(self) -> Interest:
         """What all nodes want now."""

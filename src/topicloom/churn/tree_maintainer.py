@@ -15,17 +15,19 @@ from types import MappingProxyType
 import numpy as np
 
 from topicloom.churn.live_overlay import Link
-from topicloom.churn.maintainer import Change, Maintainer
+from topicloom.churn.maintainer import Change, MaintainerByName
 from topicloom.designers.trees.limited_forest import spanning_forest
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
 
-class TreeMaintainer(Maintainer):
+class TreeMaintainer(MaintainerByName):
     """Keeps links a forest in which the nodes of every topic are connected, over others where they must be."""
 
     method = "tree"
+    _topics: dict[str, frozenset[str]]
+    _links: dict[Link, None]
 
     def __init__(
         self, topics: Mapping[str, Iterable[str]], links: Iterable[tuple[str, str]], constraints: Constraints
@@ -77,29 +79,6 @@ class TreeMaintainer(Maintainer):
     def links(self) -> tuple[Link, ...]:
         """The links as they are now, in the order they were added."""
         return tuple(self._links)
-
-    @property
-    def link_count(self) -> int:
-        """How many links there are now."""
-        return len(self._links)
-
-    @property
-    def node_count(self) -> int:
-        """How many nodes there are now."""
-        return len(self._topics)
-
-    @property
-    def max_degree(self) -> int:
-        """The most links that a node has now."""
-        return int(self.overlay().degrees.max(initial=0))
-
-    def has(self, node: str) -> bool:
-        """Whether a node is there."""
-        return node in self._topics
-
-    def topics_of(self, node: str) -> list[str]:
-        """The topics that a node wants now."""
-        return sorted(self._topics[node])
 
     def interest(self) -> Interest:
         """What all nodes want now."""

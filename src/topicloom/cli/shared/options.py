@@ -241,11 +241,11 @@ class FleetLimits(SharedOptions):
 
     def read(self) -> Fleet | None:
         """The fleet, where one is given."""
+        if self.fleet is None:
+            return None
         from topicloom.cli.shared.checked_paths import require_readable
         from topicloom.deploy import Fleet
 
-        if self.fleet is None:
-            return None
         require_readable(self.fleet)
         return Fleet.read(self.fleet)
 

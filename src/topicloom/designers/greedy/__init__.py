@@ -1,5 +1,6 @@
 """Designers that add the link of highest contribution, under one rule or another.
 
+- `declaring`: How greedy designers are declared: which links they add, and what their parameters mean to it.
 - `gm`: Greedy Merge: GM 2007, section 6.
 - `gm_fold`: GM, folded: GM 2007, section 6.4.
 - `gpa`: GPA: Partial 2016, section V.

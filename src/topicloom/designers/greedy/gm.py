@@ -13,39 +13,13 @@ Symbols: NODES[v][t] is the component of v in topic t, LINKCONTRIB[i] the links 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from topicloom.designers.base import TIES
+from topicloom.designers.greedy.declaring import greedy_designer
 
-import numpy as np
-
-from topicloom.designers.base import TIES, Designer, Links, Watch
-from topicloom.designers.greedy import merging
-from topicloom.model.constraints import ConstraintArrays
-from topicloom.model.interest import Interest
-from topicloom.model.prices import PriceArrays
-
-
-def build(
-    interest: Interest,
-    parameters: Mapping[str, Any],
-    rng: np.random.Generator,
-    watch: Watch,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
-) -> Links:
-    """Links of highest contribution until topic-connected."""
-    return merging.greedy_links(interest, watch, constraints=constraints, prices=prices, ties=parameters.get("ties"))
-
-
-DESIGNER = Designer(
+DESIGNER = greedy_designer(
     name="gm",
     paper="GM 2007, section 6",
     rule="add the link of highest contribution until topic-connected",
     guarantee="links at most ln(subscriptions) times the fewest possible",
-    build=build,
     parameters=(TIES,),
-    memory=merging.memory_by_rows,
-    total=merging.total,
-    takes_constraints=True,
-    takes_prices=True,
 )

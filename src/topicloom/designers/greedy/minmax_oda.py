@@ -16,46 +16,15 @@ Symbols: w(e) is the contribution of e.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from topicloom.designers.base import MATCHING, MAXIMAL, TIES
+from topicloom.designers.greedy.declaring import greedy_designer
 
-import numpy as np
-
-from topicloom.designers.base import MATCHING, MAXIMAL, TIES, Designer, Links, Watch
-from topicloom.designers.greedy import merging
-from topicloom.model.constraints import ConstraintArrays
-from topicloom.model.interest import Interest
-from topicloom.model.prices import PriceArrays
-
-
-def build(
-    interest: Interest,
-    parameters: Mapping[str, Any],
-    rng: np.random.Generator,
-    watch: Watch,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
-) -> Links:
-    """Links that raise the highest degree least, until topic-connected."""
-    return merging.even_links(
-        interest,
-        watch,
-        maximal=parameters["matching"] == MAXIMAL,
-        constraints=constraints,
-        prices=prices,
-        ties=parameters.get("ties"),
-    )
-
-
-DESIGNER = Designer(
+DESIGNER = greedy_designer(
     name="minmax-oda",
     paper="Low 2010, section I-B",
     rule="gm among the links that raise the highest degree least",
     guarantee="highest degree within O(log(nodes x topics)) of the lowest possible",
-    build=build,
+    evenly=True,
+    choices=lambda given: {"maximal": given["matching"] == MAXIMAL},
     parameters=(MATCHING, TIES),
-    memory=merging.memory,
-    total=merging.total,
-    takes_constraints=True,
-    takes_prices=True,
 )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.baselines.coverage import chain_link, close_neighbours, new_link_chains, sift
-from topicloom.kernels.graphs.components import common_subscriptions
 from topicloom.kernels.greedy.lanes import lowest_bit, popcount
 from topicloom.kernels.jit import inner_kernel, kernel
 
@@ -48,7 +47,7 @@ def _count(bits, topics, sign, gain):
                 _change_gains(bits[word, begin:end], topics[word], sign, gain[begin:end])
 
 
-@kernel()
+@inner_kernel()
 def _most(gain):
     """The node of highest gain, lowest id first; -1 where none has any."""
     best = np.int64(0)
@@ -62,17 +61,19 @@ def _most(gain):
     return place
 
 
-@kernel()
+@inner_kernel()
 def _in_order(bits, need, gain, first, following, candidates):
     """List the nodes with a gain as they come up in the topics in need; give their number."""
-    first[:] = -1
+    for v in range(first.shape[0]):
+        first[v] = -1
     for word in range(need.shape[0]):
         if need[word] != 0:
             for v in range(gain.shape[0]):
                 common = bits[word, v] & need[word]
                 if common != 0 and first[v] < 0:
                     first[v] = 64 * word + lowest_bit(common)
-    following[:] = 0
+    for topic in range(following.shape[0]):
+        following[topic] = 0
     found = np.int64(0)
     for v in range(gain.shape[0]):
         if gain[v] > 0:
@@ -90,18 +91,12 @@ def _in_order(bits, need, gain, first, following, candidates):
 @kernel()
 def cover_by_bits(node_start, node_topics, topic_start, bits, greedy, random, max_degree, room, rng, ticks):
     """The links of `cover_topics`, from the words of `topic_words`."""
-    nodes = node_start.shape[0] - 1
-    covered = np.zeros(node_topics.shape[0], np.int32)
-    gain = np.empty(nodes, np.int64)
+    chains = new_link_chains(node_start, node_topics.shape[0], room)
+    covered, degree, nodes = chains.covered, chains.degree, chains.degree.shape[0]
+    gain, candidates = np.empty(nodes, np.int64), np.empty(nodes, np.int32)
     need, met = np.zeros(bits.shape[0], np.uint64), np.zeros(bits.shape[0], np.uint64)
     first, following = np.empty(nodes, np.int32), np.empty(topic_start.shape[0], np.int64)
-    candidates = np.empty(nodes, np.int32)
-    chains = new_link_chains(nodes, room)
-    degree = chains.degree
     links = 0
-    longest = np.diff(node_start).max() if nodes > 0 else 0
-    of_u = np.empty(longest, np.int64)
-    of_v = np.empty(longest, np.int64)
     for u in range(nodes):
         if ticks[1] != 0:
             break
@@ -126,15 +121,13 @@ def cover_by_bits(node_start, node_topics, topic_start, bits, greedy, random, ma
                     chosen = _most(gain)
                 if chosen < 0:
                     break
-                links = chain_link(chains, links, u, chosen)
+                common = chain_link(chains, links, node_start, node_topics, u, chosen)
+                links += 1
                 gain[chosen] = _CLOSED
                 met[:] = 0
-                common = common_subscriptions(node_start, node_topics, u, chosen, of_u, of_v)
                 for k in range(common):
-                    covered[of_v[k]] += 1
-                    covered[of_u[k]] += 1
-                    if covered[of_u[k]] == enough:
-                        topic = node_topics[of_u[k]]
+                    if covered[chains.of_u[k]] == enough:
+                        topic = node_topics[chains.of_u[k]]
                         met[topic >> 6] |= _ONE << np.uint64(topic & 63)
                 _count(bits, met, np.int64(-1), gain)
         ticks[0] = links

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.baselines.coverage import count_gains
-from topicloom.kernels.graphs.components import common_subscriptions
+from topicloom.kernels.baselines.coverage import count_gains, cover_common, new_link_chains, new_open_members
 from topicloom.kernels.jit import kernel
 
 
@@ -19,45 +18,21 @@ def cover_in_turns(node_start, node_topics, topic_start, topic_nodes, greedy, ra
 
     Once no node finds one, `greedy` is raised: to `max_degree`, where every topic of a node with room is in need.
     """
-    nodes = node_start.shape[0] - 1
-    covered = np.zeros(node_topics.shape[0], np.int32)
-    degree = np.zeros(nodes, np.int32)
-    gain = np.zeros(nodes, np.int32)
-    candidates = np.empty(nodes, np.int32)
-    open_nodes = topic_nodes.copy()
-    open_end = topic_start[1:].copy()
-    neighbours = np.empty((nodes, max_degree), np.int32)
-    source = np.empty(room, np.int32)
-    target = np.empty(room, np.int32)
-    longest = 0
-    for u in range(nodes):
-        longest = max(longest, node_start[u + 1] - node_start[u])
-    of_u = np.empty(longest, np.int64)
-    of_v = np.empty(longest, np.int64)
+    members = new_open_members(topic_start, topic_nodes, node_start.shape[0] - 1)
+    chains = new_link_chains(node_start, node_topics.shape[0], room)
+    degree, gain, candidates = chains.degree, members.gain, members.candidates
+    neighbours = np.empty((degree.shape[0], max_degree), np.int32)
     links = 0
     before = -1
     while ticks[1] == 0 and (links > before or greedy < max_degree):
         greedy += links == before
         before = links
-        for u in range(nodes):
+        for u in range(degree.shape[0]):
             if degree[u] == max_degree:
                 continue
             chosen = -1
             for enough in (greedy, greedy + random):
-                found = count_gains(
-                    node_start,
-                    node_topics,
-                    topic_start,
-                    open_nodes,
-                    open_end,
-                    covered,
-                    degree,
-                    gain,
-                    candidates,
-                    u,
-                    enough,
-                    max_degree,
-                )
+                found = count_gains(members, node_start, node_topics, chains.covered, degree, u, enough, max_degree)
                 gain[u] = 0
                 for k in range(degree[u]):
                     gain[neighbours[u, k]] = 0
@@ -77,16 +52,13 @@ def cover_in_turns(node_start, node_topics, topic_start, topic_nodes, greedy, ra
                     break
             if chosen < 0:
                 continue
-            source[links] = min(u, chosen)
-            target[links] = max(u, chosen)
+            chains.source[links] = min(u, chosen)
+            chains.target[links] = max(u, chosen)
             links += 1
             neighbours[u, degree[u]] = chosen
             neighbours[chosen, degree[chosen]] = u
             degree[u] += 1
             degree[chosen] += 1
-            common = common_subscriptions(node_start, node_topics, u, chosen, of_u, of_v)
-            for k in range(common):
-                covered[of_u[k]] += 1
-                covered[of_v[k]] += 1
+            cover_common(chains, node_start, node_topics, u, chosen)
         ticks[0] = links
-    return source[:links].copy(), target[:links].copy()
+    return chains.source[:links].copy(), chains.target[:links].copy()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.jit import inner_kernel
+from topicloom.kernels.jit import step
 
 
 class Circles(NamedTuple):
@@ -29,7 +29,7 @@ def new_circles(subscriptions: int) -> Circles:
     return Circles(label, label.copy(), np.ones(subscriptions, np.int32))
 
 
-@inner_kernel()
+@step()
 def join(circles, kept, other):
     """Join the component labelled `other` into the one labelled `kept`."""
     subscription = other

@@ -24,7 +24,7 @@ from topicloom.kernels.greedy.candidates import Candidates, coded, first_column,
 from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
 from topicloom.kernels.greedy.representation import contribution, enter_row, tighten
 from topicloom.kernels.greedy.rules import add_link, has_room
-from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -126,7 +126,7 @@ def worth(merged, paid, price):
     return max(np.int64(1), (merged * price + paid - 1) // paid)
 
 
-@inner_kernel()
+@step()
 def lowest_price(priced, candidates, u, first, column):
     """What no link of row u in a block is cheaper than; `column` is the first slot's node where places tell."""
     if candidates.column.shape[0]:
@@ -189,7 +189,7 @@ def order_rows(priced, candidates):
         sink(priced, candidates, np.int64(parent))
 
 
-@inner_kernel()
+@step()
 def search_all(priced, topics, candidates, room):
     """Find the best link of every row that has room, and order the rows."""
     for row in range(priced.heap.shape[0]):
@@ -217,7 +217,7 @@ def best_row(priced, topics, candidates, room):
         sink(priced, candidates, np.int64(0))
 
 
-@inner_kernel()
+@step()
 def add_best(priced, topics, candidates, room, links, count, u, ticks):
     """Add the best link of a row; give its higher node."""
     v = np.int64(priced.other[u])
@@ -254,7 +254,7 @@ def confine_below(confined, everywhere, candidates, degree, highest):
     order_rows(confined, candidates)
 
 
-@inner_kernel()
+@step()
 def is_worth_more(trade, everywhere, best, confined, u):
     """Whether the best link of row `best` is worth a higher degree, where that of row u needs none."""
     value = np.float64(everywhere.merged[best] * confined.paid[u])

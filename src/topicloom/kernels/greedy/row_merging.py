@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.rules import LinkList
-from topicloom.kernels.greedy.search import heap_sort
-from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 
 _BLOCK = 64
 # A component of fewer members is no hub: walking past it costs less than listing the others.
@@ -161,7 +160,7 @@ def merge_by_rows(members: TopicMembers, counts: RowCounts, links: LinkList, add
     return added
 
 
-@inner_kernel()
+@step()
 def add(members, links, place, node, other, merged, ticks):
     """Write a link down and join its components."""
     links.source[place] = node
@@ -202,7 +201,7 @@ def highest_bound(counts):
     return highest
 
 
-@inner_kernel()
+@step()
 def visit(members, counts, node, threshold):
     """Write the higher nodes whose link contributes the threshold or more to `found`, rising; enter the node's row.
 
@@ -259,7 +258,7 @@ def higher_members(members, s):
     return first, end, True
 
 
-@inner_kernel()
+@step()
 def drop_stale(members, topic, hub):
     """Take those that have come into the hub out of the list of members outside it."""
     first = members.topic_start[topic]
@@ -272,7 +271,7 @@ def drop_stale(members, topic, hub):
     members.stale[topic] = 0
 
 
-@inner_kernel()
+@step()
 def look_up(members, counts, node, threshold):
     """Collect the counts of a visit from the members that it walked, and set them back to zero."""
     reached, below = np.int64(0), np.int64(0)
@@ -292,6 +291,32 @@ def look_up(members, counts, node, threshold):
 
 
 @inner_kernel()
+def sift_down(found, parent, count):
+    """Restore the order of a heap, the highest on top, below one place."""
+    node = found[parent]
+    child = 2 * parent + 1
+    while child < count:
+        if child + 1 < count and found[child + 1] > found[child]:
+            child += 1
+        if found[child] <= node:
+            break
+        found[parent] = found[child]
+        parent = child
+        child = 2 * parent + 1
+    found[parent] = node
+
+
+@inner_kernel()
+def heap_sort(found, count):
+    """Sort the first nodes found in place."""
+    for parent in range(count // 2 - 1, -1, -1):
+        sift_down(found, parent, count)
+    for last in range(count - 1, 0, -1):
+        found[0], found[last] = found[last], found[0]
+        sift_down(found, np.int64(0), last)
+
+
+@step()
 def sweep(counts, node, threshold):
     """Collect the counts of a visit from those of all higher nodes, and set them back to zero."""
     reached, below = np.int64(0), np.int64(0)
@@ -328,7 +353,7 @@ def contribution_of(members, counts, other, node):
     return merged
 
 
-@inner_kernel()
+@step()
 def merge_topics(members, node, other):
     """Add a link: join the components of both nodes in every common topic."""
     topics, places = members.node_topics, members.node_places
@@ -347,7 +372,7 @@ def merge_topics(members, node, other):
             j += 1
 
 
-@inner_kernel()
+@step()
 def merge_components(members, topic, kept, other):
     """Join two components of a topic, and make the result its hub where it is large.
 
@@ -366,7 +391,7 @@ def merge_components(members, topic, kept, other):
         list_outside(members, topic, kept)
 
 
-@inner_kernel()
+@step()
 def list_outside(members, topic, hub):
     """List the members of a topic that are not in its hub."""
     first = members.topic_start[topic]

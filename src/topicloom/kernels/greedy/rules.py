@@ -64,7 +64,7 @@ def merge_greedily(search, topics, candidates, room, links, count, ticks):
     """Add best links until none contributes or the list is full; give their number."""
     if search.confined:
         for node in range(room.shape[0]):
-            allow(search, node, has_room(room, node))
+            allow(search.allowed, node, has_room(room, node))
     restart(search, candidates)
     while count < links.source.shape[0] and ticks[1] == 0:
         u, v, merged = find_best(search, topics, candidates)
@@ -82,7 +82,7 @@ def merge_greedily(search, topics, candidates, room, links, count, ticks):
 def take_room(search, room, node):
     """Count a link of a node, which takes part no longer where it has no room for another."""
     room[node] -= 1
-    allow(search, node, room[node] > 0)
+    allow(search.allowed, node, room[node] > 0)
 
 
 @inner_kernel()
@@ -90,7 +90,7 @@ def begin_below(search, candidates, degree, highest, room):
     """Begin a search; a confined one with the nodes that have room and a degree below the highest."""
     if search.confined:
         for node in range(degree.shape[0]):
-            allow(search, node, degree[node] < highest and has_room(room, node))
+            allow(search.allowed, node, degree[node] < highest and has_room(room, node))
     restart(search, candidates)
 
 
@@ -126,7 +126,8 @@ def merge_evenly(everywhere, confined, topics, candidates, limits, trade, links,
     degree, room = limits.degree, limits.room
     highest_degree = np.int64(0)
     for node in range(degree.shape[0]):
-        highest_degree = max(highest_degree, np.int64(degree[node]))
+        if degree[node] > highest_degree:
+            highest_degree = np.int64(degree[node])
     begin_below(everywhere, candidates, degree, highest_degree + 1, room)
     begin_below(confined, candidates, degree, highest_degree, room)
     while count < links.source.shape[0] and ticks[1] == 0:
@@ -146,10 +147,10 @@ def merge_evenly(everywhere, confined, topics, candidates, limits, trade, links,
         if everywhere.confined:
             take_room(everywhere, room, u)
             take_room(everywhere, room, v)
-        if max(degree[u], degree[v]) > highest_degree:
+        if degree[u] > highest_degree or degree[v] > highest_degree:
             highest_degree += 1
             begin_below(confined, candidates, degree, highest_degree, room)
         else:
-            allow(confined, u, degree[u] < highest_degree and has_room(room, u))
-            allow(confined, v, degree[v] < highest_degree and has_room(room, v))
+            allow(confined.allowed, u, degree[u] < highest_degree and has_room(room, u))
+            allow(confined.allowed, v, degree[v] < highest_degree and has_room(room, v))
     return count

@@ -28,6 +28,8 @@ _ONE = np.uint64(1)
 _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
 _ROOM = 1 << 20
+# Ties are few while their square, the cost of inserting them, is below so many times the nodes, which counting walks.
+_FEW = 8
 
 
 class Search(NamedTuple):
@@ -70,28 +72,29 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
 
 
 @inlined()
-def is_allowed(search, node):
-    """Whether a node may take part."""
-    return (search.allowed[node >> 6] >> np.uint64(node & 63)) & _ONE != 0
+def is_allowed(allowed, node):
+    """Whether a node may take part, by the bits of a search."""
+    return (allowed[node >> 6] >> np.uint64(node & 63)) & _ONE != 0
 
 
 @inlined()
-def allow(search, node, allowed):
+def allow(allowed, node, takes_part):
     """Let a node take part, or not."""
     bit = _ONE << np.uint64(node & 63)
-    if allowed:
-        search.allowed[node >> 6] |= bit
+    if takes_part:
+        allowed[node >> 6] |= bit
     else:
-        search.allowed[node >> 6] &= ~bit
+        allowed[node >> 6] &= ~bit
 
 
-@inner_kernel()
+@step()
 def restart(search, candidates):
     """Begin from the highest contribution; needed again after nodes have been allowed anew."""
     for u in range(search.row_bound.shape[0]):
         highest = np.uint8(0)
         for block in range(candidates.row_start[u] // LANES, candidates.row_start[u + 1] // LANES):
-            highest = max(highest, candidates.block_bound[block])
+            if candidates.block_bound[block] > highest:
+                highest = candidates.block_bound[block]
         search.row_bound[u] = highest
     search.at[_CONTRIBUTION] = highest_coded(np.uint8(255), candidates.step) + 1
     descend(search, candidates)
@@ -102,9 +105,13 @@ def descend(search, candidates):
     """Go down to the next contribution that any row may reach; its ties are not listed yet."""
     highest = np.uint8(0)
     for u in range(search.row_bound.shape[0]):
-        if search.row_bound[u] > highest and (not search.confined or is_allowed(search, u)):
+        if search.row_bound[u] > highest and (not search.confined or is_allowed(search.allowed, u)):
             highest = search.row_bound[u]
-    search.at[_CONTRIBUTION] = min(search.at[_CONTRIBUTION] - 1, highest_coded(highest, candidates.step))
+    next_lower = highest_coded(highest, candidates.step)
+    if next_lower < search.at[_CONTRIBUTION]:
+        search.at[_CONTRIBUTION] = next_lower
+    else:
+        search.at[_CONTRIBUTION] -= 1
     search.at[_NEXT] = 0
     search.at[_COUNT] = 0
     search.at[_FROM] = 0
@@ -114,7 +121,7 @@ def descend(search, candidates):
     search.at[_PASSED] = 0
 
 
-@inner_kernel()
+@step()
 def allowed_slots(search, candidates, slot, column):
     """Which of 64 slots lead to an allowed node; `column` is the first one's node where places tell."""
     if not search.confined:
@@ -126,45 +133,26 @@ def allowed_slots(search, candidates, slot, column):
     while used:
         lane = lowest_bit(used)
         used &= used - _ONE
-        if is_allowed(search, np.int64(candidates.column[slot + lane])):
+        if is_allowed(search.allowed, np.int64(candidates.column[slot + lane])):
             allowed |= _ONE << np.uint64(lane)
     return allowed
 
 
 @inner_kernel()
-def sift_down(ties, parent, count):
-    """Restore the order of a heap, the highest on top, below one place."""
-    tie = ties[parent]
-    child = 2 * parent + 1
-    while child < count:
-        if child + 1 < count and ties[child + 1] > ties[child]:
-            child += 1
-        if ties[child] <= tie:
-            break
-        ties[parent] = ties[child]
-        parent = child
-        child = 2 * parent + 1
-    ties[parent] = tie
-
-
-@inner_kernel()
-def heap_sort(ties, count):
-    """Sort the first ties in place."""
-    for parent in range(count // 2 - 1, -1, -1):
-        sift_down(ties, parent, count)
-    for last in range(count - 1, 0, -1):
-        ties[0], ties[last] = ties[last], ties[0]
-        sift_down(ties, np.int64(0), last)
-
-
-@inner_kernel()
 def sort_ties(search, count):
-    """Sort the first ties: few of them by a heap, many by counting, first the larger ids, then the smaller.
+    """Sort the first ties: few of them by insertion, many by counting, first the larger ids, then the smaller.
 
     Not by numpy's sort, nor by new arrays: compiling these took a third of the first design.
     """
-    if count < search.row_bound.shape[0]:
-        heap_sort(search.ties, count)
+    ties = search.ties
+    if count * count < _FEW * search.row_bound.shape[0]:
+        for k in range(1, count):
+            tie = ties[k]
+            place = k
+            while place > 0 and ties[place - 1] > tie:
+                ties[place] = ties[place - 1]
+                place -= 1
+            ties[place] = tie
     else:
         deal_out(search.ties, search.spare, search.tally, count, np.uint64(0))
         deal_out(search.spare, search.ties, search.tally, count, _HALF)
@@ -200,8 +188,9 @@ def make_room(search):
 @step()
 def list_tie(search, candidates, u, v):
     """Add a link to the ties, if its smaller id has its turn."""
-    a, b = candidates.outer[u], candidates.outer[v]
-    lower, higher = min(a, b), max(a, b)
+    lower, higher = candidates.outer[u], candidates.outer[v]
+    if lower > higher:
+        lower, higher = higher, lower
     if search.at[_FROM] <= lower < search.at[_UNTIL]:
         if search.at[_COUNT] == search.ties.shape[0]:
             make_room(search)
@@ -224,7 +213,8 @@ def scan_row(search, topics, candidates, u, threshold):
     for first in range(start + search.at[_SLOT], candidates.row_start[u + 1], LANES):
         highest = candidates.block_bound[first // LANES]
         if highest < code:
-            passed = max(passed, highest)
+            if highest > passed:
+                passed = highest
             continue
         slots = allowed_slots(search, candidates, first, place + first)
         if slots == 0:
@@ -248,7 +238,10 @@ def scan_row(search, topics, candidates, u, threshold):
                 list_tie(search, candidates, u, v)
         highest = highest_of(candidates.bound, first, _ALL)
         candidates.block_bound[first // LANES] = highest
-        passed = max(passed, highest_of(candidates.bound, first, slots) if search.confined else highest)
+        if search.confined:
+            highest = highest_of(candidates.bound, first, slots)
+        if highest > passed:
+            passed = highest
     search.row_bound[u] = passed
     return np.int64(-1)
 
@@ -263,7 +256,7 @@ def scan(search, topics, candidates, threshold):
     for u in range(search.at[_ROW], search.row_bound.shape[0]):
         if search.row_bound[u] < code:
             continue
-        if not search.confined or is_allowed(search, u):
+        if not search.confined or is_allowed(search.allowed, u):
             v = scan_row(search, topics, candidates, u, threshold)
             if v >= 0:
                 search.at[_ROW] = u
@@ -280,7 +273,7 @@ def next_tie(search, topics, candidates, threshold):
         tie = search.ties[search.at[_NEXT]]
         u = np.int64(candidates.inner[np.int64(tie >> _HALF)])
         v = np.int64(candidates.inner[np.int64(tie & _LOWER)])
-        if not search.confined or (is_allowed(search, u) and is_allowed(search, v)):
+        if not search.confined or (is_allowed(search.allowed, u) and is_allowed(search.allowed, v)):
             enter_row(topics, u)
             if contribution(topics, u, v, threshold) >= threshold:
                 return u, v
@@ -314,7 +307,7 @@ def find_best(search, topics, candidates):
     return np.int64(0), np.int64(0), np.int64(0)
 
 
-@inlined()
+@step()
 def highest_possible(search):
     """What no link can contribute more than."""
     return search.at[_CONTRIBUTION]

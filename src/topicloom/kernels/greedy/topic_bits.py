@@ -21,7 +21,7 @@ from topicloom.kernels.greedy import representation
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.lanes import LANES, WORDS, count_either, lower_to_sum, lowest_bit, popcount
 from topicloom.kernels.greedy.representation import implements
-from topicloom.kernels.jit import inner_kernel
+from topicloom.kernels.jit import inner_kernel, step
 
 _WANTS, _OUTSIDE = 0, 1
 # What `set_outside` adds to how often a node is outside. Plain numbers would be two types, and compiled twice.
@@ -77,22 +77,23 @@ def topic_bits_bytes(nodes: int, topic_count: int, subscriptions: int) -> int:
 
 
 @inner_kernel()
-def subscription_of(topics, u, word, bit):
+def subscription_of(before, bits, u, word, bit):
     """Subscription of node u to the topic of a bit."""
-    return topics.before[u, word] + np.int64(popcount(topics.bits[u, _WANTS, word] & (bit - np.uint64(1))))
+    return before[u, word] + np.int64(popcount(bits[u, _WANTS, word] & (bit - np.uint64(1))))
 
 
-@inner_kernel()
+@step()
 def shared_small_components(topics, u, v):
     """Topics in which both nodes are outside, in one and the same component."""
-    label = topics.circles.label
+    label, before, bits = topics.circles.label, topics.before, topics.bits
     shared = 0
-    for word in range(topics.bits.shape[2]):
-        both = topics.bits[u, _OUTSIDE, word] & topics.bits[v, _OUTSIDE, word]
+    for word in range(bits.shape[2]):
+        both = bits[u, _OUTSIDE, word] & bits[v, _OUTSIDE, word]
         while both:
             bit = both & (~both + np.uint64(1))
             both ^= bit
-            if label[subscription_of(topics, u, word, bit)] == label[subscription_of(topics, v, word, bit)]:
+            of_u = subscription_of(before, bits, u, word, bit)
+            if label[of_u] == label[subscription_of(before, bits, v, word, bit)]:
                 shared += 1
     return shared
 
@@ -104,8 +105,9 @@ def set_outside(topics, component, word, bit, change):
     while True:
         node = topics.subscriber[subscription]
         topics.bits[node, _OUTSIDE, word] ^= bit
-        topics.outside_count[node] += change
-        topics.outside_byte[node] = min(255, topics.outside_count[node])
+        outside = topics.outside_count[node] + change
+        topics.outside_count[node] = outside
+        topics.outside_byte[node] = outside if outside < 255 else 255
         subscription = topics.circles.following[subscription]
         if subscription == component:
             break
@@ -137,15 +139,14 @@ def _contribution(topics, u, v, threshold):
 
 @implements(representation.merge, TopicBits)
 def _merge(topics, u, v):
-    circles = topics.circles
-    of_u, of_v = topics.bits[u], topics.bits[v]
-    for word in range(topics.bits.shape[2]):
-        common = (of_u[_OUTSIDE, word] & of_v[_WANTS, word]) | (of_u[_WANTS, word] & of_v[_OUTSIDE, word])
+    circles, before, bits = topics.circles, topics.before, topics.bits
+    for word in range(bits.shape[2]):
+        common = (bits[u, _OUTSIDE, word] & bits[v, _WANTS, word]) | (bits[u, _WANTS, word] & bits[v, _OUTSIDE, word])
         while common:
             bit = common & (~common + np.uint64(1))
             common ^= bit
-            kept = circles.label[subscription_of(topics, u, word, bit)]
-            other = circles.label[subscription_of(topics, v, word, bit)]
+            kept = circles.label[subscription_of(before, bits, u, word, bit)]
+            other = circles.label[subscription_of(before, bits, v, word, bit)]
             if kept == other:
                 continue
             topic = word * 64 + lowest_bit(bit)
@@ -154,11 +155,9 @@ def _merge(topics, u, v):
                 kept, other = other, kept
             if kept == largest:
                 set_outside(topics, other, word, bit, _INSIDE_NOW)
-                join(circles, kept, other)
-            else:
-                join(circles, kept, other)
-                if largest < 0 or circles.size[kept] > circles.size[largest]:
-                    if largest >= 0:
-                        set_outside(topics, largest, word, bit, _OUTSIDE_NOW)
-                    set_outside(topics, kept, word, bit, _INSIDE_NOW)
-                    topics.largest[topic] = kept
+            join(circles, kept, other)
+            if kept != largest and (largest < 0 or circles.size[kept] > circles.size[largest]):
+                if largest >= 0:
+                    set_outside(topics, largest, word, bit, _OUTSIDE_NOW)
+                set_outside(topics, kept, word, bit, _INSIDE_NOW)
+                topics.largest[topic] = kept
