@@ -18,8 +18,9 @@ from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.workloads import churn_trace, synthetic
 
 EVENTS = 10_000
-# How popular topics are, and the seed of fleet and events.
+# How popular topics are, and the seed of the fleet.
 FLEETS = (("zipf", 2), ("uniform", 3))
+_EVENT_SEED = 9
 # As the controller does it: in a turn without news, at most so many links.
 _TURN_EVENTS, _TIDY_CHANGES = 25, 20
 _MAX_LINKS = 30
@@ -32,7 +33,7 @@ def main(events: int, popularity: str, seed: int) -> dict[str, Any]:
     highest, began = 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         decisions = Decisions(Path(folder), limits, wishes_in(interest.to_arrow()))
-        for number, event in enumerate(churn_trace(interest, events, seed=seed), 1):
+        for number, event in enumerate(churn_trace(interest, events, seed=_EVENT_SEED), 1):
             refusal = decisions.take(event)
             if refusal is not None:
                 raise SystemExit(refusal)

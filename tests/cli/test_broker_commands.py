@@ -99,10 +99,10 @@ def test_rabbitmq_definitions(site: Path, cli: Cli) -> None:
     assert cli("render", "rabbit.json", "--out", "conf").status == 0
     definitions = json.loads(Path("conf/berlin.json").read_text())
     assert [row["name"] for row in definitions["exchanges"]] == ["alarms", "news"]
-    ended = cli("live", "rabbit.json", "--change", "rabbit.json")
+    ended = cli("live", "rabbit.json", "--change", "plan.json")
     assert (ended.status, ended.err) == (
         2,
-        "topicloom: the plan is for rabbitmq; only mosquitto's can be changed live, whose links keep messages\n",
+        "topicloom: one plan is for rabbitmq and the other for mosquitto; a fleet is of one kind\n",
     )
 
 

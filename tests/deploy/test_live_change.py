@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from plans import plan_of, plan_over
+from plans import fleet_of, plan_of, plan_over
 
 from effort import times
 from reference.interests import random_interest
-from topicloom import InputError
+from topicloom import InputError, Interest, Overlay
+from topicloom.deploy import make_plan
 from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.proof.bridge_sessions import first_needed, new_sessions
 from topicloom.deploy.proof.change_tally import ChangeTally
@@ -28,6 +29,20 @@ def test_hardly_anything_is_lost_while_brokers_wait_for_each_other() -> None:
     assert kept.counts.doubled < kept.counts.expected // 2, "some, but nothing goes round"
     assert kept.counts.silence.keys() == {"t", "u"}
     assert all(0 < seconds < 20 for seconds in kept.counts.silence.values())
+
+
+@pytest.mark.broker("nats")
+def test_servers_of_nats_change_and_lose_what_is_published_meanwhile() -> None:
+    interest = Interest.from_pairs(WANTED)
+    old, new = (
+        make_plan(interest, Overlay.from_links(interest, links), fleet_of("abcd"), target="nats")
+        for links in (FIRST, SECOND)
+    )
+    proof = prove_change(old, new)
+    assert (proof.brokers, proof.steps, proof.interrupted) == (4, 3, ("t", "u"))
+    assert (proof.counts.doubled, proof.counts.unwanted) == (0, 0)
+    assert proof.counts.delivered > proof.counts.expected // 2, "before and after everything comes"
+    assert all(0 < seconds < 20 for seconds in proof.counts.silence.values())
 
 
 def test_sessions_are_ready_before_their_topics_lose_links() -> None:
@@ -66,5 +81,7 @@ def test_plans_that_cannot_be_changed_live() -> None:
     plan = plan_over(WANTED, FIRST)
     with pytest.raises(InputError, match=r"^the plans have no topic in common, so nothing can flow during the change$"):
         prove_change(plan, plan_over([("a", "x"), ("b", "x")], [("a", "b")]))
-    with pytest.raises(InputError, match=r"^the plan is for rabbitmq; only mosquitto's can be changed live, whose"):
+    with pytest.raises(
+        InputError, match=r"^one plan is for mosquitto and the other for rabbitmq; a fleet is of one kind$"
+    ):
         prove_change(plan, plan_of(random_interest(1, "dense"), target="rabbitmq"))

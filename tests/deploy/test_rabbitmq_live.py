@@ -14,6 +14,7 @@ from topicloom.deploy import Plan, make_plan
 from topicloom.deploy.planning.delivery import Delivery
 from topicloom.deploy.planning.logins import Credentials
 from topicloom.deploy.proof.live import LiveFleet, LiveWatch, on_loopback
+from topicloom.deploy.proof.live_change import change_running
 from topicloom.deploy.proof.processes import free_ports
 from topicloom.deploy.proof.rabbitmq_fleet import RabbitProcesses
 from topicloom.deploy.targets.render import configurations
@@ -55,6 +56,7 @@ def test_every_message_arrives_once(monkeypatch: pytest.MonkeyPatch) -> None:
         proven(plan, nodes, None)
         drivers = {name: driver(nodes, name) for name in "abc"}
         clear(plan, nodes, drivers)
+        changed(plan, nodes)
         filtered = Interest.from_roles(FILTERS, filters="amqp")
         hosts = fleet_of("abc", defaults={"vhost": "plant 1/é"})
         other = make_plan(filtered, Overlay.from_links(filtered, LINKS), hosts, target="rabbitmq")
@@ -69,6 +71,19 @@ def proven(plan: Plan, nodes: RabbitProcesses, kill: str | None) -> None:
     assert proof.perfect
     assert proof.counts.delivered == proof.counts.expected > 100
     assert (proof.mending is None) == (kill is None)
+
+
+def changed(plan: Plan, nodes: RabbitProcesses) -> None:
+    """From a chain with one broker in the middle to one with another, while messages flow: none comes twice."""
+    interest = Interest.from_pairs([(name, "news") for name in "abc"])
+    first, second = (
+        make_plan(interest, Overlay.from_links(interest, links), fleet_of("abc"), target="rabbitmq")
+        for links in (LINKS, [("a", "b"), ("a", "c")])
+    )
+    ports = {broker.name: broker.port or 0 for broker in plan.brokers}
+    counts = change_running(on_loopback(first, ports), on_loopback(second, ports), nodes).counts
+    assert (counts.doubled, counts.unwanted) == (0, 0)
+    assert counts.delivered > counts.expected // 2, "before and after everything comes"
 
 
 def driver(nodes: RabbitProcesses, name: str) -> ManagementDriver:

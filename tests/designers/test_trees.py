@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
@@ -10,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import times
+from reference.constrained import Rules, random_rules
 from reference.interests import SHAPES, nodes_by_topic, random_interest
-from reference.trees import best_tree_cost, relay_tree, tree_cost
-from topicloom import InputError, Interest, Prices, design, measure
-from topicloom.model import Overlay, Rates
+from reference.trees import best_tree_cost, best_within, relay_tree, tree_cost
+from topicloom import Constraints, InputError, Interest, Prices, design, measure
+from topicloom.designers import blocked_topics
+from topicloom.model import NodeRule, Overlay, Rates
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -91,6 +94,79 @@ def test_a_forest_that_connects_every_topic(seed: int, shape: str) -> None:
     relays = overlay.provenance.facts["relays"]
     assert relays == tree_cost(interest, links_of(overlay)) - needed
     assert measure(interest, overlay).relays == relays, "in a tree there is one way, so nobody can do with fewer"
+
+
+def limited(seed: int, shape: str) -> tuple[Interest, Rules]:
+    """An interest and rules for it in which the links that stay make no circle."""
+    interest = random_interest(seed, shape)
+    rules = random_rules(interest.node_names, random.Random(seed))
+    there = nx.Graph()
+    for number, pair in enumerate(rules.keep + rules.require):
+        there.add_edge(*pair)
+        if not nx.is_forest(there):
+            return interest, replace(rules, keep=(rules.keep + rules.require)[:number], require=())
+    return interest, rules
+
+
+@settings(max_examples=times(40))
+@given(seed=seeds, shape=shapes)
+def test_equals_its_twin_within_constraints(seed: int, shape: str) -> None:
+    interest, rules = limited(seed, shape)
+    overlay = design(interest, "tree", constraints=rules.constraints())
+    assert links_of(overlay) == relay_tree(interest, 20, rules=rules)
+    assert not rules.broken(overlay)
+    assert {tuple(sorted(pair)) for pair in rules.keep + rules.require} <= set(overlay)
+
+
+def test_constraints_that_forbid_nothing_change_nothing() -> None:
+    for seed in range(times(10)):
+        interest = random_interest(seed, SHAPES[seed % len(SHAPES)])
+        assert links_of(design(interest, "tree", constraints=Constraints())) == links_of(design(interest, "tree"))
+
+
+def test_tiny_fleets_are_connected_wherever_a_tree_can() -> None:
+    possible, connected, ratios = 0, 0, []
+    for seed in range(times(60)):
+        draw = random.Random(seed)
+        rows = [(f"n{node}", f"t{topic}") for node in range(5) for topic in range(4) if draw.random() < 0.5]
+        interest = Interest.from_pairs([*rows, ("n0", "t0")])
+        limits = {name: draw.randint(1, 3) for name in interest.node_names if draw.random() < 0.6}
+        pairs = [pair for pair in combinations(interest.node_names, 2) if draw.random() < 0.3]
+        rules = Rules(limit=limits, forbid=frozenset(pairs))
+        overlay = design(interest, "tree", constraints=rules.constraints())
+        apart = blocked_topics(overlay, rules.constraints(), relays=True).topics
+        best = best_within(interest, rules)
+        assert best is not None or apart, f"{seed=}"
+        if best is not None:
+            possible += 1
+            connected += not apart
+            if not apart:
+                ratios.append(tree_cost(interest, links_of(overlay)) / max(best, 1))
+    assert connected >= 0.9 * possible
+    assert min(ratios) >= 1
+    assert np.mean(ratios) < 1.03
+
+
+def test_a_firewall_is_passed_over_a_gateway_that_wants_other_topics() -> None:
+    # Nobody in the east may be linked with the west, but all may with the gateway, which wants none of their topics.
+    rows = [("east1", "x"), ("east2", "x"), ("west1", "x"), ("west2", "x"), ("gate", "y"), ("west2", "y")]
+    rules = {name: NodeRule(region=name[:4]) for name, _ in rows}
+    constraints = Constraints(rules, forbid_regions=(("east", "west"),))
+    overlay = design(Interest.from_pairs(rows), "tree", constraints=constraints)
+    assert not blocked_topics(overlay, constraints, relays=True).topics
+    assert any("gate" in link and "east" in link[0] for link in overlay)
+    walled = Constraints(rules, forbid_regions=(("east", "west"), ("east", "gate")))
+    overlay = design(Interest.from_pairs(rows), "tree", constraints=walled)
+    blocked = blocked_topics(overlay, walled, relays=True)
+    assert (blocked.topics, blocked.reason) == (("x",), "forbid east - west")
+    assert blocked.cut_off == ("east1", "east2")
+
+
+def test_links_that_stay_may_make_no_circle() -> None:
+    interest = Interest.from_pairs([(name, "x") for name in "abc"])
+    constraints = Constraints(keep=(("a", "b"), ("b", "c"), ("a", "c")))
+    with pytest.raises(InputError, match=r"^keep and require make a circle with 'a' - 'c'; a tree has none$"):
+        design(interest, "tree", constraints=constraints)
 
 
 def test_tiny_fleets_are_near_the_best() -> None:

@@ -12,6 +12,8 @@ from topicloom import Interest, Overlay, design, synthetic
 from topicloom.churn.trace import SCHEMA
 from topicloom.explore.collection import collect
 from topicloom.explore.explorer import Explorer
+from topicloom.pipeline.sweeps.sweep_table import SCHEMA as SWEEP_SCHEMA
+from topicloom.pipeline.sweeps.sweep_table import write_sweep_table
 from topicloom.report import find_files, read_results
 
 NASTY = (
@@ -35,9 +37,54 @@ def write_demo(folder: Path) -> Path:
     design(fleet, "gpm", max_degree=1).write(folder / "gpm.parquet")
     maintained(design(fleet, "gm"), folder / "trace.parquet")
     write_reproduction(folder / "papers")
+    write_content(folder / "net", NASTY[0])
+    write_sweep(folder / "sweep.parquet")
     nasty = Interest.from_pairs([(a, b) for i, a in enumerate(NASTY) for k, b in enumerate(NASTY) if (i + k) % 3])
     nasty.write(folder / "with nasty <b>names.parquet")
     return folder
+
+
+def write_content(folder: Path, user: str = "u") -> None:
+    """A content-based network of three brokers and three users, each with a cheapest broker of its own."""
+    folder.mkdir()
+    users, brokers = [f"{user}{k}" for k in range(3)], [f"b{k}" for k in range(3)]
+    pairs = [(j, k) for j in range(3) for k in range(3)]
+    tables = {
+        "brokers": {"broker": brokers, "capacity": [10.0, 20.0, 30.0]},
+        "access": {
+            "user": [users[j] for j, _ in pairs],
+            "broker": [brokers[k] for _, k in pairs],
+            "price": [float("inf") if (j, k) == (0, 2) else 1.0 + (j - k) % 3 for j, k in pairs],
+        },
+        "core": {
+            "broker": [brokers[j] for j, k in pairs if j < k],
+            "other": [brokers[k] for j, k in pairs if j < k],
+            "price": [1.0, 2.0, 1.0],
+        },
+        "rates": {"user": users, "channel": ["c"] * 3, "rate": [1.0] * 3},
+        "subscriptions": {"user": users, "channel": ["c"] * 3},
+    }
+    for name, columns in tables.items():
+        pyarrow.parquet.write_table(pa.table(columns), folder / f"{name}.parquet")
+
+
+def write_sweep(path: Path) -> None:
+    """Two designers, one by a nasty name, on two workloads."""
+    rows = [
+        {
+            "workload": "synthetic",
+            "workload_nodes": nodes,
+            "designer": designer,
+            "support": 1.0,
+            "average_degree": 2.0,
+            "max_degree": 3,
+            "links": nodes,
+            "seconds": 0.1,
+        }
+        for nodes in (10, 20)
+        for designer in ("gm", NASTY[0])
+    ]
+    write_sweep_table(path, pa.Table.from_pylist(rows, SWEEP_SCHEMA), "seed = [1]")
 
 
 def maintained(overlay: Overlay, trace: Path) -> None:

@@ -149,7 +149,7 @@ def test_dark_pages_have_light_text(browser: Visitor, address: str) -> None:
         browser.page.emulate_media(color_scheme="light")
 
 
-@pytest.mark.parametrize("view", ["trade-off", "time", "papers"])
+@pytest.mark.parametrize("view", ["trade-off", "sweep", "content", "time", "papers"])
 def test_views_are_silent_and_alone(browser: Visitor, address: str, view: str) -> None:
     visit(browser, address + view, width=380)
     if view == "trade-off":
@@ -193,7 +193,7 @@ def test_a_claim_leads_to_its_data_and_nowhere_else(browser: Visitor, address: s
 
 
 def test_one_file_has_the_views_that_need_no_server(browser: Visitor, demo: Path, tmp_path: Path) -> None:
-    given = (demo / name for name in ("subs.parquet", "gm.parquet", "trace.parquet", "papers"))
+    given = (demo / name for name in ("subs.parquet", "gm.parquet", "trace.parquet", "papers", "net", "sweep.parquet"))
     write_static(explorer_of(*given), tmp_path / "page.html")
     browser.open(tmp_path / "page.html")
     browser.wait("[...document.querySelectorAll('.drawing')].every(box => box.figure)")
@@ -202,7 +202,7 @@ def test_one_file_has_the_views_that_need_no_server(browser: Visitor, demo: Path
     browser.wait("document.querySelector('.network').dataset.shown.startsWith('topic/')")
     assert "Its tree has" in browser.page.locator(".answer").first.inner_text()
     titles = browser.run("[...document.querySelectorAll('main section > h2')].map(h => h.innerText.split(':')[0])")
-    assert set(titles) >= {"Network", "Trade-off", "Time", "Paper"}
+    assert set(titles) >= {"Network", "Trade-off", "Sweep", "Content", "Time", "Paper"}
     assert (browser.complaints, [url for url in browser.requests if not url.startswith("blob:")]) == ([], [])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,17 @@ def test_small_overlays_are_drawn_link_by_link() -> None:
     assert len(np.unique(places.round(6), axis=0)) == 60
     drawn = {tuple(np.round(np.column_stack(line.get_data()), 9).ravel()) for line in axes.lines}
     assert drawn == {tuple(np.round(places[[u, u + 1]], 9).ravel()) for u in range(59)}
+
+
+def test_names_in_a_picture_of_40_nodes_cover_no_other() -> None:
+    made = synthetic(40, 12, sizes="uniform", min_topics=2, max_topics=5, seed=1)
+    rows = made.to_arrow().to_pylist()
+    interest = Interest.from_pairs([(f"gateway-{row['node']}.oslo", row["topic"]) for row in rows])
+    figure = design(interest, "gm").plot()
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) > 20
+    assert [(one, two) for one, two in combinations(boxes, 2) if one.overlaps(two)] == []
 
 
 def test_large_overlays_are_a_matrix() -> None:

@@ -17,6 +17,7 @@ from result_files import cost_facts, write_assignment, write_cost, write_network
 from topicloom import InputError
 from topicloom.content import assign, read_network
 from topicloom.report import find_files, read_results
+from topicloom.report.content.network_section import network_section
 from topicloom.workloads.content_networks import content_network
 
 
@@ -46,6 +47,15 @@ def test_tells_what_a_network_is(net: Path) -> None:
         "access price, mean": "2",
         "cheapest access price, mean": "1",
     }
+
+
+def test_tells_where_load_and_cost_are(net: Path, tmp_path: Path) -> None:
+    told = []
+    for more in ([], [write_cost(tmp_path / "cost.json")]):
+        (network,) = read_results(find_files([net, *more])).networks
+        told.append("".join(network_section(network).blocks))
+    assert ["Load and cost are not in these files" in each for each in told] == [True, False]
+    assert ["Load and cost are in files of their own" in each for each in told] == [False, True]
 
 
 def test_tells_what_an_assignment_does(net: Path, tmp_path: Path) -> None:

@@ -169,8 +169,8 @@ def test_names_stay_text(folders: dict[str, Path]) -> None:
     page = page_of(folders["nasty"], title=NASTY[0])
     read = Reader(page)
     plain = [attributes for tag, attributes in read.elements if tag == "script" and not attributes.get("type")]
-    # Bokeh, what answers clicks, and what sorts tables; the others are data.
-    assert len(plain) == 3
+    # What sorts tables, and what unpacks the scripts that draw networks; the others are data.
+    assert len(plain) == 2
     assert read.count("b") == read.count("i") == read.count("img") == 0
     assert not [name for _, attributes in read.elements for name in attributes if name.startswith("on")]
     text = "".join(read.texts)

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from reference.interests import SHAPES, random_interest, topics_by_node
 from reference.measures import LINK_SHAPES, random_links
-from topicloom import Overlay
+from topicloom import Interest, Overlay
 from topicloom.present.numbers import amount, percent
 from topicloom.report.overlays.design_section import carriers
+from topicloom.report.overlays.fleet_section import wanted
 from topicloom.report.page.curves import binned, first_reaching, thinned
 from topicloom.report.page.size_counts import ccdf
 
@@ -22,13 +23,13 @@ def test_carriers_equal_their_twin(seed: int, shape: str, links: str) -> None:
     chosen = random_links(seed, links, interest.node_count)
     names = interest.node_names
     overlay = Overlay.from_links(interest, [(names[u], names[v]) for u, v in chosen])
-    wanted = topics_by_node(interest)
+    topics = topics_by_node(interest)
     rows = []
     for node in range(interest.node_count):
         others = [v if u == node else u for u, v in chosen if node in (u, v)]
         if others:
-            streams = sum(len(wanted[node] & wanted[other]) for other in others)
-            rows.append((node, len(others), len(wanted[node]), streams))
+            streams = sum(len(topics[node] & topics[other]) for other in others)
+            rows.append((node, len(others), len(topics[node]), streams))
     rows.sort(key=lambda row: (-row[1], -row[2], row[0]))
     assert [tuple(each) for each in carriers(overlay, 4)] == rows[:4]
 
@@ -92,3 +93,10 @@ def test_ccdfs_count_what_is_at_least_as_large(sizes: list[int]) -> None:
     assert different.tolist() == sorted(set(different.tolist()))
     for size, share in zip(different.tolist(), shares.tolist(), strict=True):
         assert share == pytest.approx(sum(other >= size for other in sizes) / len(sizes))
+
+
+def test_who_only_publishes_wants_nothing() -> None:
+    rows = [("a", "x", "sub"), ("b", "x", "pub"), ("b", "y", "both"), ("c", "y", "pub"), ("c", "x", "both")]
+    topics, nodes = wanted(Interest.from_roles(rows))
+    assert topics.tolist() == [1, 1, 1]
+    assert nodes.tolist() == [2, 1]

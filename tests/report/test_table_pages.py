@@ -19,8 +19,9 @@ from topicloom.metrics import topic_measures
 from topicloom.pipeline.sweeps.sweep_table import SCHEMA
 from topicloom.report import find_files, read_results
 from topicloom.report.overlays.topics_section import TOPICS
-from topicloom.report.runs.sweep_pictures import Axis, sweep_axis
+from topicloom.report.runs.sweep_pictures import Axis, panels, pictured, sweep_axis
 from topicloom.report.runs.sweep_results import SWEEP
+from topicloom.report.runs.sweep_section import sweep_section
 
 
 def tiles_of(page: str) -> dict[str, str]:
@@ -206,6 +207,21 @@ def test_what_varies_is_the_axis(tmp_path: Path) -> None:
     assert axis_of(tmp_path, *named) == ("nodes", []), "the name tells nothing more"
     grown = [sweep_rows((n,), workload_topics=t) for n in (1, 2) for t in (5, 6, 7)]
     assert axis_of(tmp_path, *grown) == ("topics", ["nodes"])
+
+
+def test_files_have_no_panel_among_made_up_workloads(tmp_path: Path) -> None:
+    made_up = [row for kind in ("zipf", "uniform") for row in sweep_rows(workload_popularity=kind)]
+    files = sweep_rows((9,), workload="file", workload_file="subs.parquet")
+    path = write_sweep(tmp_path / "s.parquet", [*made_up, *files])
+    (sweep,) = read_results(find_files([path])).sweeps
+    shown = pictured(sweep)
+    assert [sweep.varying[at] for at in sweep_axis(shown).across] == ["popularity"]
+    assert panels(shown, sweep_axis(shown)) == [("zipf",), ("uniform",)]
+    told = "".join(map(str, sweep_section(sweep).blocks))
+    assert "The pictures leave out 1 file, which have none of what made-up workloads vary" in told
+    assert len(cells_of(told)) == 5 * 2
+    (alone,) = read_results(find_files([write_sweep(path, files)])).sweeps
+    assert pictured(alone) is alone
 
 
 def test_sweeps_of_one_workload_are_bars(tmp_path: Path) -> None:

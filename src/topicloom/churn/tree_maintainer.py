@@ -2,7 +2,7 @@
 
 Not from the papers; for NATS, which refuses circles. After an event the links that are left stay where their nodes
 still share a topic, and the best ones that join what is in pieces come to them: those that share most topics, then the
-lowest names. Constraints are kept; where they allow no tree, topics stay in pieces.
+lowest names. Constraints are kept, as `limited_forest` says; where they allow no tree, topics stay in pieces.
 
 Cost of an event: for n nodes the pairs that share a topic, sorted.
 """
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-import networkx
 import numpy as np
 
 from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, MaintainerByName
+from topicloom.designers.trees.limited_forest import spanning_forest
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -64,23 +64,11 @@ class TreeMaintainer(MaintainerByName):
         wants = np.zeros((interest.node_count, interest.topic_count), np.float32)
         wants[np.repeat(np.arange(len(names)), np.diff(interest.node_start)), interest.node_topics] = 1
         shared = wants @ wants.T
-        source, target = np.nonzero(np.triu(shared, 1))
-        order = np.lexsort((target, source, -shared[source, target]))
-        best = (Link(names[u], names[v]) for u, v in zip(source[order].tolist(), target[order].tolist(), strict=True))
-        stay = (
-            link for link in self._links if link[0] in ids and link[1] in ids and shared[ids[link[0]], ids[link[1]]]
-        )
-        forest = networkx.utils.UnionFind(names)
-        room = {name: self._constraints.limit(name) for name in names}
-        always = [Link(*link) for link in self._constraints.links if link[0] in ids and link[1] in ids]
-        self._links = {}
-        for link in (*always, *stay, *best):
-            apart = forest[link[0]] != forest[link[1]]
-            if apart and min(room[link[0]], room[link[1]]) > 0 and not self._constraints.reasons_against(*link):
-                forest.union(*link)
-                self._links[link] = None
-                for end in link:
-                    room[end] -= 1
+        there = [(ids[a], ids[b]) for a, b in self._links if a in ids and b in ids]
+        first = np.array(there, np.int32).reshape(-1, 2)
+        limits = self._constraints.over(interest)
+        forest = spanning_forest(interest, shared.astype(np.int64), shared.astype(np.float64), limits, first)
+        self._links = {Link(names[u], names[v]): None for u, v in forest.ends.tolist()}
 
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool]:

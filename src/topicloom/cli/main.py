@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import typer
 from typer.completion import shell_complete
 
+from topicloom.cli import prepare
 from topicloom.cli import version as version_command
 from topicloom.cli.brokers import apply, diff, explain, lint, live, plan, render, watch
 from topicloom.cli.churn import churn, maintain, stream
@@ -121,7 +122,7 @@ add_commands(
 )
 app.add_typer(content.app, name="content", rich_help_panel="Plan by content")
 add_commands(app, "Look at results", {"explore": explore, "report": report, "reproduce": reproduce})
-add_commands(app, ABOUT, {"version": version_command})
+add_commands(app, ABOUT, {"prepare": prepare, "version": version_command})
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -77,6 +77,8 @@ class Designer(Algorithm):
     memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
     # What `Watch.done` comes to if all topics end up connected; None where nobody knows beforehand.
     total: Callable[[Interest, Mapping[str, Any]], int] | None = None
+    # Whether topics are connected over nodes that do not want them.
+    relays: bool = False
     # Whether `build` takes `ConstraintArrays` too, or None, and keeps to them.
     takes_constraints: bool = False
     # Whether `build` takes `PriceArrays` after them, too, or None.

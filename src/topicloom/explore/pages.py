@@ -10,8 +10,10 @@ from markupsafe import Markup
 from topicloom.errors import InputError
 from topicloom.explore.asking.what_if_form import what_if_html
 from topicloom.explore.explorer import Explorer
+from topicloom.explore.views.content_view import content_html
 from topicloom.explore.views.network_view import network_html
 from topicloom.explore.views.papers_view import papers, papers_html
+from topicloom.explore.views.sweep_view import sweep_html
 from topicloom.explore.views.time_view import time_html
 from topicloom.present.html import macro, rendered
 
@@ -55,6 +57,14 @@ def _papers(explorer: Explorer) -> Sequence[str]:
     return [f"{paper} ({each.name})" if several else paper for each, paper in papers(explorer)]
 
 
+def _sweeps(explorer: Explorer) -> Sequence[str]:
+    return [sweep.name for sweep in explorer.collection.results.sweeps]
+
+
+def _contents(explorer: Explorer) -> Sequence[str]:
+    return [network.name for network in explorer.collection.results.networks]
+
+
 def _trade_off_html(explorer: Explorer, number: int) -> Markup:
     wanted = explorer.collection.wanted[number]
     return macro(_HERE, "views.html", "trade_off_form", number, wanted.name)
@@ -77,6 +87,8 @@ VIEWS = (
         lambda explorer, at, given: _trade_off_html(explorer, at),
         True,
     ),
+    View("Sweep", "sweep", "Sweep", _sweeps, lambda explorer, at, given: sweep_html(explorer, at)),
+    View("Content", "content", "Network", _contents, lambda explorer, at, given: content_html(explorer, at)),
     View("Time", "time", "Of", _times, lambda explorer, at, given: time_html(explorer, at)),
     View("Papers", "papers", "Paper", _papers, lambda explorer, at, given: papers_html(explorer, at)),
 )

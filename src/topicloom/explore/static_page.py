@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Iterator
 
@@ -14,11 +12,14 @@ from topicloom.explore.asking.trade_off import trade_off
 from topicloom.explore.asking.trade_off_answer import trade_off_html
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.view_assets import ASSETS
+from topicloom.explore.views.content_view import brokers_html, networks_with_trees
 from topicloom.explore.views.network_view import drawing_html, measures_of
 from topicloom.explore.views.papers_view import papers, papers_html
+from topicloom.explore.views.sweep_view import curves_html
 from topicloom.explore.views.time_view import trace_html
 from topicloom.files.atomic import replacing
 from topicloom.present.html import macro, rendered
+from topicloom.present.interactive import drawing_scripts, page_scripts
 
 # Who has more nodes than these is not let into a race of all designers while a file is written.
 _COMPARED_NODES = 2000
@@ -33,17 +34,15 @@ def static_html(explorer: Explorer) -> str:
 
 def whole_page(body: Markup, title: str, *, contents: list[str] | None = None) -> str:
     """A page with its style and scripts inside, which forbids itself to ask anybody for anything."""
-    scripts = [Markup(ASSETS[name].text()) for name in ("bokeh.js", "interactive.js", "explore.js")]
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    scripts = page_scripts([], [*drawing_scripts(), ASSETS["explore.js"].text()])
     page = rendered(
         "topicloom.explore",
         "shell.html",
         served=False,
         since=False,
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}",
+        policy=scripts.policy,
         style=Markup(ASSETS["explore.css"].text()),
-        scripts=scripts,
+        scripts=scripts.html,
         title=title,
         views=[{"name": name, "address": f"#view-{at}"} for at, name in enumerate(contents or ())],
         view="",
@@ -73,7 +72,12 @@ def _sections(explorer: Explorer) -> Iterator[tuple[str, Markup]]:
                 prices=explorer.collection.prices,
             )
             yield f"Trade-off: {wanted.name}", trade_off_html(found, ())
-    for trace in explorer.collection.results.traces:
+    results = explorer.collection.results
+    for sweep in results.sweeps:
+        yield f"Sweep: {sweep.name}", curves_html(sweep)
+    for network, trees in networks_with_trees(explorer):
+        yield f"Content: {network.name}", brokers_html(network, trees)
+    for trace in results.traces:
         yield f"Time: {trace.name}", trace_html(trace)
     for number, (_, paper) in enumerate(papers(explorer)):
         yield f"Paper: {paper}", papers_html(explorer, number, served=False)

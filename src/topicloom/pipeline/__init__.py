@@ -2,7 +2,7 @@
 
 No other package imports pyspark, and nothing here imports it before a session is asked for.
 
-- `spark`: the session.
+- `spark`: the session. `preparing`: what is done before a first run, so that it waits for less.
 - `ingesting`: from raw files to an interest.
 - `designing`: overlays designed on Spark.
 - `analysis`: profiles, samples and evaluation of what was ingested; rates from message histories.

@@ -2,7 +2,7 @@
 "use strict";
 const topicloom = (() => {
   const PARTS = { sub: "#0072B2", pub: "#CC79A7", relay: "#E69F00", chosen: "#D55E00" };
-  const FOUND = 12;
+  const FOUND = 12, NARROW = 480;
   let drawn = 0;
   Bokeh.logger.set_level("error");
 
@@ -22,9 +22,10 @@ const topicloom = (() => {
     box.views = await Bokeh.embed.embed_item(item, box.id);
     const figure = Bokeh.documents[Bokeh.documents.length - 1].roots()[0];
     box.figure = figure;
+    if (box.clientWidth < NARROW) for (const model of figure.references()) if (model.type === "Legend") model.ncols = 2;
     paint(figure);
     const network = box.closest(".network");
-    if (network) enliven(network, figure);
+    if (network) { thin(part(figure, "labels"), box); enliven(network, figure); }
     box.dispatchEvent(new CustomEvent("drawn", { bubbles: true }));
   }
 
@@ -35,6 +36,18 @@ const topicloom = (() => {
       Bokeh.documents.splice(Bokeh.documents.indexOf(box.figure.document), 1);
       box.views.clear();
     }
+  }
+
+  // Names were placed for a wide picture: where it is smaller, those that would cover others are left out.
+  function thin(labels, box) {
+    const { row, x, y, dx, dy, name } = labels.data, taken = [];
+    const kept = Array.from(row, (_, at) => at).filter((at) => {
+      const across = (x[at] + 1.2) / 2.4 * box.clientWidth + dx[at], down = (1.2 - y[at]) / 2.4 * (box.clientHeight - 40) + dy[at];
+      const half = 3.3 * name[at].length;
+      if (taken.some(([left, right, middle]) => across - half < right && left < across + half && Math.abs(middle - down) < 13)) return false;
+      return taken.push([across - half, across + half, down]);
+    });
+    labels.data = Object.fromEntries(Object.entries(labels.data).map(([key, values]) => [key, kept.map((at) => values[at])]));
   }
 
   const part = (figure, name) => [...figure.references()].find((model) => model.name === name);

@@ -1,16 +1,19 @@
 """Bokeh figures inside HTML, and the scripts that draw them and answer clicks; nothing is fetched from anywhere.
 
-A page needs the blocks, then `scripts()`. An answer to a click is what stands beside the picture, and which rows of
-the picture it is about. A page without a server carries its answers with it.
+A page needs the blocks, then `drawing_scripts`. An answer to a click is what stands beside the picture, and which rows
+of the picture it is about. A page without a server carries its answers with it.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from markupsafe import Markup
 
@@ -47,11 +50,12 @@ def network_block(
     key: str = "",
     carried: Carried | None = None,
     beside: str = "",
+    find: str = "a node or a topic",
 ) -> Markup:
     """A network with search, colours and a place for answers; `key` is what a server knows it by.
 
     `beside` is what stands beside it until something is clicked; without a key or anything carried there are no
-    answers, and no search.
+    answers, and no search. `find` says what can be searched for.
     """
     return macro(
         _HERE,
@@ -63,11 +67,33 @@ def network_block(
         key,
         None if carried is None else script_json(carried),
         Markup(beside),
+        find,
     )
 
 
-def scripts() -> list[str]:
-    """The texts of all scripts that blocks need, in their order."""
+class PageScripts(NamedTuple):
+    """Elements with scripts, and a policy by which nothing is fetched and no other script runs.
+
+    That holds even if a name got through that should have been escaped.
+    """
+
+    html: Markup
+    policy: str
+
+
+def page_scripts(plain: Sequence[str], packed: Sequence[str] = ()) -> PageScripts:
+    """Scripts for a page that has no server; large ones packed, which the page unpacks and has run as one."""
+    whole = ";\n".join(packed)
+    texts = [*plain, own_file("unpack.js")] if packed else list(plain)
+    runs = [*texts, whole] if packed else texts
+    allowed = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in runs)
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}"
+    data = base64.b64encode(gzip.compress(whole.encode(), mtime=0)).decode() if packed else ""
+    return PageScripts(macro(_HERE, "interactive.html", "scripts", data, [Markup(text) for text in texts]), policy)
+
+
+def drawing_scripts() -> list[str]:
+    """What blocks need: BokehJS, 1.3 MB, and what makes it answer clicks."""
     return [bokeh_script(), own_file("interactive.js")]
 
 

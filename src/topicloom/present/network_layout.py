@@ -21,6 +21,8 @@ _BY_DISTANCE = 150
 # From how many nodes on those far away are not asked: 1,000 nodes then take 0.2 s instead of 2.
 _BY_NEIGHBOURS = 300
 _ROUNDS = 400
+# Links with weights, such as those of groups, draw most nodes into one clump; how far these are spread then.
+_EVENNESS = 0.6
 
 
 def require_explorer() -> None:
@@ -52,7 +54,31 @@ def places(nodes: int, source: Ids, target: Ids, weights: npt.NDArray[np.float64
         drawn = graph.layout_fruchterman_reingold(
             weights=pull, niter=_ROUNDS, seed=(begin * np.sqrt(nodes)).tolist(), grid=grid
         )
-    return _scaled(np.array(drawn.coords)[:nodes])
+    at = np.array(drawn.coords)[:nodes]
+    return _scaled(at) if weights is None else _scaled(at) * (1 - _EVENNESS) + _ranked(at) * _EVENNESS
+
+
+def places_by_distance(distances: npt.NDArray[np.float64]) -> Places:
+    """Where each node is drawn, between -1 and 1 both ways: as far from each other as they are, as far as that goes."""
+    require_explorer()
+    import igraph
+
+    if len(distances) < 3:
+        return np.stack([np.linspace(-1, 1, len(distances)), np.zeros(len(distances))], axis=1)
+    # Whose nodes are not linked, igraph would place one by one.
+    linked = igraph.Graph.Ring(len(distances))
+    return _scaled(np.array(linked.layout_mds(dist=distances.tolist()).coords))
+
+
+def cheapest_tree(prices: npt.NDArray[np.float64]) -> tuple[Ids, Ids]:
+    """The ends of the links that join all nodes for the lowest sum of prices."""
+    require_explorer()
+    import igraph
+
+    first, second = np.triu_indices(len(prices), 1)
+    graph = igraph.Graph(n=len(prices), edges=np.stack([first, second], axis=1).tolist())
+    chosen = np.array(graph.spanning_tree(weights=prices[first, second].tolist(), return_tree=False), np.int64)
+    return first[chosen], second[chosen]
 
 
 def communities(nodes: int, source: Ids, target: Ids, most: int) -> Ids:
@@ -90,6 +116,12 @@ def _graph(nodes: int, source: Ids, target: Ids) -> igraph.Graph:
 def _held(graph: Any) -> list[int]:
     degrees = graph.degree()
     return [min(piece, key=lambda node: (-degrees[node], node)) for piece in graph.connected_components()]
+
+
+def _ranked(drawn: Places) -> Places:
+    """From -1 to 1 both ways, everywhere equally many."""
+    order = drawn.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
+    return 2 * order / max(1, len(drawn) - 1) - 1
 
 
 def _scaled(drawn: Places) -> Places:

@@ -62,14 +62,19 @@ def run_designer(
 
 def tell_of_blocked(overlay: Overlay, constraints: Constraints) -> bool:
     """Tell which topics constraints leave in pieces and what is in the way; give whether there are any."""
-    from topicloom.designers import blocked_topics
+    from topicloom.designers import DESIGNERS, blocked_topics
 
-    blocked = blocked_topics(overlay, constraints)
+    designer = DESIGNERS.get(overlay.provenance.algorithm) if overlay.provenance else None
+    relays = designer is not None and designer.relays
+    blocked = blocked_topics(overlay, constraints, relays=relays)
     if not blocked.topics or blocked.reason is None:
         return False
     shown = ", ".join(f"'{topic}'" for topic in blocked.topics[:_SHOWN_TOPICS])
     more = f" and {len(blocked.topics) - _SHOWN_TOPICS:,} more" if len(blocked.topics) > _SHOWN_TOPICS else ""
     are = numbers.count_of(len(blocked.topics), "topic") + (" is" if len(blocked.topics) == 1 else " are")
     line = f"{are} in pieces, as the fleet allows no more links: {shown}{more}; in the way: {blocked.reason}"
+    if relays:
+        others = f" and {len(blocked.cut_off) - 1:,} more" if len(blocked.cut_off) > 1 else ""
+        line += f"; cut off is '{blocked.cut_off[0]}'{others}"
     typer.echo(output.one_line(line), err=True)
     return True

@@ -62,7 +62,7 @@ def read_network(folder: str | os.PathLike[str], *, close: bool = False) -> Netw
         _read_rates(path, users, channels, known.space),
         _read_wants(path, users, channels, known.space),
         known.access,
-        _read_core(path / "core.parquet", known.broker_names, close=close),
+        read_core(path / "core.parquet", known.broker_names, close=close),
         known.capacity,
     )
 
@@ -101,7 +101,8 @@ def _read_brokers(file: Path) -> tuple[tuple[str, ...], Floats]:
     return known, capacity
 
 
-def _read_core(file: Path, broker_names: tuple[str, ...], *, close: bool) -> Floats:
+def read_core(file: Path, broker_names: tuple[str, ...], *, close: bool = False) -> Floats:
+    """The price of a unit of traffic between each two brokers."""
     where = str(file)
     count = len(broker_names)
     table = read_part(file, ["broker", "other", "price"])

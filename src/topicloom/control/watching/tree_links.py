@@ -38,7 +38,7 @@ class TreeLinks:
 
     def fresh(self, interest: Interest) -> Maintainer:
         """Links designed anew."""
-        return self.over(design(interest, _DESIGNER))
+        return self.over(design(interest, _DESIGNER, constraints=self._constraints))
 
     def over(self, overlay: Overlay) -> Maintainer:
         """These links."""

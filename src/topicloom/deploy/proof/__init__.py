@@ -1,6 +1,7 @@
 """A plan's fleet as real brokers on this machine, and messages that are counted.
 
 - `bridge_sessions`: Sessions of bridges, made ready before their bridge comes and forgotten when it does not come back.
+- `changing_fleets`: Fleets of each kind that go over to another plan broker by broker.
 - `change_tally`: Counting what a change does to messages that flow while it happens.
 - `clients`: MQTT clients, one at every broker of a fleet, served by one loop.
 - `delivery_tally`: Counting what arrives of numbered messages: once, twice, never, or where nobody wants it.

@@ -120,7 +120,7 @@ def prove(
     names = [broker.name for broker in plan.brokers]
     ports = free_ports(names)
     # Where links come in; for NATS that is another port than that of clients.
-    link_ports = free_ports(names) if plan.target == "nats" else ports
+    link_ports = free_ports(names, ports.values()) if plan.target == "nats" else ports
     with _processes(plan.target, ports, link_ports) as processes:
         fleet = LiveFleet(on_loopback(plan, link_ports), processes, watch or LiveWatch())
         with fleet.clients:

@@ -1,31 +1,28 @@
 """A running fleet moved from one plan to another while messages flow, and what that does to them.
 
-Brokers keep what waits over a restart, and clients come back as careful applications do; so what is lost is lost by
-the change of links. Steps go as `apply` takes them: one broker after the other, each with its links up before the next.
+Brokers keep what waits over a restart, where they can, and clients come back as careful applications do; so what is
+lost is lost by the change of links. Steps go as `apply` takes them: one broker after the other, each with its links up
+before the next.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from topicloom.deploy.planning.diff import compare_plans
-from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.plan import Plan
-from topicloom.deploy.proof.bridge_sessions import first_needed, let_arrive, prepare_link
 from topicloom.deploy.proof.change_tally import ChangeCounts, ChangeTally
-from topicloom.deploy.proof.lasting_clients import LastingClients
+from topicloom.deploy.proof.changing_fleets import ChangingFleet, ChangingMosquittos, ChangingNats, ChangingRabbits
 from topicloom.deploy.proof.live import LiveWatch, accepting_first, on_loopback
+from topicloom.deploy.proof.nats_fleet import NatsProcesses
 from topicloom.deploy.proof.processes import Processes, free_ports
-from topicloom.deploy.targets.mosquitto import session_name
-from topicloom.deploy.targets.render import configuration_of
+from topicloom.deploy.proof.rabbitmq_fleet import RabbitProcesses
 from topicloom.errors import InputError
 
 # So many of each topic, but no more in all than brokers and clients on one machine take lightly.
 _MESSAGES_A_SECOND = 20
-_MOST_A_SECOND = 1000
 # Before the first step and after the last one, with messages; and how long late ones are waited for.
 _AROUND_SECONDS = 1.0
 _SILENCE_SECONDS = 5.0
@@ -47,36 +44,53 @@ def prove_change(old: Plan, new: Plan, *, keep: bool = True, watch: LiveWatch | 
     """Run the brokers of a plan on this machine, and change them to another plan while messages flow.
 
     Args:
-        old: the plan that they begin with, for Mosquitto.
-        new: the plan that they end with.
-        keep: whether sessions of new links are made ready before old links go, so that brokers keep what comes.
+        old: the plan that they begin with.
+        new: the plan that they end with, for brokers of the same kind.
+        keep: whether sessions of new links are made ready before old links go, so that brokers keep what comes;
+            Mosquitto alone can.
         watch: sees how far it is, and can stop it.
     """
-    for plan in (old, new):
-        if plan.target != "mosquitto":
-            raise InputError(
-                f"the plan is for {plan.target}; only mosquitto's can be changed live, whose links keep messages"
-            )
+    if old.target != new.target:
+        raise InputError(f"one plan is for {old.target} and the other for {new.target}; a fleet is of one kind")
     names = sorted(old.broker.keys() | new.broker.keys())
     ports = free_ports(names)
-    with Processes(ports, lasting=True) as processes:
-        change = _Change(on_loopback(old, ports), on_loopback(new, ports), processes, watch or LiveWatch(), keep)
-        with change.clients:
-            return change.proof()
+    link_ports = free_ports(names, ports.values()) if old.target == "nats" else ports
+    with _processes(old.target, ports, link_ports) as processes:
+        return change_running(on_loopback(old, link_ports), on_loopback(new, link_ports), processes, keep, watch)
+
+
+def _processes(target: str, ports: dict[str, int], link_ports: dict[str, int]) -> Processes:
+    if target == "nats":
+        return NatsProcesses(ports, link_ports)
+    return RabbitProcesses(ports) if target == "rabbitmq" else Processes(ports, lasting=True)
+
+
+def change_running(
+    old: Plan, new: Plan, processes: Processes, keep: bool = True, watch: LiveWatch | None = None
+) -> ChangeProof:
+    """The same with processes that are there, on whose ports the plans are."""
+    change = _Change(old, new, processes, watch or LiveWatch(), keep)
+    with change.fleet.clients:
+        return change.proof()
 
 
 class _Change:
     def __init__(self, old: Plan, new: Plan, processes: Processes, watch: LiveWatch, keep: bool) -> None:
-        self.keep = keep
         self.old, self.new = old, new
-        self.processes = processes
         self.watch = watch
-        self.brokers: Mapping[str, Broker] = {**old.broker, **new.broker}
         self.difference = compare_plans(old, new)
         self.tally = ChangeTally(old, new)
-        self.clients = LastingClients(self.brokers, self._arrive)
+        self.fleet = self._fleet(processes, keep)
         self.changed = False
         self.failed: list[BaseException] = []
+
+    def _fleet(self, processes: Processes, keep: bool) -> ChangingFleet:
+        if isinstance(processes, NatsProcesses):
+            return ChangingNats(self.old, self.new, processes, self._arrive)
+        if isinstance(processes, RabbitProcesses):
+            return ChangingRabbits(self.old, self.new, processes, self._arrive)
+        steps = [(step.broker, not step.clear) for step in self.difference.steps]
+        return ChangingMosquittos(self.old, self.new, processes, self._arrive, steps, keep)
 
     def proof(self) -> ChangeProof:
         if not self.tally.sources:
@@ -99,18 +113,20 @@ class _Change:
         self._flow(_AROUND_SECONDS)
         self._drain()
         counts = self.tally.counts()
-        return ChangeProof(len(self.brokers), len(self.difference.steps), self.difference.interrupted, seconds, counts)
+        brokers = len(self.old.broker.keys() | self.new.broker.keys())
+        return ChangeProof(brokers, len(self.difference.steps), self.difference.interrupted, seconds, counts)
 
     def _start(self) -> None:
-        for name in accepting_first(list(self.brokers), self.old.links):
+        names = sorted(self.old.broker.keys() | self.new.broker.keys())
+        for name in accepting_first(names, self.old.links):
             self.watch.look()
-            self.processes.start(name, configuration_of(self.old, name) if name in self.old.broker else "")
+            self.fleet.begin(name)
         topics = {source.name: source.qos for source in self.tally.sources}
-        for name in self.brokers:
-            self.clients.open(name, list(topics.items()))
-        self.clients.wait_until_subscribed()
+        for name in self.fleet.listening:
+            self.fleet.clients.open(name, list(topics.items()))
+        self.fleet.clients.wait_until_subscribed()
         deadline = time.monotonic() + _UP_SECONDS
-        while any(self._links_down(self.old, name) for name in self.old.broker):
+        while not all(self.fleet.is_linked(name, self.old) for name in self.old.broker):
             self._require_in_time(deadline, "the links of the first plan")
             self._serve(0.05)
         self._settle()
@@ -136,18 +152,12 @@ class _Change:
 
     def _change(self) -> None:
         """All steps, beside the thread that serves clients."""
-        steps = [(step.broker, not step.clear) for step in self.difference.steps]
-        needed = first_needed(self.old, self.new, steps) if self.keep else {}
         for number, step in enumerate(self.difference.steps):
             plan = None if step.clear or step.broker not in self.new.broker else self.new
-            for link in needed.get(number, []):
-                prepare_link(self.brokers, link, self.new.lines_of_link[link])
-            if needed.get(number):
-                let_arrive()
-            self.processes.stop(step.broker)
-            self.processes.start(step.broker, "" if plan is None else configuration_of(plan, step.broker))
+            self.fleet.make_ready(number)
+            self.fleet.take(step.broker, plan)
             deadline = time.monotonic() + _UP_SECONDS
-            while plan is not None and not self.failed and self._links_down(plan, step.broker):
+            while plan is not None and not self.failed and not self.fleet.is_linked(step.broker, plan):
                 self.watch.look()
                 self._require_in_time(deadline, f"links of '{step.broker}'")
                 time.sleep(0.01)
@@ -159,17 +169,10 @@ class _Change:
         except BaseException as error:
             self.failed.append(error)
 
-    def _links_down(self, plan: Plan, broker: str) -> bool:
-        up = self.clients.links_up[broker]
-        return any(
-            link[0] == broker and session_name(link, plan.lines_of_link[link]) not in up
-            for link in plan.links_of[broker]
-        )
-
     def _flow(self, seconds: float) -> None:
         """Publish at an even rate for so long."""
         until = time.perf_counter() + seconds
-        due, rate = time.perf_counter(), min(_MESSAGES_A_SECOND * self.tally.topics, _MOST_A_SECOND)
+        due, rate = time.perf_counter(), min(_MESSAGES_A_SECOND * self.tally.topics, self.fleet.most_a_second)
         while (now := time.perf_counter()) < until:
             while due <= now:
                 self._publish()
@@ -178,7 +181,7 @@ class _Change:
 
     def _publish(self) -> None:
         broker, name, qos, payload = self.tally.next_message()
-        self.clients.publish(broker, name, payload, qos)
+        self.fleet.clients.publish(broker, name, payload, qos)
 
     def _drain(self) -> None:
         """Wait for what is still on its way."""
@@ -192,7 +195,7 @@ class _Change:
 
     def _serve(self, seconds: float) -> None:
         self.watch.look()
-        self.clients.serve(seconds)
+        self.fleet.clients.serve(seconds)
 
     def _arrive(self, broker: str, _topic: str, payload: bytes, now: float) -> None:
         self.tally.arrive(broker, payload, now)

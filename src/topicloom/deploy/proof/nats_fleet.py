@@ -6,6 +6,7 @@ import json
 import selectors
 import socket
 import time
+import urllib.request
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from types import TracebackType
 
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.proof.clients import OnMessage
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, installed
+from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, installed
 from topicloom.errors import InputError
 
 _CONNECT_SECONDS = 10.0
@@ -21,6 +22,7 @@ _CHUNK = 1 << 16
 _HELLO = {"verbose": False, "pedantic": False, "name": "topicloom-proof", "lang": "python", "version": "1"}
 _MAIN = """\
 listen: "{host}:{port}"
+http: "{host}:{web}"
 leafnodes {{
   listen: "{host}:{leaf}"
   reconnect: 1
@@ -30,11 +32,18 @@ leafnodes {{
 
 
 class NatsProcesses(Processes):
-    """NATS servers by broker name, each with a port for clients and one for leafnodes."""
+    """NATS servers by broker name, each with a port for clients, one for leafnodes and one for monitoring."""
 
     def __init__(self, ports: dict[str, int], leaf_ports: dict[str, int]) -> None:
         super().__init__(ports)
         self._leaf_ports = leaf_ports
+        self._web = free_ports(list(ports), {*ports.values(), *leaf_ports.values()})
+
+    def linked(self, name: str) -> set[str]:
+        """The servers to which a server has opened links."""
+        with urllib.request.urlopen(f"http://{LOOPBACK}:{self._web[name]}/leafz", timeout=_CONNECT_SECONDS) as answer:
+            ports = {leaf["port"] for leaf in json.load(answer).get("leafs") or []}
+        return {other for other, port in self._leaf_ports.items() if port in ports}
 
     def _find_program(self) -> str:
         return installed("nats-server", "NATS")
@@ -42,7 +51,8 @@ class NatsProcesses(Processes):
     def _set_up(self, name: str, home: Path, bridges: str) -> list[str]:
         (home / "remotes.conf").write_text(bridges, encoding="utf-8")
         main = home / "nats.conf"
-        text = _MAIN.format(host=LOOPBACK, port=self.ports[name], leaf=self._leaf_ports[name])
+        ports = {"port": self.ports[name], "leaf": self._leaf_ports[name], "web": self._web[name]}
+        text = _MAIN.format(host=LOOPBACK, **ports)
         main.write_text(text, encoding="utf-8")
         return [self._program, "-c", str(main)]
 
@@ -99,10 +109,18 @@ class NatsClients:
             self._send(name, b"")
         for key, _ in self._selector.select(seconds):
             name = key.data
-            chunk = self._sockets[name].recv(_CHUNK)
-            if not chunk:
-                raise InputError("a server closed the connection of its client; see its log")
-            self._read[name] = self._heard(name, self._read[name] + chunk)
+            try:
+                chunk = self._sockets[name].recv(_CHUNK)
+            except ConnectionError:
+                chunk = b""
+            if chunk:
+                self._read[name] = self._heard(name, self._read[name] + chunk)
+            else:
+                self._lose(name)
+
+    def _lose(self, name: str) -> None:
+        """A server has closed the connection of its client."""
+        raise InputError("a server closed the connection of its client; see its log")
 
     def wait_until_subscribed(self) -> None:
         """Serve until every server has taken every subscription."""
@@ -139,3 +157,46 @@ class NatsClients:
             elif word == b"-ERR":
                 raise InputError(f"broker '{name}' refused: {b' '.join(words).decode(errors='replace')}")
             data = rest
+
+
+class LastingNatsClients(NatsClients):
+    """Clients that come back when their server does, with their subscriptions and with what they published meanwhile.
+
+    As those of applications do; what a server had for one that was away is lost, as NATS keeps nothing.
+    """
+
+    def __init__(self, brokers: Mapping[str, Broker], on_message: OnMessage) -> None:
+        super().__init__(brokers, on_message)
+        self._topics: dict[str, list[tuple[str, int]]] = {}
+        self._later: dict[str, bytearray] = {}
+
+    def open(self, name: str, topics: Iterable[tuple[str, int]]) -> None:
+        """Connect to a server, and subscribe to topics, from now on whenever it is there."""
+        self._topics[name] = list(topics)
+        super().open(name, self._topics[name])
+
+    def publish(self, name: str, topic: str, payload: bytes, _qos: int) -> None:
+        """Publish at a server, once it is there."""
+        if name in self._later:
+            self._later[name] += b"PUB %b %d\r\n%b\r\n" % (topic.encode(), len(payload), payload)
+        else:
+            super().publish(name, topic, payload, _qos)
+
+    def serve(self, seconds: float) -> None:
+        """Handle what comes, and wait at most so long for it."""
+        for name in list(self._later):
+            with suppress(OSError):
+                super().open(name, self._topics[name])
+                self._send(name, bytes(self._later.pop(name)))
+        super().serve(seconds)
+
+    def _lose(self, name: str) -> None:
+        self.close(name)
+        self._waiting.discard(name)
+        self._later[name] = bytearray()
+
+    def _send(self, name: str, data: bytes) -> None:
+        if name in self._sockets:
+            # Where it is gone, reading notices that, too.
+            with suppress(ConnectionError):
+                super()._send(name, data)

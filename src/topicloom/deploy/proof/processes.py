@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -53,13 +53,13 @@ def installed(program: str, called: str) -> str:
     return found
 
 
-def free_ports(names: Sequence[str]) -> dict[str, int]:
-    """A loopback port for each name that nobody has, below those that systems give to clients.
+def free_ports(names: Sequence[str], taken: Collection[int] = ()) -> dict[str, int]:
+    """A loopback port for each name that nobody has, nor is to have, below those that systems give to clients.
 
     A client that keeps trying a broker that is down would sooner or later get the broker's own port, and be connected
     with itself; the broker could not come back then. They are taken at random, as others may look for some, too.
     """
-    free = filter(_is_free, random.sample(_PORTS, len(_PORTS)))
+    free = (port for port in random.sample(_PORTS, len(_PORTS)) if port not in taken and _is_free(port))
     found = dict(zip(names, free, strict=False))
     if len(found) < len(names):
         raise InputError(f"no {len(names):,} ports from {_PORTS[0]:,} to {_PORTS[-1]:,} are free on this machine")

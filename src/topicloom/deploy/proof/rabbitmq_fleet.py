@@ -53,9 +53,10 @@ class RabbitProcesses(Processes):
 
     def __init__(self, ports: dict[str, int]) -> None:
         super().__init__(ports)
-        names = list(ports)
-        self._web, self._distribution = free_ports(names), free_ports(names)
-        (self._mapper,) = free_ports(["epmd"]).values()
+        taken = set(ports.values())
+        self._web = free_ports(list(ports), taken)
+        self._distribution = free_ports(list(ports), taken := {*taken, *self._web.values()})
+        (self._mapper,) = free_ports(["epmd"], {*taken, *self._distribution.values()}).values()
 
     def _find_program(self) -> str:
         return rabbitmq_path()
@@ -98,6 +99,13 @@ class RabbitProcesses(Processes):
         """Put definitions on a node."""
         try:
             self.management(name).take(bridges)
+        except ManagementFailed as failure:
+            raise InputError(f"broker '{name}': {failure}") from None
+
+    def links_down(self, name: str, bridges: str) -> bool:
+        """Whether a link that definitions of a node ask for does not run."""
+        try:
+            return bool(self.management(name).links_down(bridges))
         except ManagementFailed as failure:
             raise InputError(f"broker '{name}': {failure}") from None
 
@@ -184,6 +192,11 @@ class RabbitClients:
         with suppress(InputError):
             self._ask(name, "DELETE", f"queues/{vhost}/{_QUEUE}")
         self._ask(name, "PUT", f"queues/{vhost}/{_QUEUE}", {"durable": False, "auto_delete": False})
+        self.bind(name, plan)
+
+    def bind(self, name: str, plan: Plan) -> None:
+        """Bind the queue of a node to what it wants by a plan, besides what it is bound to."""
+        vhost = self._hosts[name]
         for route in plan.routes:
             exchange = quote(route.topic, safe="")
             for message in route.messages:

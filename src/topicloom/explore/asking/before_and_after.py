@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from topicloom.model import Overlay
 from topicloom.present.network_figure import DrawnNetwork
-from topicloom.report.networks.overlay_drawing import DEGREE, Drawing, SeenOverlay
+from topicloom.report.networks.overlay_drawing import DEGREE, Drawing, SeenOverlay, node_sizes
 
 # Colour and dashes tell; a link that went is dashed before, one that came is thick after.
 _SAME, _GONE, _NEW = "#8c959f", "#D55E00", "#0072B2"
@@ -30,26 +30,25 @@ def _look(overlay: Overlay, kept: set[frozenset[str]], changed: str, dash: str) 
     return {
         "link_colours": [_SAME if each else changed for each in same],
         "link_dashes": ["solid" if each else dash for each in same],
+        "widths": np.where(same, 1.0, 2.5),
     }
 
 
 def _after(drawing: Drawing, after: SeenOverlay, kept: set[frozenset[str]]) -> DrawnNetwork:
     overlay, known = after.overlay, drawing.seen.overlay.interest.node_ids
     degrees = overlay.degrees
-    same = np.array([frozenset(link) in kept for link in overlay], bool)
     return DrawnNetwork(
         names=overlay.interest.node_names,
         places=_places(drawing, overlay),
         source=overlay.source,
         target=overlay.target,
-        sizes=drawing.drawn.sizes.min(initial=30.0) + 2 * np.sqrt(degrees),
+        sizes=node_sizes(degrees),
         told={"links": degrees, "topics it has to do with": np.diff(overlay.interest.node_start)},
         colourings={
             DEGREE: degrees,
             "new": np.array([0 if name in known else 1 for name in overlay.interest.node_names]),
         },
         groups=frozenset(["new"]),
-        widths=np.where(same, 1.0, 2.5),
         **_look(overlay, kept, _NEW, "solid"),
     )
 

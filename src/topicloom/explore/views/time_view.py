@@ -64,10 +64,12 @@ def _lines(rows: Any, events: Sequence[int], columns: Mapping[str, str], shares:
     made = new_chart("event", "", told=told, percent=shares)
     source = ColumnDataSource({"event": events, **{field: rows[field].to_numpy() for field in columns}})
     for colour, dash, (field, label) in zip(COLOURS, ("solid", "dashed"), columns.items(), strict=False):
-        made.line("event", field, source=source, color=colour, line_dash=dash, line_width=2, legend_label=label)
+        named = {"legend_label": label} if len(columns) > 1 else {}
+        made.line("event", field, source=source, color=colour, line_dash=dash, line_width=2, **named)
     made.y_range.start = 0
-    made.add_layout(made.legend[0], "below")
-    made.legend.location, made.legend.orientation = "left", "horizontal"
+    if len(columns) > 1:
+        made.add_layout(made.legend[0], "below")
+        made.legend.location, made.legend.orientation = "left", "horizontal"
     made.add_layout(
         Span(
             name="now", location=events[-1], dimension="height", line_color=COLOURS[3], line_width=2, line_dash="dotted"

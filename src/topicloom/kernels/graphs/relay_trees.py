@@ -16,14 +16,18 @@ from topicloom.kernels.jit import kernel
 
 
 @kernel()
-def spanning_links(source, target, nodes):
-    """Of links in an order, those that join two pieces, as pairs."""
+def spanning_links(source, target, room):
+    """Of links in an order, those that join two pieces, as pairs; a node has room for so many, and less afterwards."""
+    nodes = room.shape[0]
     parent = np.arange(nodes)
     ends = np.empty((max(0, nodes - 1), 2), np.int32)
     count = 0
     for k in range(source.shape[0]):
-        if join(parent, source[k], target[k]):
-            ends[count, 0], ends[count, 1] = source[k], target[k]
+        u, v = source[k], target[k]
+        if room[u] > 0 and room[v] > 0 and join(parent, u, v):
+            ends[count, 0], ends[count, 1] = u, v
+            room[u] -= 1
+            room[v] -= 1
             count += 1
     return ends[:count].copy()
 
@@ -92,11 +96,12 @@ def relay_cost(has, amount, group, price, ends):
 
 
 @kernel()
-def move_parts(has, amount, share, group, price, ends, rounds, ticks):
+def move_parts(has, amount, allowed, group, price, ends, staying, room, rounds, ticks):
     """Hang parts of a tree elsewhere while that makes it cheaper, and change `ends`.
 
-    Each link in turn is taken away, and the part at either of its ends linked, from that end, to the node of the other
-    part that makes the tree cheapest, of equals the first; only nodes that `share` a topic are linked.
+    Each link in turn, but for the first ones, which are `staying`, is taken away, and the part at either of its ends
+    linked, from that end, to the node of the other part that makes the tree cheapest, of equals the first; only nodes
+    with an `allowed` link and `room` for one more are linked.
     """
     nodes, total = has.shape[0], has.sum(axis=0)
     order = np.empty(nodes, np.int32)
@@ -106,7 +111,7 @@ def move_parts(has, amount, share, group, price, ends, rounds, ticks):
     more = np.zeros(nodes, np.int64)
     for _ in range(rounds):
         moved = False
-        for k in range(ends.shape[0]):
+        for k in range(staying, ends.shape[0]):
             for side in range(2):
                 if ticks[1]:
                     return
@@ -123,10 +128,13 @@ def move_parts(has, amount, share, group, price, ends, rounds, ticks):
                     rise = carried(below[to], part, total, amount) - carried(below[to], nothing, total, amount)
                     more[to] = more[above] + rise * price[group[above], group[to]]
                     change = more[to] + use * (price[group[node], group[to]] - price[group[node], group[beside]])
-                    if share[node, to] and (change < least or (change == least and change < 0 and to < best)):
+                    better = change < least or (change == least and change < 0 and to < best)
+                    if better and allowed[node, to] and room[to] > 0:
                         best, least = to, change
                 if best != beside:
                     ends[k, 1 - side] = best
+                    room[beside] += 1
+                    room[best] -= 1
                     moved = True
         ticks[0] += 1
         if not moved:

@@ -39,8 +39,8 @@ def start_jvm(settings: Mapping[str, str], log: IO[str] | None) -> Any:
         raise InputError(_why_not_started(log)) from None
 
 
-def end_jvm(gateway: Any) -> None:
-    """End a Java process that `start_jvm` started."""
+def end_jvm(gateway: Any, seconds: int) -> None:
+    """End a Java process that `start_jvm` started; it is killed where it takes longer than that."""
     from pyspark import SparkContext
 
     SparkContext._gateway = None
@@ -53,7 +53,7 @@ def end_jvm(gateway: Any) -> None:
     if process.stdin is not None:
         process.stdin.close()
     try:
-        process.wait(10)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -89,7 +89,7 @@ def last_words(log: IO[str] | None) -> str:
 
 
 def _why_not_started(log: IO[str] | None) -> str:
-    java = _java()
+    java = find_java()
     if java is None:
         return f"Spark needs Java and none was found, neither in JAVA_HOME nor in PATH; {_INSTALL}"
     version = _java_version(java)
@@ -98,7 +98,15 @@ def _why_not_started(log: IO[str] | None) -> str:
     return f"Spark did not start: {last_words(log)}"
 
 
-def _java() -> str | None:
+def spark_home() -> str:
+    """The folder of the installed Spark."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    return str(_find_spark_home())
+
+
+def find_java() -> str | None:
+    """The Java that Spark would take, if there is one."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(Path(home, "bin", "java") if home else "java")
 

@@ -14,7 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
 from topicloom.files.temporary import scratch_folder
-from topicloom.pipeline.spark.jvm import end_jvm, last_words, require_reachable, start_jvm
+from topicloom.pipeline.spark.class_archive import conf_folder, seconds_to_end, with_archive
+from topicloom.pipeline.spark.jvm import end_jvm, find_java, last_words, require_reachable, spark_home, start_jvm
 from topicloom.pipeline.spark.settings import SparkOptions, configuration, is_on_this_machine
 
 if TYPE_CHECKING:
@@ -100,13 +101,13 @@ def _require_pyspark() -> None:
 def _own_session(options: SparkOptions, name: str, folder: Path, log: IO[str] | None) -> Iterator[SparkSession]:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
-    from pyspark.find_spark_home import _find_spark_home
     from pyspark.sql import SparkSession
 
-    settings = configuration(options, name, _find_spark_home(), folder)
+    home = spark_home()
+    settings = with_archive(configuration(options, name, home, folder), home, find_java())
     master = settings["spark.master"]
     require_reachable(master)
-    with _environment(_variables(master, str(folder))):
+    with _environment(_variables(master, str(folder)) | conf_folder(home)):
         gateway = start_jvm(settings, log)
         try:
             conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
@@ -122,7 +123,7 @@ def _own_session(options: SparkOptions, name: str, folder: Path, log: IO[str] | 
                     SparkSession(context).stop()
         finally:
             SparkContext._active_spark_context = None
-            end_jvm(gateway)
+            end_jvm(gateway, seconds_to_end(settings))
 
 
 def _context(conf: Any, gateway: Any, master: str, log: IO[str] | None) -> SparkContext:
@@ -151,25 +152,28 @@ def _context(conf: Any, gateway: Any, master: str, log: IO[str] | None) -> Spark
 
 
 def _variables(master: str, folder: str) -> dict[str, str]:
-    """Environment variables that Spark reads and has no setting for."""
+    """Environment variables that Spark reads and has no setting for, where they are not set already."""
     # Executors must run the Python that has Arrow, not the first one in PATH.
     variables = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if is_on_this_machine(master):
         # Without a folder for its executors, local-cluster would write into the installed pyspark.
         variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": folder}
-    return variables
+    return {key: value for key, value in variables.items() if key not in os.environ}
 
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables for a while, where they are not set already."""
-    added = {key: value for key, value in variables.items() if key not in os.environ}
-    os.environ.update(added)
+    """Environment variables for a while."""
+    before = {key: os.environ.get(key) for key in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for key in added:
-            os.environ.pop(key, None)
+        for key, value in before.items():
+            if value is None:
+                os.environ.pop(key, None)
+            else:
+                os.environ[key] = value
 
 
 def _zipped_package(folder: Path) -> Path:

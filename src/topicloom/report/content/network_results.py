@@ -20,9 +20,10 @@ ASSIGNMENT = Form("assignment", columns=ASSIGNMENT_COLUMNS)
 
 @dataclass(frozen=True, eq=False)
 class ShownNetwork:
-    """A network, and by name the assignments for it. `has_costs` where files of `content cost` are given too."""
+    """A network in a folder, and by name its assignments; `has_costs` where files of `content cost` are given too."""
 
     name: str
+    folder: Path
     outline: NetworkOutline
     assignments: Mapping[str, Assigned]
     has_costs: bool = False
@@ -31,7 +32,10 @@ class ShownNetwork:
 def read_networks(reading: Reading) -> list[ShownNetwork]:
     """Read all networks, and the assignments, each with the network whose users and brokers it names."""
     has_costs = bool(reading.found.paths.get("cost"))
-    networks = [ShownNetwork(name, outline, {}, has_costs) for name, outline in reading.named(NETWORK, read_outline)]
+    networks = [
+        ShownNetwork(name, folder, outline, {}, has_costs)
+        for name, (folder, outline) in reading.named(NETWORK, lambda path: (path, read_outline(path)))
+    ]
     for name, (at, assigned) in reading.named(ASSIGNMENT, partial(_assigned, networks=networks)):
         networks[at] = replace(networks[at], assignments={**networks[at].assignments, name: assigned})
     return networks

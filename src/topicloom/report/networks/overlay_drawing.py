@@ -147,7 +147,7 @@ def _all_drawn(seen: SeenOverlay, nodes: Ids, links: Ids) -> Drawing:
         places=_located(seen, names) if seen.located else places(len(nodes), source, target),
         source=source,
         target=target,
-        sizes=_sizes(degrees),
+        sizes=node_sizes(degrees),
         told=told,
         colourings={DEGREE: degrees, LOAD: seen.load[nodes], ISLAND: seen.islands[nodes]},
         groups=frozenset([ISLAND]),
@@ -175,7 +175,7 @@ def _groups_drawn(seen: SeenOverlay, nodes: Ids, links: Ids) -> Drawing:
         places=places(count, *ends, weights=1 + np.log(between)),
         source=ends[0],
         target=ends[1],
-        sizes=_sizes(sizes),
+        sizes=node_sizes(sizes),
         told={"nodes": sizes, "links among them": within},
         colourings={
             "nodes": sizes,
@@ -213,7 +213,7 @@ def _rows(count: int, nodes: Ids) -> Ids:
     return row
 
 
-def _sizes(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+def node_sizes(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
     """Sizes whose areas follow the numbers; smaller where there are many."""
     most = float(max(_HUB, numbers.max(initial=1)))
     shrunk = min(1.0, 12 / max(1.0, float(np.sqrt(len(numbers)))))

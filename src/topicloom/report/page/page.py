@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Iterable
 from importlib.resources import files
@@ -13,7 +11,7 @@ from markupsafe import Markup
 from topicloom._version import __version__
 from topicloom.files.atomic import replacing
 from topicloom.present.html import rendered
-from topicloom.present.interactive import scripts, styles
+from topicloom.present.interactive import drawing_scripts, page_scripts, styles
 from topicloom.report.page.kind import Aside
 from topicloom.report.page.kinds import KINDS
 from topicloom.report.page.results import Results
@@ -30,19 +28,15 @@ def page_html(results: Results, *, title: str = "Topicloom report") -> str:
     ]
     style, script = (files(_HERE).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     drawn = any(map(_has_network, sections))
-    texts = [*(scripts() if drawn else []), script]
-    # Nothing is fetched and no other script runs, even if a name got through that should have been escaped.
-    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}"
+    scripts = page_scripts([script], drawing_scripts() if drawn else ())
     return rendered(
         _HERE,
         "page.html",
         title=title,
         sections=sections,
         style=Markup(style + (styles() if drawn else "")),
-        scripts=[Markup(text) for text in texts],
-        policy=policy,
+        scripts=scripts.html,
+        policy=scripts.policy,
         version=__version__,
     )
 

@@ -38,7 +38,7 @@ def pictured(sweep: ShownSweep) -> ShownSweep:
 def sweep_axis(sweep: ShownSweep) -> Axis:
     """Along the x-axis the number with most values, else the text with most; what follows from others is left out."""
     columns = [[cell.workload[at] for cell in sweep.cells] for at in range(len(sweep.varying))]
-    order = sorted(range(len(columns)), key=lambda at: (not _is_numeric(columns[at]), -len(set(columns[at])), at))
+    order = sorted(range(len(columns)), key=lambda at: (not is_numeric(columns[at]), -len(set(columns[at])), at))
     chosen: list[int] = []
     for at in order:
         before = len({tuple(cell.workload[k] for k in chosen) for cell in sweep.cells})
@@ -83,7 +83,7 @@ def _draw(
         axes.set_xlabel(MEASURES[measure])
         return
     along = axis.along
-    places = _places([cell.workload[along] for cell in sweep.cells])
+    places = places_along([cell.workload[along] for cell in sweep.cells])
     for order, designer in enumerate(lines):
         points = sorted(
             (places[cell.workload[along]], cell.means[measure]) for cell in cells if cell.designer == designer
@@ -103,7 +103,7 @@ def _draw(
         percent_axis(axes, "y")
     else:
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    if not _is_numeric([*places]):
+    if not is_numeric([*places]):
         name_ticks(axes, "x", [setting(value) for value in places])
     else:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
@@ -115,15 +115,16 @@ def _draw_bars(axes: Axes, values: Sequence[tuple[str, float]]) -> None:
     axes.invert_yaxis()
 
 
-def _places(values: Sequence[Any]) -> dict[Any, float]:
+def places_along(values: Sequence[Any]) -> dict[Any, float]:
     """Where each value is on the x-axis: numbers at themselves, text at 0, 1, 2 … in the order of the cells."""
     different = list(dict.fromkeys(values))
-    if _is_numeric(different):
+    if is_numeric(different):
         return {value: float(value) for value in different}
     return {value: float(place) for place, value in enumerate(different)}
 
 
-def _is_numeric(values: Sequence[Any]) -> bool:
+def is_numeric(values: Sequence[Any]) -> bool:
+    """Whether all of them are numbers."""
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
