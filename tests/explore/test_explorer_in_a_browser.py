@@ -99,6 +99,8 @@ def test_what_if_answers_while_sliding(browser: Visitor, address: str, explorer:
     )
     assert int(cells["links"]) == expected.links
     assert float(cells["support"]) == expected.support
+    browser.page.select_option("[name=reaction]", "mend")
+    assert not browser.page.is_visible("[name=algorithm]")
     browser.page.fill("[name=killed]", "nobody")
     browser.page.wait_for_selector(".doing.problem")
     assert "there is no node 'nobody'" in browser.page.inner_text(".doing")
