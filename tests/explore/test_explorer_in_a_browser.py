@@ -9,6 +9,7 @@ from explored import explorer_of
 
 from browser import Visitor
 from topicloom import design, measure
+from topicloom.explore.asking.questions import begin
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.static_page import write_static
 
@@ -151,6 +152,13 @@ def test_dark_pages_have_light_text(browser: Visitor, address: str) -> None:
         browser.page.emulate_media(color_scheme="light")
 
 
+@pytest.fixture(scope="session")
+def compared(explorer: Explorer) -> None:
+    """All designers have worked, compiled where they were not."""
+    explorer.jobs.find(begin(explorer, "trade-off", {"wanted": 0})).result()
+
+
+@pytest.mark.usefixtures("compared")
 @pytest.mark.parametrize("view", ["trade-off", "sweep", "content", "time", "papers"])
 def test_views_are_silent_and_alone(browser: Visitor, address: str, view: str) -> None:
     visit(browser, address + view, width=380)
@@ -162,6 +170,7 @@ def test_views_are_silent_and_alone(browser: Visitor, address: str, view: str) -
     require_quiet(browser, address)
 
 
+@pytest.mark.usefixtures("compared")
 def test_a_point_is_loaded(browser: Visitor, address: str, explorer: Explorer) -> None:
     visit(browser, address + "trade-off")
     browser.page.click("text=minmax-oda")
