@@ -9,7 +9,9 @@ import pytest
 from explored import explorer_of, write_demo
 
 from topicloom.explore.explorer import Explorer
+from topicloom.explore.pages import page
 from topicloom.explore.server import serving
+from topicloom.explore.views.network_view import ask
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +22,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def explorer(demo: Path) -> Explorer:
-    return explorer_of(demo)
+    made = explorer_of(demo)
+    # Kernels may have to be compiled first, which no browser waits for.
+    page(made, "network", {})
+    ask(made, "0:", "topic", 0)
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from explored import explorer_of
 
 from browser import Visitor
 from topicloom import design, measure
+from topicloom.explore.asking.questions import begin
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.static_page import write_static
 
@@ -99,6 +100,8 @@ def test_what_if_answers_while_sliding(browser: Visitor, address: str, explorer:
     )
     assert int(cells["links"]) == expected.links
     assert float(cells["support"]) == expected.support
+    browser.page.select_option("[name=reaction]", "mend")
+    assert not browser.page.is_visible("[name=algorithm]")
     browser.page.fill("[name=killed]", "nobody")
     browser.page.wait_for_selector(".doing.problem")
     assert "there is no node 'nobody'" in browser.page.inner_text(".doing")
@@ -149,6 +152,13 @@ def test_dark_pages_have_light_text(browser: Visitor, address: str) -> None:
         browser.page.emulate_media(color_scheme="light")
 
 
+@pytest.fixture(scope="session")
+def compared(explorer: Explorer) -> None:
+    """All designers have worked, compiled where they were not."""
+    explorer.jobs.find(begin(explorer, "trade-off", {"wanted": 0})).result()
+
+
+@pytest.mark.usefixtures("compared")
 @pytest.mark.parametrize("view", ["trade-off", "sweep", "content", "time", "papers"])
 def test_views_are_silent_and_alone(browser: Visitor, address: str, view: str) -> None:
     visit(browser, address + view, width=380)
@@ -160,6 +170,7 @@ def test_views_are_silent_and_alone(browser: Visitor, address: str, view: str) -
     require_quiet(browser, address)
 
 
+@pytest.mark.usefixtures("compared")
 def test_a_point_is_loaded(browser: Visitor, address: str, explorer: Explorer) -> None:
     visit(browser, address + "trade-off")
     browser.page.click("text=minmax-oda")
