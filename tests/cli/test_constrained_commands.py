@@ -42,7 +42,7 @@ def links(path: str) -> set[tuple[str, str]]:
     return set(zip(table["source"], table["target"], strict=True))
 
 
-@pytest.mark.parametrize("name", ["gm", "low-oda", "backbone"])
+@pytest.mark.parametrize("name", ["gm", "low-oda", "backbone", "tree"])
 def test_design_keeps_to_the_fleet(cli: Cli, name: str) -> None:
     ended = cli("design", "subs.csv", "-a", name, "-f", "fleet.toml", "-o", "overlay.parquet")
     assert (ended.status, ended.err) == (0, "")
@@ -59,6 +59,16 @@ def test_design_says_what_is_in_the_way(cli: Cli) -> None:
     assert json.loads(ended.out)["support"] == 0.75
     assert ended.err == (
         "2 topics are in pieces, as the fleet allows no more links: 't', 'u'; in the way: forbid eu - us\n"
+    )
+
+
+def test_a_tree_says_who_is_cut_off(cli: Cli) -> None:
+    Path("fleet.toml").write_text(FLEET + '[[forbid]]\nregions = ["eu", "us"]\n')
+    ended = cli("design", "subs.csv", "-a", "tree", "-f", "fleet.toml", "-o", "overlay.parquet")
+    assert ended.status == 1
+    assert ended.err == (
+        "2 topics are in pieces, as the fleet allows no more links: 't', 'u'; in the way: forbid eu - us; cut off is "
+        "'a' and 1 more\n"
     )
 
 

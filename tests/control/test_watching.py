@@ -15,7 +15,7 @@ from folder_fleets import FolderFleet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom import InputError, Interest, design, synthetic
+from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.churn.connectedness import broken_topics
 from topicloom.control.applying.fleet_state import opened
 from topicloom.control.watching import controller as controlling
@@ -24,6 +24,7 @@ from topicloom.control.watching.controller import Controller, WatchSettings, wat
 from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.event_feed import CollectedFeed, LineFeed
 from topicloom.control.watching.hold_down import HoldDown
+from topicloom.control.watching.mesh_links import MeshLinks
 from topicloom.control.watching.wishes import Wish, wishes_for, wishes_in
 from topicloom.deploy import Fleet
 from topicloom.deploy.targets.render import configurations
@@ -247,6 +248,20 @@ def test_a_long_run_stays_near_a_fresh_design(tmp_path: Path, popularity: str, s
     assert overlay.degrees.max() <= 12
     assert len(overlay) <= 1.2 * len(fresh)
     assert overlay.degrees.max() <= 1.2 * fresh.degrees.max()
+
+
+def test_no_more_links_are_tidied_than_needed() -> None:
+    interest = Interest.from_pairs([(name, "t") for name in "abcdefghij"])
+    links = MeshLinks(Constraints())
+    chain = Overlay.from_links(interest, pairwise("abcdefghij"))
+    assert links.tidying(chain, 20) == []
+    forked = Overlay.from_links(interest, [*pairwise("abcdefghi"), ("b", "j")])
+    steps = links.tidying(forked, 20)
+    assert 2 <= len(steps) <= 4
+    after = {("b", "j"), *pairwise("abcdefghi")}
+    for action, source, target in steps:
+        (after.add if action == "add" else after.discard)((source, target))
+    assert Overlay.from_links(interest, after).degrees.max() == 2
 
 
 def test_what_cannot_begin(tmp_path: Path) -> None:

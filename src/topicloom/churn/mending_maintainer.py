@@ -160,8 +160,7 @@ class MendingMaintainer(Maintainer):
         if len(self._broken) == 0:
             return []
         live.reserve(links=int(table.max(axis=0).sum()))
-        anybody = np.int64(joining_pieces.NOBODY)
-        return live.record(*joining_pieces.mend(live.population, nodes, table, anybody, self._rho))
+        return live.record(*joining_pieces.mend(live.population, nodes, table, joining_pieces.NOBODY, self._rho))
 
     def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
         """Several events mended at once, among the shadow sets of all that they change."""

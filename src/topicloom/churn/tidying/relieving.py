@@ -74,8 +74,7 @@ def _instead_of(live: LiveOverlay, link: Ends) -> tuple[Ends, ...] | None:
     nodes, table, _ = joining_pieces.pieces_of(live.population, live.scratch, topics)
     live.reserve(links=int(table.max(axis=0, initial=0).sum()) + 1)
     population = live.population
-    anybody = np.int64(joining_pieces.NOBODY)
-    added: Ids = joining_pieces.mend(population, nodes, table, anybody, _RHO)[0]
+    added: Ids = joining_pieces.mend(population, nodes, table, joining_pieces.NOBODY, _RHO)[0]
     # Mending puts pieces together in the table, too.
     mended = not (table[nodes == link[0]] != table[nodes == link[1]]).any()
     relink(population, gone, added)

@@ -8,7 +8,7 @@ from topicloom.churn.connectedness import broken_topics
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.methods import Settings, maintainer
 from topicloom.churn.snapshot import Snapshot, read_snapshot, write_snapshot
-from topicloom.churn.tidying.improving import improve
+from topicloom.churn.tidying.improving import Aim, improve
 from topicloom.designers import design
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
@@ -18,6 +18,7 @@ _DESIGNER = "low-oda"
 _SETTINGS = Settings(prune=True)
 # How much above a fresh design links or the highest degree may be before they are tidied.
 _SLACK = 1.1
+_FEW = 4
 
 
 class MeshLinks:
@@ -39,18 +40,15 @@ class MeshLinks:
         if not len(overlay):
             return []
         fresh = design(overlay.interest, _DESIGNER, constraints=self._constraints)
-        many = len(overlay) > _SLACK * len(fresh)
-        high = overlay.degrees.max(initial=0) > _SLACK * fresh.degrees.max(initial=0)
-        if not many and not high:
-            return []
-        better = improve(
-            overlay,
-            changes,
-            aim="max-degree" if high else "links",
-            designer=_DESIGNER,
-            constraints=self._constraints,
-        )
-        if broken_topics(better.overlay) or self._constraints.broken_by(better.overlay):
+        better = None
+        # As few as suffice: each changed link restarts a broker or two.
+        for most in (*range(_FEW, changes, _FEW), changes):
+            found = overlay if better is None else better.overlay
+            if not _has_many(found, fresh) and not _is_high(found, fresh):
+                break
+            aim: Aim = "max-degree" if _is_high(overlay, fresh) else "links"
+            better = improve(overlay, most, aim=aim, designer=_DESIGNER, constraints=self._constraints)
+        if better is None or broken_topics(better.overlay) or self._constraints.broken_by(better.overlay):
             return []
         return [[step.action, *step.link] for step in better.steps]
 
@@ -65,3 +63,11 @@ class MeshLinks:
         return links if snapshot.constraints == self._constraints else self.fresh(
             links.interest()
         ), snapshot.last_event or 0
+
+
+def _has_many(overlay: Overlay, fresh: Overlay) -> bool:
+    return len(overlay) > _SLACK * len(fresh)
+
+
+def _is_high(overlay: Overlay, fresh: Overlay) -> bool:
+    return bool(overlay.degrees.max(initial=0) > _SLACK * fresh.degrees.max(initial=0))

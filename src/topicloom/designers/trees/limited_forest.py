@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import networkx
 import numpy as np
 import numpy.typing as npt
 
@@ -89,10 +88,18 @@ def _labels(linked: Flags) -> Counts:
 
 def component_labels(ends: Ids, nodes: int) -> Counts:
     """For each node the lowest one that links connect it with."""
-    label = np.arange(nodes, dtype=np.int64)
-    for component in networkx.connected_components(networkx.Graph(ends.tolist())):
-        label[list(component)] = min(component)
-    return label
+    lower = list(range(nodes))
+
+    def lowest(node: int) -> int:
+        while lower[node] != node:
+            lower[node] = lower[lower[node]]
+            node = lower[node]
+        return node
+
+    for u, v in ends.tolist():
+        low, high = sorted((lowest(u), lowest(v)))
+        lower[high] = low
+    return np.array([lowest(node) for node in range(nodes)], np.int64)
 
 
 def _kept(first: Ids, allowed: Flags) -> Ids:
@@ -126,8 +133,8 @@ def _joined(interest: Interest, limits: ConstraintArrays, order: Ids, wants: Fla
     staying = np.stack([limits.source, limits.target], axis=1)
     ends = _spanning(np.concatenate([staying, order]), limits.room.astype(np.int64))
     if len(ends) < len(staying) or (ends[: len(staying)] != staying).any():
-        names, circle = interest.node_names, networkx.find_cycle(networkx.Graph(staying.tolist()))
-        u, v = sorted(circle[-1])
+        names, taken = interest.node_names, ends.tolist()
+        u, v = next(link for link in staying.tolist() if link not in taken)
         raise InputError(f"keep and require make a circle with '{names[u]}' - '{names[v]}'; a tree has none")
     while len(_apart(ends, wants)):
         label = component_labels(ends, len(wants))
@@ -146,12 +153,11 @@ def _joined(interest: Interest, limits: ConstraintArrays, order: Ids, wants: Fla
 
 def _needed(ends: Ids, staying: int, wants: Flags) -> Ids:
     """Without links that join parts which have no topic in common, unless they stay."""
-    graph = networkx.Graph(ends.tolist())
-    kept = ends[:staying].tolist()
-    for u, v in ends[staying:].tolist():
-        graph.remove_edge(u, v)
-        here, there = (wants[list(networkx.node_connected_component(graph, end))].any(axis=0) for end in (u, v))
-        if (here & there).any():
-            graph.add_edge(u, v)
-            kept.append([u, v])
-    return np.array(kept, np.int32).reshape(-1, 2)
+    kept = list(range(len(ends)))
+    for number in range(staying, len(ends)):
+        others = [other for other in kept if other != number]
+        label = component_labels(ends[others], len(wants))
+        here, there = (wants[label == label[end]].any(axis=0) for end in ends[number])
+        if not (here & there).any():
+            kept = others
+    return ends[kept]

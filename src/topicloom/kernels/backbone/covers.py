@@ -251,7 +251,7 @@ def attach(rows, hosting, node_start, node_topics, newcomers, step, bench, attac
     for node in range(node_start.shape[0] - 1):
         if ticks[1]:
             break
-        count = 0
+        count = np.int64(0)
         for s in range(node_start[node], node_start[node + 1]):
             if has_host(rows, node_topics[s], own[node]):
                 bench.topics[0, count] = node_topics[s]
@@ -268,7 +268,7 @@ def attach(rows, hosting, node_start, node_topics, newcomers, step, bench, attac
                 attached.gain[links] = bench.gains[0, k]
                 ticks[0] += bench.gains[0, k]
                 links += 1
-                add_links(hosting, host, 1, step)
+                add_links(hosting, host, np.int64(1), step)
         for k in range(count):
             attached.unmet_node[unmet] = node
             attached.unmet_topic[unmet] = bench.topics[0, k]

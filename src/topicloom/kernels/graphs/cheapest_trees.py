@@ -58,7 +58,7 @@ def walk(start, other, link, price, root, parent, distance, queue):
 @kernel()
 def middle_of(start, other, link, price, parent, distance, queue):
     """The node nearest to the middle of a tree's longest way, and how long that is."""
-    end = walk(start, other, link, price, 0, parent, distance, queue)
+    end = walk(start, other, link, price, np.int64(0), parent, distance, queue)
     node = walk(start, other, link, price, end, parent, distance, queue)
     longest = distance[node]
     best = node

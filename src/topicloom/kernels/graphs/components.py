@@ -6,6 +6,8 @@ leads to the component's root.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -74,15 +76,25 @@ def merge_links(
     size = np.ones(len(node_topics), np.int32)
     longest = int(np.diff(node_start).max(initial=0))
     of_u, of_v = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    merge_into(node_start, node_topics, source, target, contribution, parent, size, of_u, of_v)
+    given = (_read_only(array) for array in (node_start, node_topics, source, target))
+    merge_into(*given, contribution, parent, size, of_u, of_v)
     return contribution, parent
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same array, so that all callers share one type of it: for another the kernel would be compiled again."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @tight_kernel()
 def merge_into(node_start, node_topics, source, target, contribution, parent, size, of_u, of_v):
     """As `merge_links`, into arrays made beforehand; the last two have room for the topics of a node."""
     for link in range(source.shape[0]):
-        common = common_subscriptions(node_start, node_topics, source[link], target[link], of_u, of_v)
+        common = common_subscriptions(
+            node_start, node_topics, np.int64(source[link]), np.int64(target[link]), of_u, of_v
+        )
         for k in range(common):
             p = find_root(parent, of_u[k])
             q = find_root(parent, of_v[k])

@@ -161,7 +161,7 @@ def piece_diameter(start, neighbours, piece, distance, queue, heard, news, activ
     for k in range(count):
         ends += start[piece[k] + 1] - start[piece[k]]
     forget(piece, distance)
-    distances_from(start, neighbours, piece[count - 1], distance, queue)
+    distances_from(start, neighbours, np.int64(piece[count - 1]), distance, queue)
     longest = distance[queue[count - 1]]
     if ends == 2 * (count - 1):
         return longest

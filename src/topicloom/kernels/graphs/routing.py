@@ -35,9 +35,9 @@ def roomy(array, used, more):
 @kernel()
 def levels_from_middle(start, neighbours, distance, queue):
     """Distances from a node near the middle of the piece that holds node 0; give that node and the piece's size."""
-    reached = distances_from(start, neighbours, 0, distance, queue)
+    reached = distances_from(start, neighbours, np.int64(0), distance, queue)
     for _ in range(2):
-        end = queue[reached - 1]
+        end = np.int64(queue[reached - 1])
         forget(queue[:reached], distance)
         distances_from(start, neighbours, end, distance, queue)
     middle = halfway(start, neighbours, queue[reached - 1], distance)
@@ -134,7 +134,7 @@ def route_topics(topic_start, topic_nodes, out_start, out_nodes, link_start, lin
     cell = np.empty(count, np.int32)
     queue = np.empty(count, np.int32)
     wants = np.empty(count, np.bool_)
-    used = 0
+    used = np.int64(0)
     for topic in range(topics):
         nodes = topic_nodes[topic_start[topic] : topic_start[topic + 1]]
         members = nodes.copy()

@@ -89,7 +89,7 @@ def allow(allowed, node, takes_part):
 
 @step()
 def restart(search, candidates):
-    """Begin from the highest contribution; needed again after nodes have been allowed anew."""
+    """Begin above the highest contribution, done with all ids; needed again after nodes have been allowed anew."""
     for u in range(search.row_bound.shape[0]):
         highest = np.uint8(0)
         for block in range(candidates.row_start[u] // LANES, candidates.row_start[u + 1] // LANES):
@@ -97,10 +97,11 @@ def restart(search, candidates):
                 highest = candidates.block_bound[block]
         search.row_bound[u] = highest
     search.at[_CONTRIBUTION] = highest_coded(np.uint8(255), candidates.step) + 1
-    descend(search, candidates)
+    search.at[_COUNT] = search.at[_NEXT]
+    search.at[_UNTIL] = search.row_bound.shape[0]
 
 
-@inner_kernel()
+@step()
 def descend(search, candidates):
     """Go down to the next contribution that any row may reach; its ties are not listed yet."""
     highest = np.uint8(0)
@@ -112,13 +113,8 @@ def descend(search, candidates):
         search.at[_CONTRIBUTION] = next_lower
     else:
         search.at[_CONTRIBUTION] -= 1
-    search.at[_NEXT] = 0
-    search.at[_COUNT] = 0
-    search.at[_FROM] = 0
-    search.at[_UNTIL] = 0
-    search.at[_ROW] = 0
-    search.at[_SLOT] = 0
-    search.at[_PASSED] = 0
+    for place in range(_NEXT, _PASSED + 1):
+        search.at[place] = 0
 
 
 @step()
@@ -154,11 +150,13 @@ def sort_ties(search, count):
                 place -= 1
             ties[place] = tie
     else:
-        deal_out(search.ties, search.spare, search.tally, count, np.uint64(0))
-        deal_out(search.spare, search.ties, search.tally, count, _HALF)
+        spare = search.spare
+        for half in range(2):
+            deal_out(ties, spare, search.tally, count, np.uint64(32 * half))
+            ties, spare = spare, ties
 
 
-@inner_kernel()
+@step()
 def deal_out(ties, sorted_ties, tally, count, shift):
     """Sort the first ties by one of their ids, which begins at the bit `shift`; those of the same id stay in order."""
     for node in range(tally.shape[0]):

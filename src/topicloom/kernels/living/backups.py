@@ -38,7 +38,7 @@ def forget_backups(population, v):
     """A node has no backups any more."""
     backups = population.backups
     for k in range(backups.length[v]):
-        remove(population.primaries, backups.items[backups.start[v] + k], v)
+        remove(population.primaries, np.int64(backups.items[backups.start[v] + k]), v)
     clear(backups, v)
 
 
@@ -85,7 +85,7 @@ def build_by_primal_dual(population, scratch, v, coverage, carried):
     for cover in range(coverage):
         if cover == 0 or not carried:
             set_keys(population, scratch, v)
-        count = topics.length[v]
+        count = np.int64(topics.length[v])
         for k in range(count):
             uncovered[k] = topics.items[topics.start[v] + k]
         while count > 0:
@@ -97,7 +97,7 @@ def build_by_primal_dual(population, scratch, v, coverage, carried):
             for k in range(begin, end):
                 if key[items[k]] < lowest:
                     lowest = key[items[k]]
-                    best = items[k]
+                    best = np.int64(items[k])
             if lowest == _CHOSEN:
                 count = drop(uncovered, count, at)
                 continue
@@ -146,7 +146,7 @@ def build_greedily(population, scratch, v, coverage, plain):
         this_round = new_mark(scratch.latest)
         gain = scratch.gain
         candidates = 0
-        count = topics.length[v]
+        count = np.int64(topics.length[v])
         for k in range(count):
             topic = topics.items[topics.start[v] + k]
             uncovered[k] = topic
@@ -161,9 +161,9 @@ def build_greedily(population, scratch, v, coverage, plain):
                     candidates += 1
                 gain[u] += 1
         while count > 0:
-            best = -1
+            best = np.int64(-1)
             for k in range(candidates):
-                u = scratch.queue[k]
+                u = np.int64(scratch.queue[k])
                 if gain[u] > 0 and (best < 0 or is_lighter(population, gain, u, best, plain)):
                     best = u
             if best < 0:

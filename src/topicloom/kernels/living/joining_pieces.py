@@ -12,7 +12,7 @@ import numpy as np
 from topicloom.kernels.jit import inlined, kernel, tight_kernel
 from topicloom.kernels.living.population import link, new_mark
 
-NOBODY = -1
+NOBODY = np.int64(-1)
 # More than any degree, and more nodes than anybody awaits.
 NEVER = np.int64(1) << 40
 
@@ -67,13 +67,13 @@ def pieces_without(population, scratch, topics, around, nodes):
     broken = np.empty(topics.shape[0], np.int32)
     count = 0
     for t in range(topics.shape[0]):
-        wanting = mark_members(population, scratch, topics[t])
+        wanting = mark_members(population, scratch, np.int64(topics[t]))
         awaited = 0
         for k in range(around.shape[0]):
             if scratch.mark[around[k]] == wanting:
                 scratch.chosen[around[k]] = wanting
                 awaited += 1
-        piece = 0
+        piece = np.int64(0)
         for k in range(around.shape[0]):
             if scratch.mark[around[k]] == wanting:
                 # The first search may end early, which shows that the topic is whole.
@@ -94,7 +94,7 @@ def all_pieces(population, scratch, topic):
     """Put all nodes of a topic into pieces; give their mark and how many pieces there are."""
     members = population.members
     wanting = mark_members(population, scratch, topic)
-    piece = 0
+    piece = np.int64(0)
     for k in range(members.start[topic], members.start[topic] + members.length[topic]):
         if scratch.mark[members.items[k]] == wanting:
             reach(population, scratch, wanting, members.items[k], piece, NEVER)
@@ -274,7 +274,7 @@ def mend(population, nodes, table, only, rho):
     low_bound = any_bound.copy()
     any_j = np.zeros(rows, np.int64)
     low_j = np.zeros(rows, np.int64)
-    highest = population.degrees[population.degrees.shape[0] - 1]
+    highest = np.int64(population.degrees[population.degrees.shape[0] - 1])
     while True:
         i = best_link(population, nodes, table, only, NEVER, any_bound, any_j)
         if i < 0:
@@ -284,12 +284,12 @@ def mend(population, nodes, table, only, rho):
             low = best_link(population, nodes, table, only, highest, low_bound, low_j)
             if low >= 0 and low_bound[low] * rho >= any_bound[i]:
                 i, j = low, low_j[low]
-        u, v = nodes[i], nodes[j]
+        u, v = np.int64(nodes[i]), np.int64(nodes[j])
         link(population, u, v)
         ends[count, 0], ends[count, 1] = u, v
         contributions[count] = join_pieces(table, i, j)
         count += 1
         if population.degrees[population.degrees.shape[0] - 1] > highest:
             # More nodes are below the highest degree now.
-            highest = population.degrees[population.degrees.shape[0] - 1]
+            highest = np.int64(population.degrees[population.degrees.shape[0] - 1])
             low_bound[:] = any_bound

@@ -30,9 +30,10 @@ def prune(population, scratch, ends):
     """Take away the links that no topic needs, one after the other; give for each a topic that needs it, or -1."""
     reasons = np.empty(ends.shape[0], np.int64)
     for k in range(ends.shape[0]):
-        reasons[k] = needed_for(population, scratch, ends[k, 0], ends[k, 1])
+        u, v = np.int64(ends[k, 0]), np.int64(ends[k, 1])
+        reasons[k] = needed_for(population, scratch, u, v)
         if reasons[k] < 0:
-            unlink(population, ends[k, 0], ends[k, 1])
+            unlink(population, u, v)
     return reasons
 
 
@@ -102,7 +103,7 @@ def needed_for(population, scratch, u, v):
     """A topic that needs the link of two nodes, or -1 where none does."""
     common = common_topics(population, scratch, u, v)
     for k in range(common.shape[0]):
-        if not has_another_way(population, scratch, common[k], u, v):
+        if not has_another_way(population, scratch, np.int64(common[k]), u, v):
             return common[k]
     return -1
 

@@ -57,6 +57,10 @@ def new_mark(latest):
     return latest[0]
 
 
+# What a degree changes by. Plain numbers would be two types, and compiled twice.
+_MORE, _LESS = np.int64(1), np.int64(-1)
+
+
 @tight_kernel()
 def raise_degree(population, u, by):
     """Count a node as having one link more or less, before the row of its neighbours changes; `by` is 1 or -1."""
@@ -74,18 +78,18 @@ def raise_degree(population, u, by):
 @tight_kernel()
 def link(population, u, v):
     """Link two nodes."""
-    raise_degree(population, u, 1)
+    raise_degree(population, u, _MORE)
     append(population.neighbours, u, v)
-    raise_degree(population, v, 1)
+    raise_degree(population, v, _MORE)
     append(population.neighbours, v, u)
 
 
 @tight_kernel()
 def unlink(population, u, v):
     """Take away the link of two nodes."""
-    raise_degree(population, u, -1)
+    raise_degree(population, u, _LESS)
     remove(population.neighbours, u, v)
-    raise_degree(population, v, -1)
+    raise_degree(population, v, _LESS)
     remove(population.neighbours, v, u)
 
 
@@ -93,9 +97,9 @@ def unlink(population, u, v):
 def relink(population, added, removed):
     """Link some pairs of nodes and take away the links of others; there must be room."""
     for k in range(added.shape[0]):
-        link(population, added[k, 0], added[k, 1])
+        link(population, np.int64(added[k, 0]), np.int64(added[k, 1]))
     for k in range(removed.shape[0]):
-        unlink(population, removed[k, 0], removed[k, 1])
+        unlink(population, np.int64(removed[k, 0]), np.int64(removed[k, 1]))
 
 
 @tight_kernel()
@@ -124,8 +128,8 @@ def want(population, u, topics):
     """A node wants these topics, given in the order of their names, and no others."""
     rows = population.topics
     for k in range(rows.start[u], rows.start[u] + rows.length[u]):
-        remove(population.members, rows.items[k], u)
+        remove(population.members, np.int64(rows.items[k]), u)
     clear(rows, u)
     for k in range(topics.shape[0]):
-        append(rows, u, topics[k])
-        append(population.members, topics[k], u)
+        append(rows, u, np.int64(topics[k]))
+        append(population.members, np.int64(topics[k]), u)

@@ -12,7 +12,7 @@ import numpy as np
 from topicloom.kernels.jit import kernel, tight_kernel
 from topicloom.kernels.living.backups import build_by_primal_dual, build_greedily, forget_backups
 from topicloom.kernels.living.growing_rows import clear, remove
-from topicloom.kernels.living.joining_pieces import mend, pieces_among, pieces_with, pieces_without
+from topicloom.kernels.living.joining_pieces import NOBODY, mend, pieces_among, pieces_with, pieces_without
 from topicloom.kernels.living.population import enter, exit_, link, new_mark, unlink, want
 
 PRIMAL_DUAL = 0
@@ -22,15 +22,18 @@ PRIMAL_DUAL_CARRIED = 3
 GREEDY_PLAIN = 4
 NEIGHBOURS = 5
 
+# Whether a node is leaving. Plain values would be two types, and compiled twice.
+_COMING, _LEAVING = np.bool_(False), np.bool_(True)
+
 
 @kernel()
 def build_backups(population, scratch, nodes, coverage, method):
     """Build the backups of nodes, one after the other."""
     for k in range(nodes.shape[0]):
         if method in (PRIMAL_DUAL, PRIMAL_DUAL_CARRIED):
-            build_by_primal_dual(population, scratch, nodes[k], coverage, method == PRIMAL_DUAL_CARRIED)
+            build_by_primal_dual(population, scratch, np.int64(nodes[k]), coverage, method == PRIMAL_DUAL_CARRIED)
         elif method in (GREEDY, GREEDY_PLAIN):
-            build_greedily(population, scratch, nodes[k], coverage, method == GREEDY_PLAIN)
+            build_greedily(population, scratch, np.int64(nodes[k]), coverage, method == GREEDY_PLAIN)
 
 
 @kernel()
@@ -62,13 +65,13 @@ def shadow_set(population, scratch, v, topics, method, leaving):
     """The nodes that links may be added among, by rank: without v where it is leaving, with it where it comes."""
     marked = new_mark(scratch.latest)
     scratch.mark[v] = marked
-    count = 0
+    count = np.int64(0)
     if not leaving:
         scratch.queue[0] = v
-        count = 1
+        count += 1
     if method == NAIVE or (method == NEIGHBOURS and not leaving):
         for k in range(topics.shape[0]):
-            count = collect(scratch, scratch.queue, population.members, topics[k], marked, count)
+            count = collect(scratch, scratch.queue, population.members, np.int64(topics[k]), marked, count)
     else:
         if leaving:
             count = collect(scratch, scratch.queue, population.neighbours, v, marked, count)
@@ -83,7 +86,7 @@ def connect(population, scratch, v, topics, whole, rho, coverage, method):
     Give links, contributions and the shadow set's size.
     """
     build_backups(population, scratch, np.full(1, v, np.int32), coverage, method)
-    nodes = shadow_set(population, scratch, v, topics, method, False)
+    nodes = shadow_set(population, scratch, v, topics, method, _COMING)
     only = np.searchsorted(population.rank[nodes], population.rank[v])
     if whole:
         table = pieces_with(population, scratch, topics, v, nodes)
@@ -101,7 +104,7 @@ def disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho
         table, _ = pieces_without(population, scratch, given_up, around, nodes)
     else:
         table = pieces_among(population, scratch, given_up, nodes)
-    return mend(population, nodes, table, -1, rho)
+    return mend(population, nodes, table, NOBODY, rho)
 
 
 @kernel()
@@ -120,9 +123,9 @@ def leave(population, scratch, v, whole, rho, method):
     """A node leaves; give links, contributions, the size of the shadow set, and the neighbours that it had."""
     topics = row(population.topics, v)
     around = row(population.neighbours, v)
-    nodes = shadow_set(population, scratch, v, topics, method, True)
+    nodes = shadow_set(population, scratch, v, topics, method, _LEAVING)
     for k in range(around.shape[0]):
-        unlink(population, v, around[k])
+        unlink(population, v, np.int64(around[k]))
     ends, contributions = disconnect(population, scratch, v, topics[:0], topics, around, nodes, whole, rho)
     return ends, contributions, nodes.shape[0], around
 
@@ -134,7 +137,7 @@ def change(population, scratch, v, kept, given_up, wanted, added, whole, rho, co
     Give links, contributions, the size of both shadow sets together, and whose backups must be built anew.
     """
     around = row(population.neighbours, v)
-    nodes = shadow_set(population, scratch, v, given_up, method, True)
+    nodes = shadow_set(population, scratch, v, given_up, method, _LEAVING)
     ends, contributions = disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho)
     want(population, v, wanted)
     more, more_contributions, size = connect(population, scratch, v, added, whole, rho, coverage, method)
@@ -150,7 +153,7 @@ def arrive(population, v, rank, topics, first):
     enter(population, v, rank)
     want(population, v, topics)
     for k in range(first.shape[0]):
-        link(population, v, first[k])
+        link(population, v, np.int64(first[k]))
 
 
 @kernel()
@@ -165,7 +168,7 @@ def part(population, v):
     around = row(population.neighbours, v)
     want(population, v, around[:0])
     for k in range(around.shape[0]):
-        unlink(population, v, around[k])
+        unlink(population, v, np.int64(around[k]))
     return around
 
 
@@ -173,7 +176,7 @@ def part(population, v):
 def mend_jointly(population, scratch, topics, nodes, rho):
     """Mend topics among nodes, by rank, of which every piece has one at least; give links and contributions."""
     table, _ = pieces_without(population, scratch, topics, nodes, nodes)
-    return mend(population, nodes, table, -1, rho)
+    return mend(population, nodes, table, NOBODY, rho)
 
 
 @kernel()
@@ -182,7 +185,7 @@ def retire(population, v):
     forget_backups(population, v)
     primaries = by_rank(population, row(population.primaries, v))
     for k in range(primaries.shape[0]):
-        remove(population.backups, primaries[k], v)
+        remove(population.backups, np.int64(primaries[k]), v)
     clear(population.primaries, v)
     exit_(population, v)
     return primaries
@@ -211,8 +214,8 @@ def no_longer_alone(population, scratch, v, topics):
     """Who wanted one of these topics alone until v came, by rank; only now can somebody stand in for them there."""
     marked = new_mark(scratch.latest)
     scratch.mark[v] = marked
-    count = 0
+    count = np.int64(0)
     for k in range(topics.shape[0]):
         if population.members.length[topics[k]] == 2:
-            count = collect(scratch, scratch.queue, population.members, topics[k], marked, count)
+            count = collect(scratch, scratch.queue, population.members, np.int64(topics[k]), marked, count)
     return by_rank(population, scratch.queue[:count].copy())
