@@ -9,9 +9,15 @@ from test_status import asked
 from test_watching import JOIN, LEAVE, Watched, lines
 
 from browser import Visitor
+from topicloom import InputError
 from topicloom.control.watching.status_board import StatusBoard
 from topicloom.control.watching.status_server import serving
+from topicloom.explore.collection import Explored
+from topicloom.explore.explorer import Explorer
+from topicloom.explore.pages import page
+from topicloom.explore.views.fleet_view import fleet_now, read_status
 from topicloom.explore.watched_fleet import WatchedFleet
+from topicloom.report import nothing_read
 
 DRAWN = "[...document.querySelectorAll('.drawing')].every(box => box.figure)"
 
@@ -24,6 +30,10 @@ def test_the_explorer_follows_a_fleet(browser: Visitor, tmp_path: Path) -> None:
     with serving(board, "127.0.0.1:0", None, pages.answer) as url:
         assert "Nothing was looked at yet" in asked(f"{url}/")[1]
         board.update(watched.turns(), 1.0)
+        # Kernels may have to be compiled first, which no browser waits for.
+        begin = pages.answer("/", {})
+        assert begin is not None
+        pages.answer(begin.to, {})
         browser.open(f"{url}/")
         browser.wait(DRAWN)
         assert "A network of 6 nodes" in browser.page.inner_text(".answer")
@@ -55,9 +65,9 @@ def test_networks_of_the_past_are_forgotten(tmp_path: Path) -> None:
     pages = WatchedFleet(watched.fleet.fleet, lambda: board.decided, board.as_table)
     assert pages.answer("/", {}) == pages.answer("/", {})
     revision, overlay = board.decided or (0, None)
-    page = pages.answer(f"/{revision}/network", {})
-    assert page is not None
-    assert b"6 nodes" in page.data
+    shown = pages.answer(f"/{revision}/network", {})
+    assert shown is not None
+    assert b"6 nodes" in shown.data
     # What takes work is nobody's to ask of a controller.
     for name in ("what-if", "trade-off", "report", "job", "x", ""):
         assert pages.answer(f"/{revision}/{name}", {"number": "1"}) is None
@@ -67,6 +77,25 @@ def test_networks_of_the_past_are_forgotten(tmp_path: Path) -> None:
     gone = pages.answer(f"/{revision}/network", {})
     assert gone is not None
     assert gone.to == "/"
+
+
+def test_the_explorer_asks_with_a_token(tmp_path: Path) -> None:
+    board = StatusBoard()
+    board.update(Watched(tmp_path).turns(), 1.0)
+    with serving(board, "127.0.0.1:0", "secret") as url:
+        explorer = Explorer(
+            Explored(nothing_read()), lambda question, named: [], live=lambda: read_status(url, "secret")
+        )
+        told = fleet_now(explorer, "")
+        assert "brokers" in told["facts"]
+        assert "html" not in fleet_now(explorer, told["known"])
+        views = page(explorer, "time", {})
+        assert "Time</a>" in views
+        assert "Report</a>" not in views
+        with pytest.raises(InputError, match=r"does not answer \(HTTP Error 401: Unauthorized\)$"):
+            read_status(url)
+    with pytest.raises(InputError, match="does not answer"):
+        read_status(url, "secret")
 
 
 def test_a_page_that_fails_is_one_line(tmp_path: Path) -> None:

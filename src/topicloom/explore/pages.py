@@ -16,6 +16,7 @@ from topicloom.explore.views.papers_view import papers, papers_html
 from topicloom.explore.views.sweep_view import sweep_html
 from topicloom.explore.views.time_view import time_html
 from topicloom.present.html import macro, rendered
+from topicloom.report import KINDS
 
 _HERE = "topicloom.explore"
 Arguments = Mapping[str, str]
@@ -99,6 +100,11 @@ def shown_views(explorer: Explorer) -> list[View]:
     return [view for view in VIEWS if view.choices(explorer) and (explorer.asks or not view.asks)]
 
 
+def _has_report(explorer: Explorer) -> bool:
+    """Whether files were read, which a page of results can show."""
+    return explorer.asks and any(getattr(explorer.collection.results, kind.name) for kind in KINDS)
+
+
 def first_address(explorer: Explorer) -> str:
     """Where to begin."""
     return next((view.address for view in shown_views(explorer)), "report")
@@ -132,7 +138,7 @@ def page(explorer: Explorer, address: str, given: Arguments) -> str:
         served=True,
         policy="",
         title=explorer.title,
-        views=[*shown_views(explorer), *([{"name": "Report", "address": "report"}] if explorer.asks else [])],
+        views=[*shown_views(explorer), *([{"name": "Report", "address": "report"}] if _has_report(explorer) else [])],
         since=explorer.current is not None,
         view=view.name,
         choices=choices,
