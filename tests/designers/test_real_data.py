@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from real_data import DATA, needs_data
+from real_data import DATA, needs_data, viewers
 from reference import greedy
 from reference.greedy import steps
 from topicloom import design, measure
@@ -50,12 +50,6 @@ def listeners() -> Interest:
 
 
 @cache
-def viewers() -> Interest:
-    """All YouTube users and the groups they belong to."""
-    with gzip.open(DATA / "subscriptions" / "youtube_groups.tsv.gz", "rt", encoding="utf-8") as text:
-        return Interest.from_pairs((user, group) for user, group in (line.rstrip("\n").split("\t") for line in text))
-
-
 def test_robot_systems_equal_the_slow_twins() -> None:
     systems = {system: interest for system, interest in robots().items() if system}
     assert len(systems) > 30

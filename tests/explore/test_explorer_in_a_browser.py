@@ -8,9 +8,11 @@ import pytest
 from explored import explorer_of
 
 from browser import Visitor
+from real_data import needs_data, viewers
 from topicloom import design, measure
 from topicloom.explore.asking.questions import begin
 from topicloom.explore.explorer import Explorer
+from topicloom.explore.server import serving
 from topicloom.explore.static_page import write_static
 
 pytestmark = pytest.mark.browser
@@ -215,6 +217,23 @@ def test_one_file_has_the_views_that_need_no_server(browser: Visitor, demo: Path
     titles = browser.run("[...document.querySelectorAll('main section > h2')].map(h => h.innerText.split(':')[0])")
     assert set(titles) >= {"Network", "Trade-off", "Sweep", "Content", "Time", "Paper"}
     assert (browser.complaints, [url for url in browser.requests if not url.startswith("blob:")]) == ([], [])
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@needs_data
+def test_a_hundred_thousand_nodes_are_shown_in_groups(browser: Visitor, tmp_path: Path) -> None:
+    interest = viewers()
+    interest.write(tmp_path / "subs.parquet")
+    design(interest, "ring-per-topic").write(tmp_path / "rings.parquet")
+    with serving(explorer_of(tmp_path)) as address:
+        visit(browser, address + "network")
+        groups = browser.run("topicloom.part(document.querySelector('.drawing').figure, 'nodes').data.x.length")
+        assert 10 < groups <= 2000
+        assert "94,238" in browser.page.inner_text("main")
+        browser.run("document.querySelector('.network').choose('node', 0)")
+        browser.wait("document.querySelector('.network').dataset.shown === 'node/0'")
+        require_quiet(browser, address)
 
 
 def test_a_notebook_shows_the_network(browser: Visitor, explorer: Explorer, tmp_path: Path) -> None:
