@@ -34,6 +34,8 @@ class Visitor:
 
     def open(self, where: Path | str, *, width: int = 1280) -> None:
         """Open a file or an address and wait until it is loaded; what is asked for besides the page itself is noted."""
+        # The page before may go on asking until it is left.
+        self.page.goto("about:blank")
         self.page.set_viewport_size({"width": width, "height": 800})
         self.complaints.clear()
         self.requests.clear()

@@ -57,22 +57,21 @@ def test_topics_are_connected_as_evaluate_sees_it(
     assert evaluate(spark, fleet, tmp_path / "overlay.parquet", diameters=False).measures.topic_connected
 
 
+@pytest.fixture(scope="module")
+def folder(spark: SparkSession, fleet: Path, designed: SparkDesign, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Written twice: a second run takes the place of the first, and of what a killed one left."""
+    place = tmp_path_factory.mktemp("written")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(written_design, "PART_LINKS", 100)
+        write_design(spark, fleet, designed, place / "overlay")
+        (place / ".overlay.1-0123abcd.part").mkdir()
+        write_design(spark, fleet, designed, place / "overlay")
+    assert [path.name for path in place.iterdir()] == ["overlay"]
+    return place / "overlay"
+
+
 class TestFolder:
     """An overlay that the executors wrote, in parts of 100 links."""
-
-    @pytest.fixture(scope="class")
-    def folder(
-        self, spark: SparkSession, fleet: Path, designed: SparkDesign, tmp_path_factory: pytest.TempPathFactory
-    ) -> Path:
-        """Written twice: a second run takes the place of the first, and of what a killed one left."""
-        place = tmp_path_factory.mktemp("written")
-        with pytest.MonkeyPatch.context() as monkeypatch:
-            monkeypatch.setattr(written_design, "PART_LINKS", 100)
-            write_design(spark, fleet, designed, place / "overlay")
-            (place / ".overlay.1-0123abcd.part").mkdir()
-            write_design(spark, fleet, designed, place / "overlay")
-        assert [path.name for path in place.iterdir()] == ["overlay"]
-        return place / "overlay"
 
     def test_holds_the_links_of_one_machine_in_their_order(self, fleet: Path, folder: Path) -> None:
         interest = Interest.read(fleet)
