@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 THOROUGH = os.environ.get("TOPICLOOM_TESTS") == "thorough"
-
-# For proofs by heavy means of what lighter tests show too.
-thorough = pytest.mark.skipif(not THOROUGH, reason="only in ./dev test --thorough")
 
 
 def times(count: int) -> int:

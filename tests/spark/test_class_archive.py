@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from topicloom.cli import prepare
 from topicloom.cli.main import run
 from topicloom.pipeline.spark.class_archive import archive_file, conf_folder, making, seconds_to_end, with_archive
+from topicloom.pipeline.spark.jvm import find_java, spark_home
 
 OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -65,11 +66,10 @@ def test_without_java_prepare_says_so(
     assert capsys.readouterr().out.splitlines()[-1] == told
 
 
-@pytest.mark.spark
-def test_the_sessions_of_tests_use_it_where_it_was_made(spark: object) -> None:
-    from topicloom.pipeline.spark.jvm import find_java, spark_home
-
-    if not archive_file(spark_home(), find_java() or shutil.which("java") or "").is_file():
-        pytest.skip("./dev test makes it")
-    arguments = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments()  # type: ignore[attr-defined]
-    assert any("SharedArchiveFile" in argument for argument in arguments)
+def test_a_session_uses_it_where_it_was_made(spark: SparkSession) -> None:
+    """As `./dev test` does before it starts; without it, sessions start without."""
+    java = find_java()
+    assert java is not None
+    arguments = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments()
+    used = any("SharedArchiveFile" in argument for argument in arguments)
+    assert used == archive_file(spark_home(), java).is_file()

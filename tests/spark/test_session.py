@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from effort import thorough
 from topicloom.model import InputError
 from topicloom.pipeline import SparkOptions, spark_session
 from topicloom.pipeline.spark.jvm import require_reachable, start_jvm
@@ -172,7 +171,6 @@ except InputError as error:
 """
 
 
-@thorough
 @pytest.mark.spark
 def test_a_master_that_does_not_answer() -> None:
     with socket.socket() as listening:

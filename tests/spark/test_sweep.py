@@ -18,7 +18,6 @@ import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from effort import thorough
 from topicloom import Interest, Prices, measure, synthetic
 from topicloom.deploy import Fleet
 from topicloom.designers import run
@@ -233,7 +232,6 @@ def stop_after(watch: GridWatch, cells: int) -> None:
     watch.stop()
 
 
-@thorough
 def test_a_killed_sweep_goes_on(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = "import sys; from topicloom.cli.main import run; sys.exit(run())"
