@@ -38,7 +38,7 @@ leafnodes {{
 def running(home: Path, leaf: int, web: int, remotes: str) -> Iterator[subprocess.Popen[bytes]]:
     home.mkdir(exist_ok=True)
     (home / "remotes.conf").write_text(remotes)
-    (client,) = free_ports(["client"]).values()
+    (client,) = free_ports(["client"], (leaf, web)).values()
     (home / "nats.conf").write_text(CONFIGURATION.format(client=client, web=web, leaf=leaf, home=home))
     process = subprocess.Popen([str(NATS), "-c", home / "nats.conf"], stderr=(home / "log").open("wb"))
     try:
@@ -49,7 +49,8 @@ def running(home: Path, leaf: int, web: int, remotes: str) -> Iterator[subproces
 
 
 def test_a_reload_by_signal_is_looked_after(tmp_path: Path) -> None:
-    leafs, webs = free_ports(list("ab")), free_ports(["web a", "web b"])
+    leafs = free_ports(list("ab"))
+    webs = free_ports(["web a", "web b"], leafs.values())
     apply = {
         "via": "folder",
         "path": f"{tmp_path}/{{broker}}/remotes.conf",

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from folder_fleets import WANTED
+from following import turns_until
 from local_brokers import SCRIPT, LocalBrokers
 
 from topicloom import Interest
 from topicloom.control.applying.broker_checks import probe
-from topicloom.control.applying.fleet_state import opened, plan_id
+from topicloom.control.applying.fleet_state import opened
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.controller import Controller, WatchSettings
 from topicloom.control.watching.decisions import Decisions
@@ -31,19 +32,12 @@ def test_a_killed_broker(tmp_path: Path) -> None:
             brokers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append
         )  # fmt: skip
 
-        def turns_until(text: str) -> None:
-            deadline = time.monotonic() + 30
-            while text not in said or state.move is not None or state.has != plan_id(made.plan()):
-                assert time.monotonic() < deadline, said
-                made.turn(time.time())
-                time.sleep(0.1)
-
         made.turn(time.time())
         assert probe(made.plan(), ["t", "u"], 20) == len(WANTED)
         brokers.kill("b")
-        turns_until("b is gone")
+        turns_until(made, state, said, "b is gone")
         assert probe(made.plan(), ["t", "u"], 20) == 4
         subprocess.run([SCRIPT, "restart", brokers.folder, "b"], check=True)
-        turns_until("b is back")
+        turns_until(made, state, said, "b is back")
         assert probe(made.plan(), ["t", "u"], 20) == len(WANTED)
         decisions.close()

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from following import turns_until
 
 from machine import NATS
 from topicloom import Interest
-from topicloom.control.applying.fleet_state import opened, plan_id
+from topicloom.control.applying.fleet_state import opened
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.controller import Controller, WatchSettings, is_listening
 from topicloom.control.watching.decisions import Decisions
@@ -127,21 +128,14 @@ def test_a_killed_server(tmp_path: Path, servers: NatsServers) -> None:
         decisions = Decisions(tmp_path / "state", servers.fleet.constraints, wanted, tree=True)
         made = Controller(servers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append)
 
-        def turns_until(text: str) -> None:
-            deadline = time.monotonic() + 30
-            while text not in said or state.move is not None or state.has != plan_id(made.plan()):
-                assert time.monotonic() < deadline, said
-                made.turn(time.time())
-                time.sleep(0.05)
-
         made.turn(time.time())
         assert delivered(servers, made.plan()) == 4 * 4 + 2 * 2 + 2 * 2
         middle = max("abcd", key=lambda name: len(made.plan().links_of[name]))
         servers.kill(middle)
-        turns_until(f"{middle} is gone")
+        turns_until(made, state, said, f"{middle} is gone")
         # Nobody else wants what was wanted by that one and another.
         assert delivered(servers, made.plan()) == 3 * 3 + 1 + 2 * 2
         servers.restart(middle)
-        turns_until(f"{middle} is back")
+        turns_until(made, state, said, f"{middle} is back")
         assert delivered(servers, made.plan()) == 4 * 4 + 2 * 2 + 2 * 2
         decisions.close()

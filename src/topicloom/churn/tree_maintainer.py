@@ -16,7 +16,7 @@ import numpy as np
 
 from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, MaintainerByName
-from topicloom.designers.trees.limited_forest import spanning_forest
+from topicloom.designers.trees.limited_forest import spanning_forest, wanted_topics
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -61,13 +61,12 @@ class TreeMaintainer(MaintainerByName):
         """Keep links between nodes that share a topic, and join what is in pieces; most topics first, then by name."""
         interest = self.interest()
         names, ids = interest.node_names, interest.node_ids
-        wants = np.zeros((interest.node_count, interest.topic_count), np.float32)
-        wants[np.repeat(np.arange(len(names)), np.diff(interest.node_start)), interest.node_topics] = 1
+        wants = wanted_topics(interest).astype(np.float64)
         shared = wants @ wants.T
         there = [(ids[a], ids[b]) for a, b in self._links if a in ids and b in ids]
         first = np.array(there, np.int32).reshape(-1, 2)
         limits = self._constraints.over(interest)
-        forest = spanning_forest(interest, shared.astype(np.int64), shared.astype(np.float64), limits, first)
+        forest = spanning_forest(interest, shared.astype(np.int64), shared, limits, first)
         self._links = {Link(names[u], names[v]): None for u, v in forest.ends.tolist()}
 
     @property

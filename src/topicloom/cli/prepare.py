@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from topicloom.cli.shared import options, output
+from topicloom.errors import InputError
 
 if TYPE_CHECKING:
     from topicloom.cli.shared.progress import Working
@@ -27,7 +28,7 @@ def command(*, printing: options.Printing) -> None:
         _compile(working)
         archive, why_not = _archive(working)
     if printing.json:
-        output.print_json({"kernels": True, "spark_classes": archive, "why_not": why_not})
+        output.print_json({"spark_classes": archive, "why_not": why_not})
         return
     output.say("kernels of all designers are compiled")
     output.say(f"Spark's classes are in {archive}" if archive else f"Spark starts as before: {why_not}")
@@ -48,13 +49,9 @@ def _compile(working: Working) -> None:
 
 def _archive(working: Working) -> tuple[str | None, str | None]:
     """Where the archive of Spark's classes is, or why there is none."""
-    from topicloom.errors import InputError
+    from topicloom.pipeline import SparkOptions
+    from topicloom.pipeline.preparing import archive_classes
 
-    try:
-        from topicloom.pipeline import SparkOptions
-        from topicloom.pipeline.preparing import archive_classes
-    except ImportError:
-        return None, "pyspark is not installed"
     try:
         return str(working.do("archiving Spark's classes", lambda: archive_classes(SparkOptions()))), None
     except InputError as error:

@@ -7,8 +7,7 @@ import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from topicloom.designers import design
 from topicloom.errors import InputError
@@ -19,18 +18,19 @@ from topicloom.pipeline.analysis.evaluate import evaluate
 from topicloom.pipeline.analysis.profile import profile
 from topicloom.pipeline.ingesting.ingest import ingest
 from topicloom.pipeline.spark.class_archive import archive_file, making
-from topicloom.pipeline.spark.jvm import find_java, spark_home
-from topicloom.pipeline.spark.session import SparkOptions, spark_session
+from topicloom.pipeline.spark.jvm import require_java, spark_home
+from topicloom.pipeline.spark.session import SparkOptions, require_pyspark, spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _OLD_SECONDS = 7 * 24 * 3600
 
 
 def archive_classes(options: SparkOptions) -> Path:
     """Write the archive of Spark's classes that a small run of the pipeline loads, and give its path."""
-    java = find_java()
-    if java is None:
-        raise InputError("Spark needs Java and none was found, neither in JAVA_HOME nor in PATH")
-    archive = archive_file(spark_home(), java)
+    require_pyspark()
+    archive = archive_file(spark_home(), require_java())
     with scratch_folder("classes") as folder:
         new = folder / archive.name
         asked = replace(options, master="local[2]", conf={**options.conf, **making(new)})

@@ -59,7 +59,7 @@ def spanning_forest(
         return Forest(_spanning(order, room), 0, shared > 0, room)
     permitted = limits.permitted[np.ix_(limits.group, limits.group)]
     np.fill_diagonal(permitted, val=False)
-    wants = _wants(interest)
+    wants = wanted_topics(interest)
     cut: Flags = np.zeros(nodes, np.bool_)
     while True:
         allowed = permitted & ((shared > 0) | cut[:, None] | cut)
@@ -113,8 +113,9 @@ def _best_first(allowed: Flags, worth: npt.NDArray[np.float64], island: Counts) 
     return np.stack([source[order], target[order]], axis=1).astype(np.int32)
 
 
-def _wants(interest: Interest) -> Flags:
-    wants = np.zeros((interest.node_count, interest.topic_count), np.bool_)
+def wanted_topics(interest: Interest) -> Flags:
+    """For each node a row that says of each topic whether the node wants it."""
+    wants: Flags = np.zeros((interest.node_count, interest.topic_count), np.bool_)
     wants[np.repeat(np.arange(interest.node_count), np.diff(interest.node_start)), interest.node_topics] = True
     return wants
 

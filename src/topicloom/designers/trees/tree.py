@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from topicloom.designers.base import Designer, Links, Parameter, Watch
 from topicloom.designers.baselines.measured_links import measured, measuring_bytes
-from topicloom.designers.trees.limited_forest import component_labels, spanning_forest
+from topicloom.designers.trees.limited_forest import component_labels, spanning_forest, wanted_topics
 from topicloom.kernels.graphs.relay_trees import move_parts, relay_cost
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Ids, Interest
@@ -47,8 +47,7 @@ def build(
 ) -> Links:
     """The links of the tree, by ids; tells how often a node relays a topic."""
     nodes = interest.node_count
-    wants = np.zeros((nodes, interest.topic_count), np.int32)
-    wants[np.repeat(np.arange(nodes), np.diff(interest.node_start)), interest.node_topics] = 1
+    wants = wanted_topics(interest).astype(np.int32)
     topics, one = np.hstack([wants, wants]), np.ones(interest.topic_count, np.int64)
     has, amount = (topics, one) if traffic is None else _classes(interest, traffic)
     shared = _shared(wants, one)

@@ -89,9 +89,10 @@ def last_words(log: IO[str] | None) -> str:
 
 
 def _why_not_started(log: IO[str] | None) -> str:
-    java = find_java()
-    if java is None:
-        return f"Spark needs Java and none was found, neither in JAVA_HOME nor in PATH; {_INSTALL}"
+    try:
+        java = require_java()
+    except InputError as error:
+        return str(error)
     version = _java_version(java)
     if version is not None and version < _OLDEST_JAVA:
         return f"Spark needs Java {_OLDEST_JAVA} or newer and {java} is Java {version}; {_INSTALL}, and set JAVA_HOME"
@@ -109,6 +110,14 @@ def find_java() -> str | None:
     """The Java that Spark would take, if there is one."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(Path(home, "bin", "java") if home else "java")
+
+
+def require_java() -> str:
+    """The same, or an error that says how to install it."""
+    java = find_java()
+    if java is None:
+        raise InputError(f"Spark needs Java and none was found, neither in JAVA_HOME nor in PATH; {_INSTALL}")
+    return java
 
 
 def _java_version(java: str) -> int | None:

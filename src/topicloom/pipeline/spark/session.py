@@ -37,7 +37,7 @@ def spark_session(options: SparkOptions, name: str) -> Iterator[SparkSession]:
     A session that this process already has is used as it is and left running: Spark allows one at a time.
     What goes wrong in Spark comes out as an `InputError` of one line, unless `options.verbose`.
     """
-    _require_pyspark()
+    require_pyspark()
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -90,7 +90,8 @@ def in_one_line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _require_pyspark() -> None:
+def require_pyspark() -> None:
+    """An error in one line where Spark is not installed."""
     try:
         import pyspark  # noqa: F401
     except ImportError:
