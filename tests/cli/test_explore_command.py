@@ -41,6 +41,9 @@ def test_what_is_wrong_is_one_line(cli: Cli, folder: Path, monkeypatch: pytest.M
     assert ended.status == 2
     assert "--watch is an address such as http://127.0.0.1:9500" in ended.err
     assert cli("explore").err == "topicloom: give files or folders to look at, or a fleet that is watched\n"
+    ended = cli("explore", "--watch", "http://127.0.0.1:9500", "--static", folder / "page.html")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "--static keeps what files hold" in ended.err
     monkeypatch.setitem(sys.modules, "bokeh", None)
     ended = cli("explore", folder / "subs.parquet")
     assert ended.status == 2

@@ -95,6 +95,8 @@ def command(
         raise InputError(f"watch is an address such as http://127.0.0.1:9500, not '{watch}'", "watch")
     if not paths and watch is None:
         raise InputError("give files or folders to look at, or a fleet that is watched", "watch")
+    if static is not None and not paths:
+        raise InputError("static keeps what files hold, and a watched fleet is none; give files or folders", "static")
     located = None if places is None else read_places(places)
     fleet, secret = limits.read(), token.read()
     found = find_files(paths, node_column=columns.node_column, topic_column=columns.topic_column) if paths else Found()
