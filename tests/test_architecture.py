@@ -19,7 +19,7 @@ ROOT = Path(topicloom.__file__).parent
 MAY_IMPORT: dict[str, set[str]] = {
     "files": set(),
     "present": {"files"},
-    "kernels": set(),
+    "kernels": {"files"},
     "model": {"files", "present"},
     "algorithms": set(),
     "metrics": {"files", "present", "model", "kernels"},
