@@ -60,7 +60,7 @@ def _again(ledger: Ledger, part: str, seed: int, number: int) -> None:
     if part.startswith("fuzz"):
         fuzz_one(ledger, seed, number, spark=part == "fuzz-spark", keep=Path("campaign-again"))
     else:
-        take_turn(part, ledger, seed)
+        take_turn(part, ledger, seed, number)
 
 
 if __name__ == "__main__":

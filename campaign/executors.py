@@ -7,6 +7,7 @@ import random
 import signal
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from campaign.killing import contents, prepare
@@ -17,6 +18,7 @@ from campaign.valid_files import make_files
 _CLUSTER = ["--master", "local-cluster[2,1,1024]"]
 _LINES = """
 ingest many.csv --out out/i
+design ingested --algorithm backbone --spark --out out/b
 evaluate ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
 sweep many.toml --out out/g
@@ -26,8 +28,8 @@ _MOST_KILLS = 6
 _PATIENCE_SECONDS = 400
 
 
-def lose_executors(ledger: Ledger, seed: int, runs: int) -> None:
-    """Kill executors in so many runs."""
+def lose_executors(ledger: Ledger, seed: int, numbers: Iterable[int]) -> None:
+    """Kill executors in a run for each number."""
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-") as base:
         valid, work = Path(base, "valid"), Path(base, "work")
         make_files(valid, seed)
@@ -38,7 +40,7 @@ def lose_executors(ledger: Ledger, seed: int, runs: int) -> None:
             "seed = [1, 2, 3, 4, 5, 6]\n[[workload]]\nnodes = [60, 80]\ntopics = 9\nmin_topics = 2\n"
             '[[designer]]\nname = ["gm", "minmax-oda"]\n'
         )
-        for number in range(runs):
+        for number in numbers:
             line = _LINES[(seed + number) % len(_LINES)]
             prepare(valid, work)
             process = start([*line.split(), *_CLUSTER], str(work), environment={"TMPDIR": str(work / "tmp")})

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,12 +23,12 @@ from campaign.valid_files import make_files_that_take_a_while
 _WITHOUT_KERNELS = ("generate", "churn", "events", "render", "import", "collect")
 
 
-def suffer(ledger: Ledger, seed: int, faults: int) -> None:
-    """Suffer so many faults, each kind in turn."""
+def suffer(ledger: Ledger, seed: int, numbers: Iterable[int]) -> None:
+    """Suffer a fault for each number, each kind in turn."""
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-", dir="/dev/shm") as base:
         valid = Path(base, "valid")
         make_files_that_take_a_while(valid, seed)
-        for number in range(faults):
+        for number in numbers:
             dice = random.Random(f"{seed} {number}")
             kinds = list(KINDS)
             kind = kinds[(seed + number) % len(kinds)]
@@ -41,12 +41,12 @@ def suffer(ledger: Ledger, seed: int, faults: int) -> None:
                 ledger.fail("resource faults", f"{kind}: {problem} [topicloom {line}]", again)
 
 
-def suffer_on_spark(ledger: Ledger, seed: int, faults: int) -> None:
-    """Suffer so many faults on Spark, in processes of their own."""
+def suffer_on_spark(ledger: Ledger, seed: int, numbers: Iterable[int]) -> None:
+    """Suffer a fault on Spark for each number, in processes of their own."""
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-") as base:
         valid, work = Path(base, "valid"), Path(base, "work")
         make_files_that_take_a_while(valid, seed)
-        for number in range(faults):
+        for number in numbers:
             dice = random.Random(f"{seed} {number}")
             line = dice.choice(SPARK)
             prepare(valid, work)

@@ -8,7 +8,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,6 +44,7 @@ watch fleet.toml --state out/w --subs subs.csv --events many.jsonl --no-health -
 """.strip().splitlines()
 SPARK = """
 ingest subs.csv --out out/i
+design ingested --algorithm backbone --spark --out out/b
 evaluate ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
 stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
@@ -54,14 +55,14 @@ _APART = ("fleet.log", "decisions.log", "lock", "checkpoint", "maintained.json",
 _TIMES = ("since", "seen", "seconds", "upkeep_seconds", "designed_seconds", "peak_bytes")
 
 
-def kill_and_go_on(ledger: Ledger, seed: int, kills: int, *, spark: bool = False) -> None:
-    """Kill so many runs."""
+def kill_and_go_on(ledger: Ledger, seed: int, numbers: Iterable[int], *, spark: bool = False) -> None:
+    """Kill runs, one for each number."""
     what = "kills on Spark" if spark else "kills"
     with tempfile.TemporaryDirectory(prefix="topicloom-campaign-", dir="/dev/shm") as base:
         valid = Path(base, "valid")
         make_files_that_take_a_while(valid, seed)
         wanted: dict[str, tuple[float, dict[str, bytes]]] = {}
-        for number in range(kills):
+        for number in numbers:
             dice = random.Random(f"{seed} {number}")
             line = dice.choice(SPARK if spark else WRITING)
             if line not in wanted:

@@ -32,8 +32,8 @@ def counted_turn(part: str, counts: Path, seed: int) -> None:
     ledger.save()
 
 
-def take_turn(part: str, ledger: Ledger, seed: int) -> None:
-    """Take a turn of a part."""
+def take_turn(part: str, ledger: Ledger, seed: int, only: int | None = None) -> None:
+    """Take a turn of a part, or of it what has a number."""
     from campaign.executors import lose_executors
     from campaign.faults import suffer, suffer_on_spark
     from campaign.fuzzing import fuzz
@@ -50,4 +50,7 @@ def take_turn(part: str, ledger: Ledger, seed: int) -> None:
     }
     if part == "fuzz":
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    ways[name](ledger, seed, _TRIED[part])
+    if name in ("fuzz", "simulation"):
+        ways[name](ledger, seed, _TRIED[part] if only is None else 1)
+    else:
+        ways[name](ledger, seed, range(_TRIED[part]) if only is None else [only])

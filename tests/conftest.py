@@ -40,11 +40,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 class _FolderByFolder(LoadFileScheduling):
     """Folders go to workers one by one, since tests of a folder compile the same kernels; tests of Spark, which take
-    longest, begin, and all on one worker: a Java takes long to get warm."""
+    longest, begin, file by file: each worker has a Java then, and no worker is left alone with them in the end."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return "spark" if nodeid.startswith(_ON_SPARK) else file.rpartition("/")[0]
+        return file if nodeid.startswith(_ON_SPARK) else file.rpartition("/")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _FolderByFolder:

@@ -7,9 +7,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import topicloom
 
@@ -19,7 +18,7 @@ ROOT = Path(topicloom.__file__).parent
 MAY_IMPORT: dict[str, set[str]] = {
     "files": set(),
     "present": {"files"},
-    "kernels": set(),
+    "kernels": {"files"},
     "model": {"files", "present"},
     "algorithms": set(),
     "metrics": {"files", "present", "model", "kernels"},
@@ -45,11 +44,17 @@ NAMES = (
 )
 
 MODULES = sorted(ROOT.rglob("*.py"))
+PACKAGES = sorted(path.parent for path in ROOT.rglob("*/__init__.py"))
+
+
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def imports(file: Path) -> Iterator[str]:
     """Full names of what a module imports, in functions too."""
-    for statement in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for statement in ast.walk(parsed(file)):
         if isinstance(statement, ast.Import):
             yield from (name.name for name in statement.names)
         elif isinstance(statement, ast.ImportFrom):
@@ -63,18 +68,18 @@ def package_of(file: Path) -> str:
     return file.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_imports_point_one_way(file: Path) -> None:
-    package = package_of(file)
-    if package in ("__init__", "__main__"):
-        return
-    for name in imports(file):
-        top, *rest = name.split(".")
-        if top == "topicloom":
-            assert rest, f"imports the whole of topicloom, which imports {package}"
-            allowed = {package} | MAY_IMPORT.get(package, set()) | FOR_EVERYBODY
-            assert rest[0] in allowed, f"{package} may not import {name}"
-        assert package in ONLY_IN.get(top, {package}), f"only {ONLY_IN.get(top)} may import {top}"
+def test_imports_point_one_way() -> None:
+    for file in MODULES:
+        package = package_of(file)
+        if package in ("__init__", "__main__"):
+            continue
+        for name in imports(file):
+            top, *rest = name.split(".")
+            if top == "topicloom":
+                assert rest, f"{file} imports the whole of topicloom, which imports {package}"
+                allowed = {package} | MAY_IMPORT.get(package, set()) | FOR_EVERYBODY
+                assert rest[0] in allowed, f"{file}: {package} may not import {name}"
+            assert package in ONLY_IN.get(top, {package}), f"{file}: only {ONLY_IN.get(top)} may import {top}"
 
 
 def test_every_package_has_its_place() -> None:
@@ -102,9 +107,9 @@ def test_importing_topicloom_is_light() -> None:
 
 
 def test_packages_are_there_after_importing_topicloom() -> None:
-    for package in ("churn", "content", "deploy", "pipeline"):
-        code = f"import sys, topicloom; topicloom.{package}; assert 'pyspark' not in sys.modules"
-        subprocess.run([sys.executable, "-c", code], check=True)
+    used = "; ".join(f"topicloom.{name}" for name in ("churn", "content", "deploy", "pipeline"))
+    code = f"import sys, topicloom; {used}; assert 'pyspark' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_what_is_listed_is_what_is_for_users() -> None:
@@ -122,32 +127,23 @@ def test_public_names_exist_and_are_documented() -> None:
             assert (value.__doc__ or "").strip(), f"{name} has no docstring"
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_modules_say_what_they_are(file: Path) -> None:
-    assert (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").strip()
+def test_modules_say_what_they_are() -> None:
+    assert [file for file in MODULES if not (ast.get_docstring(parsed(file)) or "").strip()] == []
 
 
-@pytest.mark.parametrize(
-    "package",
-    [path.parent for path in ROOT.rglob("*/__init__.py")],
-    ids=lambda package: str(package.relative_to(ROOT)),
-)
-def test_package_docstrings_are_maps(package: Path) -> None:
-    docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
-    held = [path for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
-    for module in held:
-        if module.stem != "__init__":
-            assert f"`{module.stem}`" in docstring, f"{package.name}/__init__.py does not mention {module.stem}"
+def test_package_docstrings_are_maps() -> None:
+    for package in PACKAGES:
+        docstring = ast.get_docstring(parsed(package / "__init__.py")) or ""
+        held = [path for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+        for module in held:
+            if module.stem != "__init__":
+                assert f"`{module.stem}`" in docstring, f"{package}/__init__.py does not mention {module.stem}"
 
 
-@pytest.mark.parametrize(
-    "package",
-    [path.parent for path in ROOT.rglob("*/__init__.py")],
-    ids=lambda package: str(package.relative_to(ROOT)),
-)
-def test_no_room_is_crowded(package: Path) -> None:
-    modules = [path for path in package.glob("*.py") if path.stem != "__init__"]
-    assert len(modules) <= 15, f"{package.name} has {len(modules)} modules; make sub-packages of what belongs together"
+def test_no_room_is_crowded() -> None:
+    """Make sub-packages of what belongs together."""
+    counts = {package: len([path for path in package.glob("*.py") if path.stem != "__init__"]) for package in PACKAGES}
+    assert {package: count for package, count in counts.items() if count > 15} == {}
 
 
 def test_a_module_name_stands_for_one_thing() -> None:
@@ -164,7 +160,7 @@ def test_a_class_name_stands_for_one_thing() -> None:
     """Private classes are their module's own business."""
     seen: dict[str, Path] = {}
     for file in MODULES:
-        for statement in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for statement in ast.walk(parsed(file)):
             if not isinstance(statement, ast.ClassDef) or statement.name.startswith("_"):
                 continue
             name = statement.name
@@ -180,16 +176,16 @@ FLAGS = {
 }
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_only_the_command_line_names_its_flags(file: Path) -> None:
+def test_only_the_command_line_names_its_flags() -> None:
     """Whoever calls the library from Python gives parameters, not flags; the command line spells them as flags."""
-    if package_of(file) == "cli":
-        return
-    for literal in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(literal, ast.Constant) and isinstance(literal.value, str):
-            flags = re.findall(r"(?<![\w-])--[a-z][\w-]*", literal.value)
-            allowed = any(known in literal.value for known in FLAGS)
-            assert allowed or not flags, f"line {literal.lineno} names {', '.join(flags)}"
+    for file in MODULES:
+        if package_of(file) == "cli":
+            continue
+        for literal in ast.walk(parsed(file)):
+            if isinstance(literal, ast.Constant) and isinstance(literal.value, str):
+                flags = re.findall(r"(?<![\w-])--[a-z][\w-]*", literal.value)
+                allowed = any(known in literal.value for known in FLAGS)
+                assert allowed or not flags, f"{file}, line {literal.lineno}, names {', '.join(flags)}"
 
 
 def test_the_registry_has_the_designers_of_the_papers() -> None:

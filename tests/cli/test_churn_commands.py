@@ -15,6 +15,8 @@ import pytest
 from command_line import Cli
 
 from topicloom import Interest, Overlay, measure, synthetic
+from topicloom.churn import Settings
+from topicloom.churn.state import living
 from topicloom.model.events import read_events
 
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
@@ -78,6 +80,13 @@ def test_maintain_looks_at_the_assumptions(cli: Cli, fleet: Path) -> None:
     rows = pyarrow.parquet.read_table(found).to_pylist()
     assert [row["event"] for row in rows] == list(range(1, 61))
     assert all(row["average_change"] > 0 for row in rows)
+    subs, events = Interest.read(fleet / "subs.parquet"), read_events(fleet / "events.jsonl")
+    with living(Overlay.read(fleet / "overlay.parquet", subs), Settings(), fleet / "state") as killed:
+        for event in events[:30]:
+            killed.take(event)
+    after, state = fleet / "after.parquet", fleet / "state"
+    ended = cli(*given(fleet), "--out", fleet / "mended.parquet", "--assumptions", after, "--state", state)
+    assert (ended.status, pyarrow.parquet.read_table(after).to_pylist()) == (0, rows)
     ended = cli(*given(fleet), "--out", fleet / "mended.parquet", "--assumptions", found, "--jointly", 2)
     assert ended.err == "topicloom: --assumptions are about single events; leave out --jointly\n"
     assert ended.status == 2

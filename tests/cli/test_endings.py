@@ -90,7 +90,7 @@ def test_what_the_machine_lacks_is_one_line(
 
     monkeypatch.setattr(workloads, "synthetic", failing)
     ended = cli("generate", "--nodes", 9, "--topics", 9, "--min-topics", 1, "--out", tmp_path / "s.parquet")
-    assert (ended.status, ended.err) == (1, line)
+    assert (ended.status, ended.err) == (2, line)
     assert not list(tmp_path.iterdir())
 
 

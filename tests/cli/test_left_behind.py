@@ -120,7 +120,7 @@ def test_devices_and_pipes_are_written_to_and_links_followed(cli: Cli, subscript
 
 def test_a_full_disk_is_named(cli: Cli, subscriptions: Path) -> None:
     ended = cli("design", subscriptions, "--algorithm", "gm", "--out", "/dev/full")
-    assert (ended.status, ended.err) == (1, "topicloom: /dev/full: No space left on device\n")
+    assert (ended.status, ended.err) == (2, "topicloom: /dev/full: No space left on device\n")
 
 
 def test_a_folder_that_a_link_leads_to_is_replaced(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def test_names_may_come_in_several_files(tmp_path: Path) -> None:
         (replace("nodes", pa.table({"id": [0], "title": ["a"]})), "nodes: no column 'name'; it has 'id', 'title'"),
         (replace("nodes", table_of_names(("b", "a"))), "nodes: ids are not 0, 1, 2"),
         (replace("topics", pa.table({"id": [1, 2], "name": ["x", "y"]})), "topics: ids are not 0, 1, 2"),
+        (replace("topics", pa.table({"id": [[0], [1]], "name": ["x", "y"]})), "topics: id holds others than whole"),
         (replace("nodes", table_of_names(("a", "b"))), "subscriptions: node_id is not below 2"),
         (
             replace("subscriptions", pa.table({"node_id": [0], "topic_id": [-1]})),

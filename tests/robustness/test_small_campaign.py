@@ -48,7 +48,7 @@ def test_hostile_input_is_refused_in_one_line(ledger: Ledger) -> None:
 def test_killed_commands_go_on_as_if_nothing_had_been(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = [line for line in killing.WRITING if line.split()[0] in ("generate", "plan", "render", "apply")]
     monkeypatch.setattr(killing, "WRITING", quick)
-    killing.kill_and_go_on(ledger, 1, 6)
+    killing.kill_and_go_on(ledger, 1, range(6))
     assert ledger.counts["kills"] == 6
     assert not ledger.failures
 
@@ -57,7 +57,7 @@ def test_faults_leave_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -
     kinds = ("no temporary files", "short files", "two at once", "signals")
     monkeypatch.setattr(faults, "KINDS", {kind: faults.KINDS[kind] for kind in kinds})
     monkeypatch.setattr(faults, "WRITING", [killing.WRITING[0]])
-    faults.suffer(ledger, 1, 4)
+    faults.suffer(ledger, 1, range(4))
     assert ledger.counts["resource faults"] == 4
     assert not ledger.failures
 

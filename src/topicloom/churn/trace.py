@@ -101,8 +101,11 @@ def read_trace(path: str | os.PathLike[str]) -> pa.Table:
     table = read_table(path, NEEDED, ["support"])
     for name in table.column_names:
         needed, kind = SCHEMA.field(name).type, table.schema.field(name).type
-        if not pa.types.is_string(needed) and not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            raise InputError(f"{where} '{name}' holds {kind}, not numbers; give a trace as 'maintain' wrote it")
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        if not (is_text if pa.types.is_string(needed) else is_number):
+            what = "text" if pa.types.is_string(needed) else "numbers"
+            raise InputError(f"{where} '{name}' holds {kind}, not {what}; give a trace as 'maintain' wrote it")
         if name != "error" and table[name].null_count:
             raise InputError(f"{where} '{name}' holds nulls; give a trace as 'maintain' wrote it")
     return table

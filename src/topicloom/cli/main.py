@@ -1,7 +1,7 @@
 """The commands put together, and how a run ends.
 
-Whatever is wrong with what a person gave is one line on stderr and status 2. Ctrl-C is one line and status 130, a
-closed pipe is silent, and only a bug shows a traceback.
+Whatever is wrong with what a person gave, and what the machine lacks, is one line on stderr and status 2. Ctrl-C is one
+line and status 130, a closed pipe is silent, and only a bug shows a traceback. Status 1 is for what commands found.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PROGRAM = "topicloom"
 # What shells set to ask for completions.
 COMPLETE = "_TOPICLOOM_COMPLETE"
 
-WRONG_INPUT = 2
+NOTHING_DONE = 2
 PIPE_CLOSED = 141
 
 # What the loader of compiled code says where it gets no memory.
@@ -162,9 +162,9 @@ def _run(arguments: list[str], heard: list[int]) -> int:
     except typer.Exit as exit_:
         return exit_.exit_code
     except typer.TyperException as error:
-        return _refuse(_usage(error), WRONG_INPUT)
+        return _refuse(_usage(error), NOTHING_DONE)
     except InputError as error:
-        return _refuse(str(error), WRONG_INPUT)
+        return _refuse(str(error), NOTHING_DONE)
     except KeyboardInterrupt as stop:
         status = _refuse(str(stop) or "stopped; nothing was written", 128 + (heard or [signal.SIGINT])[0])
         if progress.is_busy():
@@ -176,13 +176,13 @@ def _run(arguments: list[str], heard: list[int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except MemoryError as error:
-        return _refuse(f"ran out of memory; nothing was written ({error or 'no details'})", 1)
+        return _refuse(f"ran out of memory; nothing was written ({error or 'no details'})", NOTHING_DONE)
     except (OSError, ImportError) as error:
         if _NO_MEMORY.search(str(error)):
-            return _refuse("ran out of memory; nothing was written", 1)
+            return _refuse("ran out of memory; nothing was written", NOTHING_DONE)
         if isinstance(error, ImportError):
             raise
-        return _refuse(f"{error.filename or 'files'}: {error.strerror or error}", 1)
+        return _refuse(f"{error.filename or 'files'}: {error.strerror or error}", NOTHING_DONE)
     return 0
 
 

@@ -158,7 +158,9 @@ def _table(folder: Path, part: str, columns: list[str], optional: Sequence[str] 
 
 
 def _names(folder: Path, part: str) -> tuple[str, ...]:
-    table = _table(folder, part, ["id", "name"]).sort_by("id")
+    table = _table(folder, part, ["id", "name"])
+    _require_whole_numbers(folder / part, table, "id")
+    table = table.sort_by("id")
     kind = table.schema.field("name").type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or table["name"].null_count:
         raise InputError(f"{folder / part}: has names that are no text; ingest the data again")
@@ -173,9 +175,13 @@ def _names(folder: Path, part: str) -> tuple[str, ...]:
 
 
 def _ids(folder: Path, table: pa.Table, column: str, count: int) -> Column:
-    if not pa.types.is_integer(table[column].type) or table[column].null_count:
-        raise InputError(f"{folder / SUBSCRIPTIONS}: {column} holds others than whole numbers; ingest the data again")
+    _require_whole_numbers(folder / SUBSCRIPTIONS, table, column)
     ids: Column = table[column].to_numpy().astype(np.int64)
     if len(ids) and not (ids.min() >= 0 and ids.max() < count):
         raise InputError(f"{folder / SUBSCRIPTIONS}: {column} is not below {count}; ingest the data again")
     return ids
+
+
+def _require_whole_numbers(where: Path, table: pa.Table, column: str) -> None:
+    if not pa.types.is_integer(table[column].type) or table[column].null_count:
+        raise InputError(f"{where}: {column} holds others than whole numbers; ingest the data again")

@@ -12,10 +12,9 @@ import gc
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -23,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 from numba.core import event
+
+from topicloom.files.temporary import scratch_folder
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -57,9 +58,9 @@ def _cache_folder() -> str:
             return str(folder)
     except (OSError, RuntimeError):  # no home, or a read-only one
         pass
-    temporary = tempfile.mkdtemp(prefix="topicloom-kernels-")
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    return temporary
+    until_the_end = ExitStack()
+    atexit.register(until_the_end.close)
+    return str(until_the_end.enter_context(scratch_folder("kernels")))
 
 
 def _clear_unused(folder: Path) -> None:

@@ -16,7 +16,7 @@ from topicloom.cli.shared.design_work import constraints_of, tell_of_blocked
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
@@ -181,6 +181,8 @@ class _Run:
         from topicloom.churn.trace import trace_row
 
         ids = {event.id for event in self._events}
+        if self._assuming:
+            state.around = self._assumed(state, ids)
         for outcome in state.begin():
             if outcome.event.id in ids:
                 self.rows.append(trace_row(outcome, state.maintainer))
@@ -192,7 +194,7 @@ class _Run:
             if self._stopped:
                 where = "before the first event" if state.last_event is None else f"after event {state.last_event}"
                 raise KeyboardInterrupt(f"stopped {where}; with --state, the same command goes on from there")
-            for outcome in self._taken(state, due[begin : begin + self._at_once]):
+            for outcome in state.take_jointly(due[begin : begin + self._at_once]):
                 row = trace_row(outcome, state.maintainer)
                 if self._strict and row.error is not None:
                     raise _refusal(row)
@@ -202,17 +204,16 @@ class _Run:
                 _require_whole(state.maintainer, due[begin])
         self.done_before -= again
 
-    def _taken(self, state: LivingState, events: Sequence[Event]) -> list[Outcome]:
-        if not self._assuming:
-            return state.take_jointly(events)
+    def _assumed(self, state: LivingState, ids: set[int]) -> Callable[[Event, Callable[[], Outcome]], Outcome]:
         from topicloom.churn.assumptions import assumed
 
-        outcomes = []
-        for event in events:
-            outcome, row = assumed(state.maintainer, event, lambda event=event: state.take(event))  # type: ignore[misc]
-            outcomes.append(outcome)
-            self.assumptions.append(row)
-        return outcomes
+        def around(event: Event, happen: Callable[[], Outcome]) -> Outcome:
+            outcome, row = assumed(state.maintainer, event, happen)
+            if event.id in ids:
+                self.assumptions.append(row)
+            return outcome
+
+        return around
 
 
 def _refusal(row: TraceRow) -> Exception:
