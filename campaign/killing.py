@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet
 
 from campaign.forked import Forked
@@ -168,9 +169,10 @@ def contents(work: Path) -> dict[str, bytes]:
 
 def _timeless(path: Path) -> bytes:
     data = path.read_bytes()
-    if path.suffix == ".parquet":
+    readers = {".parquet": pyarrow.parquet.read_table, ".arrow": pyarrow.feather.read_table}
+    if path.suffix in readers:
         try:
-            table = pyarrow.parquet.read_table(path)
+            table = readers[path.suffix](path)
         except (pa.ArrowException, OSError):
             return data
         times = [name for name in table.column_names if name in _TIMES]

@@ -14,9 +14,9 @@ import networkx
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.deploy.changes.topic_ways import Numbers, TopicWays, WayRows
+from topicloom.deploy.changes.topic_ways import TopicWays, WayRows
 from topicloom.deploy.planning.flows import Pair
-from topicloom.deploy.planning.plan import Plan, Route
+from topicloom.deploy.planning.plan import Numbers, Plan, Route
 
 # The time of a step that never comes.
 _NEVER = np.iinfo(np.int64).max // 4

@@ -5,17 +5,14 @@ All topics are gone through together, on numbers: a row for every link of every 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from topicloom.deploy.planning.flows import Pair
-from topicloom.deploy.planning.plan import Plan
-
-Numbers = npt.NDArray[np.int64]
+from topicloom.deploy.planning.plan import Numbers, Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,28 +67,10 @@ class TopicWays:
 def ways_of_topics(old: Plan, new: Plan) -> TopicWays:
     """The ways of all topics of two plans."""
     topics = sorted(old.route.keys() | new.route.keys())
-    before, after = (
-        [plan.route[topic].links if topic in plan.route else () for topic in topics] for plan in (old, new)
-    )
-    return _ways(old, new, topics, before, after)
-
-
-def owners_of(plan: Plan, link: Pair) -> Pair:
-    """The brokers whose files make a link of a plan.
-
-    Both ends for federation, which pulls from either side, otherwise twice the one that opens the link.
-    """
-    return (min(link), max(link)) if plan.target == "rabbitmq" else (link[0], link[0])
-
-
-def _ways(
-    old: Plan, new: Plan, topics: Sequence[str], before: Sequence[Sequence[Pair]], after: Sequence[Sequence[Pair]]
-) -> TopicWays:
-    made = sorted({_made(plan, link) for plan in (old, new) for link in plan.links})
+    made = sorted({one for plan in (old, new) for one in _made(plan)})
     brokers = sorted({name for _, owners in made for name in owners})
     number = {name: i for i, name in enumerate(brokers)}
-    place = {one: i for i, one in enumerate(made)}
-    had, has = _keys(old, place, before), _keys(new, place, after)
+    had, has = (_keys(plan, topics, made) for plan in (old, new))
     kept = np.intersect1d(had, has, assume_unique=True)
     rows = (np.setdiff1d(had, kept, assume_unique=True), kept, np.setdiff1d(has, kept, assume_unique=True))
     owners = np.array([[number[name] for name in owners] for _, owners in made], np.int64).reshape(-1, 2)
@@ -104,13 +83,24 @@ def _ways(
     )
 
 
-def _made(plan: Plan, link: Pair) -> tuple[Pair, Pair]:
-    return (min(link), max(link)), owners_of(plan, link)
+def owners_of(plan: Plan, link: Pair) -> Pair:
+    """The brokers whose files make a link of a plan.
+
+    Both ends for federation, which pulls from either side, otherwise twice the one that opens the link.
+    """
+    return (min(link), max(link)) if plan.target == "rabbitmq" else (link[0], link[0])
 
 
-def _keys(plan: Plan, place: Mapping[tuple[Pair, Pair], int], links_of: Sequence[Sequence[Pair]]) -> Numbers:
+def _made(plan: Plan) -> list[tuple[Pair, Pair]]:
+    """The ends and the owners of each link of a plan."""
+    return [((min(link), max(link)), owners_of(plan, link)) for link in plan.links]
+
+
+def _keys(plan: Plan, topics: Sequence[str], made: Sequence[tuple[Pair, Pair]]) -> Numbers:
     """A number for every link of every topic; rising."""
-    at = {ends: place[_made(plan, link)] for link in plan.links for ends in (link, link[::-1])}
-    links = np.array(list(map(at.__getitem__, chain.from_iterable(links_of))), np.int64)
-    topics = np.repeat(np.arange(len(links_of)), [len(links) for links in links_of])
-    return np.sort(topics * len(place) + links)
+    place = {one: i for i, one in enumerate(made)}
+    number = {topic: i for i, topic in enumerate(topics)}
+    links, routes = plan.carried
+    of_route = np.array([number[route.topic] for route in plan.routes], np.int64)
+    of_link = np.array([place[one] for one in _made(plan)], np.int64)
+    return np.sort(of_route[routes] * len(made) + of_link[links])

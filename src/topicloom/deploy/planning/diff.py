@@ -9,7 +9,7 @@ that have messages in common, as filters that overlap were merged or split, are 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,13 +139,14 @@ def _link_changes(old: Plan, new: Plan) -> Iterator[LinkChange]:
         yield LinkChange(kind, link, _without(right, left), _without(left, right))
 
 
-def _without(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(names).difference(others)))
+def _without(names: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
+    """Of names in order those that are not among others, in order and once each."""
+    return tuple(sorted(set(names).difference(others)) if others else dict.fromkeys(names))
 
 
 def _topic_changes(old: Plan, new: Plan, ways: TopicWays) -> Iterator[TopicChange]:
     added, removed = (
-        [tuple(ways.ends[link] for link in links.tolist()) for links in rows.by_topic(len(ways.topics))]
+        [tuple(map(ways.ends.__getitem__, links.tolist())) for links in rows.by_topic(len(ways.topics))]
         for rows in (ways.taken, ways.left)
     )
     for topic, more, less in zip(ways.topics, added, removed, strict=True):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from topicloom.deploy.planning.broker_names import quoted
 from topicloom.deploy.planning.fleet_file import Broker
@@ -16,6 +19,9 @@ from topicloom.errors import InputError
 from topicloom.model.filters import PROTOCOLS, Protocol
 
 TARGETS = ("mosquitto", "rabbitmq", "nats")
+
+T = TypeVar("T")
+Numbers = npt.NDArray[np.int64]
 
 
 class Line(NamedTuple):
@@ -70,18 +76,17 @@ class Route:
     @cached_property
     def flows(self) -> Mapping[Pair, tuple[str, ...]]:
         """The patterns that each link carries from its first broker to its second; every link is there both ways."""
-        if self.wants is None and self.publishes is None:
+        if self.is_whole:
             return {pair: (self.topic,) for link in self.links for pair in (link, link[::-1])}
         return directed_flows(self.links, *self.sides, self.protocol)
 
-    @cached_property
-    def _whole_line(self) -> tuple[Line]:
-        return (Line(self.topic, "both", self.qos),)
+    @property
+    def is_whole(self) -> bool:
+        """Whether all its brokers want and publish the topic itself."""
+        return self.wants is None and self.publishes is None
 
     def lines_over(self, link: Pair) -> Iterable[Line]:
         """What one of its links, as (who opens it, who accepts it), carries."""
-        if self.wants is None and self.publishes is None:
-            return self._whole_line
         out, back = set(self.flows[link]), set(self.flows[link[::-1]])
         return (
             Line(pattern, "both" if pattern in out & back else "out" if pattern in out else "in", self.qos)
@@ -163,21 +168,34 @@ class Plan:
         return {route.topic: route for route in self.routes}
 
     @cached_property
+    def carried(self) -> tuple[Numbers, Numbers]:
+        """A row for every link of every route, by link and then route: the number of the link, and of the route."""
+        number = {way: at for at, link in enumerate(self.links) for way in (link, link[::-1])}
+        links = np.array([number[link] for route in self.routes for link in route.links], np.int64)
+        order = np.argsort(links, kind="stable")
+        return links[order], np.repeat(np.arange(len(self.routes)), [len(route.links) for route in self.routes])[order]
+
+    @cached_property
     def routes_of_link(self) -> Mapping[Pair, tuple[Route, ...]]:
         """For every link, as (who opens it, who accepts it), the routes that it carries."""
-        carried: dict[Pair, list[Route]] = {link: [] for link in self.links}
-        for route in self.routes:
-            for link in route.links:
-                carried[link if link in carried else link[::-1]].append(route)
-        return {link: tuple(routes) for link, routes in carried.items()}
+        return dict(self._by_link(self.routes))
 
     @cached_property
     def lines_of_link(self) -> Mapping[Pair, tuple[Line, ...]]:
         """For every link, as (who opens it, who accepts it), what it carries, in the order of the patterns."""
+        if all(route.is_whole for route in self.routes) and all(a.topic < b.topic for a, b in pairwise(self.routes)):
+            return dict(self._by_link([Line(route.topic, "both", route.qos) for route in self.routes]))
         return {
             link: tuple(sorted(chain.from_iterable(route.lines_over(link) for route in routes)))
             for link, routes in self.routes_of_link.items()
         }
+
+    def _by_link(self, of_routes: Sequence[T]) -> Iterator[tuple[Pair, tuple[T, ...]]]:
+        """For every link that of its routes, in their order."""
+        links, routes = self.carried
+        begins = np.searchsorted(links, np.arange(len(self.links) + 1)).tolist()
+        listed = list(map(of_routes.__getitem__, routes.tolist()))
+        return ((link, tuple(listed[slice(*own)])) for link, own in zip(self.links, pairwise(begins), strict=True))
 
     @cached_property
     def links_of(self) -> Mapping[str, tuple[Pair, ...]]:
