@@ -109,6 +109,15 @@ def test_what_is_given_wins_over_ours_and_spark_defaults_too(bare: Path) -> None
     assert settings["spark.driver.memory"] == "5g"
 
 
+def test_java_compiles_quickly_for_little_data_unless_told_otherwise(bare: Path) -> None:
+    def java(**conf: str) -> str:
+        options = SparkOptions(conf=conf, little_data=True)
+        return configuration(options, "name", "/nowhere", Path("/scratch"))["spark.driver.extraJavaOptions"]
+
+    assert "-XX:TieredStopAtLevel=1" in java()
+    assert java(**{"spark.driver.extraJavaOptions": "-Xss2m"}) == "-Xss2m"
+
+
 def test_a_session_has_the_settings_of_spark_defaults(spark: SparkSession) -> None:
     """As those of all tests do: tests/spark/conf."""
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"

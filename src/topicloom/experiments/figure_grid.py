@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from topicloom.model import Interest
 from topicloom.pipeline.grids.cell import FOLDER, Cell, kept
 from topicloom.pipeline.grids.grid import Grid, plan_grid
 from topicloom.pipeline.grids.grid_watch import GridWatch
-from topicloom.pipeline.grids.jobs import run_grid
+from topicloom.pipeline.grids.jobs import NeedError, run_grid
 
 # Its type is pyspark's, which only the pipeline imports.
 SparkSession = Any
@@ -44,24 +44,26 @@ def plan_figures(figures: Sequence[Figure], folder: Path, graphs: Graphs) -> Pla
 def run_figures(
     spark: SparkSession, plan: PlannedFigures, watch: GridWatch, progress: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, str]:
-    """Run what is left, samples of social graphs first, and keep the rows of each cell as soon as they are there.
+    """Run what is left, make samples of social graphs meanwhile, and keep the rows of each cell as soon as it has any.
 
     Gives the errors of the cells that failed.
     """
-    errors: dict[Cell, str] = {}
-    for sample in dict.fromkeys(_sample(cell) for cell in plan.grid.pending if cell.fingerprint is not None):
-        try:
-            plan.graphs.prepare(spark, dict(sample), progress)
-        except InputError as error:
-            # The graph's fault, and no other figure's.
-            errors |= {cell: str(error) for cell in plan.grid.pending if cell.fingerprint and _sample(cell) == sample}
-    progress("runs")
 
     def needed(cell: Cell) -> tuple[Hashable, Callable[[], Interest]] | None:
-        return None if cell.fingerprint is None else (_sample(cell), lambda: plan.graphs.interest(cell.parameters))
+        return None if cell.fingerprint is None else (_sample(cell), lambda: made(cell))
 
-    possible = tuple(cell for cell in plan.grid.pending if cell not in errors)
-    return errors | run_grid(spark, replace(plan.grid, pending=possible), run_cell, watch, needed)
+    def made(cell: Cell) -> Interest:
+        try:
+            plan.graphs.prepare(spark, cell.parameters, lambda step: progress(f"runs; {step}"))
+            return plan.graphs.interest(cell.parameters)
+        except InputError as error:
+            # The graph's fault, and no other figure's.
+            raise NeedError(str(error)) from None
+        finally:
+            progress("runs")
+
+    progress("runs")
+    return run_grid(spark, plan.grid, run_cell, watch, needed)
 
 
 def rows_of(plan: PlannedFigures, figure: Figure) -> dict[str, pa.Table]:
@@ -104,8 +106,9 @@ def beside(cell: Cell, results: Collection[str]) -> dict[str, Any]:
 def _cell(figure: Figure, graphs: Graphs, pairs: Parameters) -> Cell:
     parameters: dict[str, Any] = dict(pairs)
     graph = parameters.get("graph")
-    # About what it costs: designers look at pairs of nodes, maintainers at all nodes in every round.
-    size = int(parameters.get("nodes") or parameters.get("users") or 1)
+    # About what it costs: designers look at pairs of nodes, maintainers at all nodes in every round. Distributions cost
+    # nothing but a sample, for which others should not wait.
+    size = 1 if figure.run == "ccdf" else int(parameters.get("nodes") or parameters.get("users") or 1)
     cost = size * (size + 100 * int(parameters.get("rounds", 0)))
     return Cell(figure.run, parameters, None if graph is None else graphs.fingerprint(graph), cost)
 

@@ -5,7 +5,7 @@ A folder grows: figures that were made before stay, with their claims, until the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -61,7 +61,10 @@ def require_folder(folder: Path, *, quick: bool) -> None:
 
 def write_reproduction(plan: PlannedFigures, errors: Mapping[Cell, str], *, quick: bool) -> list[Made]:
     """Write the data, pictures and claims of a plan's figures, whose cells have run; not of those without a row."""
-    made = [each for figure in plan.figures if (each := _make(plan, figure, errors, quick=quick)) is not None]
+    # Some figures are as small in full.
+    full = all_figures() if quick else {}
+    smaller = {figure.id for figure in plan.figures if quick and figure.cells != full[figure.id].cells}
+    made = [each for figure in plan.figures if (each := _make(plan, figure, errors, smaller)) is not None]
     if not made:
         raise InputError(f"no run gave a result; the first failed with: {next(iter(errors.values()))}")
     figures, verdicts = _merged(plan, made)
@@ -72,7 +75,7 @@ def write_reproduction(plan: PlannedFigures, errors: Mapping[Cell, str], *, quic
     return made
 
 
-def _make(plan: PlannedFigures, figure: Figure, errors: Mapping[Cell, str], *, quick: bool) -> Made | None:
+def _make(plan: PlannedFigures, figure: Figure, errors: Mapping[Cell, str], smaller: Collection[str]) -> Made | None:
     rows = {reading: table for reading, table in rows_of(plan, figure).items() if table.num_rows}
     if figure.readings[0].name not in rows:
         return None
@@ -98,9 +101,7 @@ def _make(plan: PlannedFigures, figure: Figure, errors: Mapping[Cell, str], *, q
         pyarrow.parquet.write_table(pa.concat_tables(rows.values(), promote_options="permissive"), temporary)
     runs = {reading: Runs(table, figure.parameters, figure.curve) for reading, table in rows.items()}
     write_figure(draw(figure, runs), plan.folder / made.picture)
-    # Some figures are as small in full.
-    smaller = quick and figure.cells != all_figures()[figure.id].cells
-    verdicts = tuple(check(figure, claim, runs, quick=smaller) for claim in figure.claims)
+    verdicts = tuple(check(figure, claim, runs, quick=figure.id in smaller) for claim in figure.claims)
     for each in runs.values():
         each.close()
     return Made(made, verdicts)

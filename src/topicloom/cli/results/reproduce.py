@@ -48,7 +48,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes: all in about 5 minutes on two cores.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes: all within 4 minutes on two cores.")] = False,
     data: Annotated[
         Path | None,
         typer.Option(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from topicloom.cli.shared.options import Printing, Spark
@@ -62,9 +63,9 @@ def spark_work(spark: Spark, printing: Printing, name: str) -> Iterator[OnSpark]
 
 
 @contextmanager
-def on_spark(working: Working, spark: Spark, name: str) -> Iterator[OnSpark]:
+def on_spark(working: Working, spark: Spark, name: str, *, little_data: bool = False) -> Iterator[OnSpark]:
     """A session for as long as the block runs. Ctrl-C cancels its jobs and stops it."""
-    holder = _Holder(spark.options(), name)
+    holder = _Holder(replace(spark.options(), little_data=little_data), name)
     try:
         session = working.do("starting Spark", holder.started)
         yield OnSpark(working, session)
