@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import stat
@@ -11,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Cli
@@ -68,6 +70,29 @@ def test_what_a_killed_run_left_is_cleared_and_what_a_living_one_has_is_not(tmp_
     with replacing(target) as written:
         written.write_text("new")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".out.part", "out.*.parquet"]
+
+
+@pytest.mark.parametrize("moment", ["open", "flock"])
+def test_what_another_run_takes_for_a_dead_ones_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Before it is opened, and between that and the lock."""
+    module: Any = {"open": os, "flock": fcntl}[moment]
+    original, cleared = getattr(module, moment), list[Path]()
+
+    def late(*arguments: Any) -> Any:
+        if not cleared and arguments[1] in (os.O_RDONLY, fcntl.LOCK_EX):
+            cleared.extend(tmp_path.iterdir())
+            cleared[0].unlink()
+        return original(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(temporary, "_cleared", {tmp_path})
+        patched.setattr(module, moment, late)
+        with temporary_file(tmp_path / "a") as file:
+            assert [file] == list(tmp_path.iterdir()) != cleared
+    assert len(cleared) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_stays_after_success_and_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,18 +86,26 @@ def _locked(place: Path, name: str, make: Callable[[Path], None]) -> Iterator[Pa
     while True:
         path = place / f"{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
         make(path)
-        held = os.open(path, os.O_RDONLY)
-        with suppress(OSError):  # a file system without locks, where nothing is ever cleared
-            fcntl.flock(held, fcntl.LOCK_EX)
-        # Another run may have taken it for a dead one's before it was locked.
+        # Another run may take it for a dead one's until it is locked.
         with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(held), path.stat()):
+            held = os.open(path, os.O_RDONLY)
+            with suppress(OSError):  # a file system without locks, where nothing is ever cleared
+                fcntl.flock(held, fcntl.LOCK_EX)
+            if _is(path, held):
                 break
-        os.close(held)
+            os.close(held)
     try:
         yield path
     finally:
         os.close(held)
+
+
+def _is(path: Path, held: int) -> bool:
+    """Whether a path still leads to what is held."""
+    try:
+        return os.path.samestat(os.fstat(held), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _new_file(path: Path) -> None:
