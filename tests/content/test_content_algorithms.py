@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 from effort import times
@@ -268,3 +269,6 @@ def test_an_assignment_is_read_as_it_was_written(tmp_path) -> None:
     assert read.provenance == written.provenance
     with pytest.raises(InputError, match="was made for another network"):
         Assignment.read(tmp_path / "a.parquet", random_network(6, 8, 3, 2))
+    table = pyarrow.parquet.read_table(tmp_path / "a.parquet").replace_schema_metadata({b"\xff": b"\xfe"})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    assert Assignment.read(tmp_path / "a.parquet", network).provenance is None

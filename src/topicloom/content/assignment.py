@@ -15,7 +15,7 @@ from topicloom.content.network.network import Network
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.columns import known_names, require_distinct
-from topicloom.files.name_tables import read_table
+from topicloom.files.name_tables import metadata_texts, read_table
 from topicloom.model.provenance import Provenance
 
 ASSIGNMENT_COLUMNS = ("user", "broker")
@@ -84,7 +84,7 @@ def read_assigned(path: str | os.PathLike[str], user_names: tuple[str, ...], bro
     """Read which of some brokers each of some users connects to."""
     where = os.fspath(path)
     table = read_table(path, ASSIGNMENT_COLUMNS)
-    metadata = {key.decode(): value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
+    metadata = metadata_texts(table)
     users = known_names(table, "user", user_names, "user", where)
     brokers = known_names(table, "broker", broker_names, "broker", where)
     require_distinct(users, "user", where)

@@ -99,6 +99,12 @@ def text_table(rows: Iterable[tuple[str, str]], columns: tuple[str, str], where:
     return pa.table(arrays, names=list(columns))
 
 
+def metadata_texts(table: pa.Table) -> dict[str, str]:
+    """What the metadata of a table say; bytes that are no text are replaced."""
+    found = table.schema.metadata or {}
+    return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found.items()}
+
+
 def require_columns(present: Sequence[str], columns: Sequence[str], where: str) -> None:
     """Refuse a table that lacks a column or has it twice; `where` names the source in errors."""
     for column in columns:

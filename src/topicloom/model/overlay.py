@@ -19,7 +19,7 @@ from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.limits import LINKS, require_at_most
 from topicloom.files.name_ids import ids_of
-from topicloom.files.name_tables import names_column, read_table, require_columns, text_table
+from topicloom.files.name_tables import metadata_texts, names_column, read_table, require_columns, text_table
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay_picture import overlay_figure
 from topicloom.model.provenance import Provenance
@@ -76,10 +76,7 @@ class Overlay:
         """From a table with the columns `source` and `target`, and `contribution` where it is known."""
         require_columns(table.column_names, ["source", "target"], where)
         require_at_most(table.num_rows, LINKS, "links", file=where)
-        metadata = {
-            key.decode(errors="replace"): text.decode(errors="replace")
-            for key, text in (table.schema.metadata or {}).items()
-        }
+        metadata = metadata_texts(table)
         expected = metadata.get("fingerprint")
         if expected is not None and expected != interest.fingerprint:
             raise InputError(
