@@ -160,8 +160,12 @@ def test_traces_that_are_none(tmp_path: Path) -> None:
     at = table.column_names.index("links")
     pyarrow.parquet.write_table(table.set_column(at, "links", pa.array(["x", "y", "z"])), path)
     assert refusal(path) == (f"{path}: column 'links' holds string, not numbers; give a trace as 'maintain' wrote it")
-    kinds = table.set_column(table.column_names.index("kind"), "kind", pa.array([["x"], ["y"], ["z"]]))
-    pyarrow.parquet.write_table(kinds, path)
-    assert "column 'kind' holds list<element: string>, not text; give a trace" in refusal(path)
+    for kinds, problem in (
+        (pa.array([["x"], ["y"], ["z"]]), "holds list<element: string>, not names (strings)"),
+        (pa.array([b"join", b"\xff", b"join"]).view(pa.string()), "holds text that is not UTF-8"),
+    ):
+        wrong = table.set_column(table.column_names.index("kind"), "kind", kinds)
+        pyarrow.parquet.write_table(wrong, path)
+        assert refusal(path) == f"{path}: column 'kind' {problem}"
     pyarrow.parquet.write_table(table.set_column(at, "links", pa.array([1, None, 2])), path)
     assert refusal(path) == f"{path}: column 'links' holds nulls; give a trace as 'maintain' wrote it"

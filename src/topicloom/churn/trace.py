@@ -14,7 +14,7 @@ from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.state import Outcome
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
-from topicloom.files.name_tables import read_table
+from topicloom.files.name_tables import read_table, text_column
 from topicloom.model.events import CHANGE, JOIN, LEAVE
 
 SCHEMA = pa.schema(
@@ -97,17 +97,17 @@ def write_trace(rows: Sequence[TraceRow], path: str | os.PathLike[str]) -> None:
 
 def read_trace(path: str | os.PathLike[str]) -> pa.Table:
     """A trace from a file; other columns than those of `SCHEMA` are left out, and support may be missing."""
-    where = f"{os.fspath(path)}: column"
+    where = os.fspath(path)
     table = read_table(path, NEEDED, ["support"])
-    for name in table.column_names:
-        needed, kind = SCHEMA.field(name).type, table.schema.field(name).type
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if not (is_text if pa.types.is_string(needed) else is_number):
-            what = "text" if pa.types.is_string(needed) else "numbers"
-            raise InputError(f"{where} '{name}' holds {kind}, not {what}; give a trace as 'maintain' wrote it")
+    for at, name in enumerate(table.column_names):
+        kind = table.schema.field(name).type
+        if pa.types.is_string(SCHEMA.field(name).type):
+            if not pa.types.is_null(kind):
+                table = table.set_column(at, name, text_column(table, name, where))
+        elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            raise InputError(f"{where}: column '{name}' holds {kind}, not numbers; give a trace as 'maintain' wrote it")
         if name != "error" and table[name].null_count:
-            raise InputError(f"{where} '{name}' holds nulls; give a trace as 'maintain' wrote it")
+            raise InputError(f"{where}: column '{name}' holds nulls; give a trace as 'maintain' wrote it")
     return table
 
 
