@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from campaign.inside import Ended
@@ -51,7 +52,8 @@ class Forked:
         except BaseException:
             traceback.print_exc()
         finally:
-            sys.stderr.flush()
+            with suppress(OSError):  # there may be no room for it
+                sys.stderr.flush()
             os._exit(status)
 
     def wait(self) -> Ended:
