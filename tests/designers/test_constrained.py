@@ -121,3 +121,10 @@ def test_a_kept_link_to_a_node_without_topics_takes_room() -> None:
     constraints = Constraints({"a": NodeRule(2)}, keep=(("a", "elsewhere"),))
     overlay = design(interest, "gm", constraints=constraints)
     assert overlay.degrees.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("limit", [2**32, 2**64])
+def test_a_limit_beyond_all_numbers_of_nodes_is_none(limit: int) -> None:
+    interest = random_interest(1, SHAPES[0])
+    rules = Constraints(others=NodeRule(max_links=limit))
+    assert design(interest, "gm", constraints=rules) == design(interest, "gm")

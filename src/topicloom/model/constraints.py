@@ -108,7 +108,7 @@ class Constraints:
     def limit(self, node: str) -> int:
         """The most links of a node."""
         limit = self.rule(node).max_links
-        return UNLIMITED if limit is None else limit
+        return UNLIMITED if limit is None else min(limit, UNLIMITED)
 
     def reasons_against(self, a: str, b: str) -> list[str]:
         """The constraints that each forbid a link of two nodes, whatever other links they have."""
