@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, pairwise
@@ -178,24 +178,24 @@ class Plan:
     @cached_property
     def routes_of_link(self) -> Mapping[Pair, tuple[Route, ...]]:
         """For every link, as (who opens it, who accepts it), the routes that it carries."""
-        return dict(self._by_link(self.routes))
+        return self._by_link(self.routes)
 
     @cached_property
     def lines_of_link(self) -> Mapping[Pair, tuple[Line, ...]]:
         """For every link, as (who opens it, who accepts it), what it carries, in the order of the patterns."""
         if all(route.is_whole for route in self.routes) and all(a.topic < b.topic for a, b in pairwise(self.routes)):
-            return dict(self._by_link([Line(route.topic, "both", route.qos) for route in self.routes]))
+            return self._by_link([Line(route.topic, "both", route.qos) for route in self.routes])
         return {
             link: tuple(sorted(chain.from_iterable(route.lines_over(link) for route in routes)))
             for link, routes in self.routes_of_link.items()
         }
 
-    def _by_link(self, of_routes: Sequence[T]) -> Iterator[tuple[Pair, tuple[T, ...]]]:
+    def _by_link(self, of_routes: Sequence[T]) -> dict[Pair, tuple[T, ...]]:
         """For every link that of its routes, in their order."""
         links, routes = self.carried
         begins = np.searchsorted(links, np.arange(len(self.links) + 1)).tolist()
         listed = list(map(of_routes.__getitem__, routes.tolist()))
-        return ((link, tuple(listed[slice(*own)])) for link, own in zip(self.links, pairwise(begins), strict=True))
+        return {link: tuple(listed[slice(*own)]) for link, own in zip(self.links, pairwise(begins), strict=True)}
 
     @cached_property
     def links_of(self) -> Mapping[str, tuple[Pair, ...]]:
