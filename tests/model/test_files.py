@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from topicloom.files.atomic import replacing
-from topicloom.model import Interest
+from topicloom.model import InputError, Interest
 
 INTEREST = Interest.from_pairs([("a", "t"), ("b", "t")])
 
@@ -100,7 +100,7 @@ def test_write_replaces_and_fails_as_a_whole(tmp_path: Path, monkeypatch: pytest
     before = target.read_bytes()
     larger = Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "t")])
 
-    def half(table: object, path: Path) -> None:
+    def half(table: object, path: Path, **_: object) -> None:
         path.write_bytes(b"PAR1")
         raise OSError("disk full")
 
@@ -112,3 +112,14 @@ def test_write_replaces_and_fails_as_a_whole(tmp_path: Path, monkeypatch: pytest
     assert names_in(tmp_path) == ["rows.parquet"]
     larger.write(str(target))
     assert Interest.read(target) == larger
+
+
+def test_a_page_with_other_bytes_than_were_written_is_refused(tmp_path: Path) -> None:
+    """Every byte between the first page's header and the footer, which only say other names, of the same length."""
+    INTEREST.write(tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    for name in (b"a", b"b", b"t"):
+        at = whole.index(b"\x01\x00\x00\x00" + name) + 4
+        (tmp_path / "a.parquet").write_bytes(whole[:at] + b"z" + whole[at + 1 :])
+        with pytest.raises(InputError, match=r"a\.parquet: cannot be read \(.*checksum"):
+            Interest.read(tmp_path / "a.parquet")

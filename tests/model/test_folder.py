@@ -29,10 +29,14 @@ def write(folder: Path, interest: Interest = INTEREST) -> Path:
     """The folder as ingest writes it, the subscriptions in two files and out of order."""
     for part, names in (("nodes", interest.node_names), ("topics", interest.topic_names)):
         (folder / part).mkdir(parents=True)
-        pyarrow.parquet.write_table(table_of_names(names), folder / part / "part-0.parquet")
+        counted = "topics" if part == "nodes" else "nodes"
+        table = table_of_names(names).append_column(counted, pa.array([1] * len(names)))
+        pyarrow.parquet.write_table(table, folder / part / "part-0.parquet")
     (folder / "subscriptions").mkdir()
     nodes = np.repeat(np.arange(interest.node_count), np.diff(interest.node_start))
     table = pa.table({"node_id": nodes, "topic_id": interest.node_topics}).take([4, 2, 0, 1, 3])
+    for name, names in (("node", interest.node_names), ("topic", interest.topic_names)):
+        table = table.append_column(name, pa.array(names).take(table[f"{name}_id"]))
     for k, rows in enumerate((table.slice(0, 2), table.slice(2))):
         pyarrow.parquet.write_table(rows, folder / "subscriptions" / f"part-{k}.parquet")
     (folder / "manifest.json").write_text(json.dumps({"fingerprint": interest.fingerprint}))
@@ -106,10 +110,17 @@ def test_other_rows_than_it_was_written_with_are_refused(tmp_path: Path) -> None
         Interest.read(folder)
 
 
-def test_lost_rows_are_seen_without_reading_them(tmp_path: Path) -> None:
+def test_lost_rows_and_columns_are_seen_without_reading_them(tmp_path: Path) -> None:
     folder = write(tmp_path / "in")
     manifest = IngestedManifest("", TableCounts(4, 2, 5))
     require_all_rows(folder, manifest)
+    for part, column in (("topics", "id"), ("nodes", "name"), ("subscriptions", "topic")):
+        file = folder / part / "part-0.parquet"
+        whole = pyarrow.parquet.read_table(file)
+        pyarrow.parquet.write_table(whole.drop_columns([column]), file)
+        with pytest.raises(InputError, match=rf"part-0\.parquet: no column '{column}'"):
+            require_all_rows(folder, manifest)
+        pyarrow.parquet.write_table(whole, file)
     (folder / "subscriptions" / "part-1.parquet").unlink()
     with pytest.raises(InputError, match="subscriptions: has 2 rows and its manifest says 5"):
         require_all_rows(folder, manifest)

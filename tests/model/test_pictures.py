@@ -72,6 +72,7 @@ def test_no_nodes_at_all() -> None:
     assert Overlay.from_links(Interest.from_pairs([]), []).plot().axes
 
 
+@pytest.mark.slow
 def test_the_same_overlay_gives_the_same_picture(tmp_path: Path) -> None:
     for number in range(2):
         write_figure(chain(20).plot(), tmp_path / f"{number}.svg")

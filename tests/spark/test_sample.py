@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from pyspark.sql import SparkSession
 from reference import sample as twin
 from reference.folders import write_folder
 from topicloom.model import InputError, Interest
+from topicloom.pipeline import SparkOptions, spark_session
 from topicloom.pipeline.analysis.sample import Sample, sample
+from topicloom.pipeline.ingesting.ingest import ingest
 
 Pairs = set[tuple[str, str]]
 
@@ -36,13 +39,28 @@ def take(spark: SparkSession, pairs: Pairs, path: Path, kind: str, parts: int, *
     return found, {(row["node"], row["topic"]) for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("kind", "uniform"), [("undirected", False), ("topics", False), ("directed", True), ("topics", True)]
-)
+@pytest.fixture
+def three_partitions(spark: SparkSession) -> Iterator[int]:
+    """Other partitions than those of all tests."""
+    shuffles = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    yield 5
+    spark.conf.set("spark.sql.shuffle.partitions", shuffles)
+
+
+@pytest.mark.parametrize(("kind", "uniform"), [("undirected", False), ("directed", True), ("topics", True)])
 def test_samples_equal_the_plain_twin(spark: SparkSession, tmp_path: Path, kind: str, uniform: bool) -> None:
+    check_against_the_twin(spark, tmp_path, kind, 3, uniform=uniform)
+
+
+def test_partitions_make_no_other_sample(spark: SparkSession, tmp_path: Path, three_partitions: int) -> None:
+    check_against_the_twin(spark, tmp_path, "topics", three_partitions, uniform=False)
+
+
+def check_against_the_twin(spark: SparkSession, path: Path, kind: str, parts: int, *, uniform: bool) -> None:
     pairs = random_pairs(3, kind)
     options = {"nodes": len({u for u, _ in pairs}) // 2, "seeds": 2, "seed": 9, "uniform": uniform}
-    found, kept = take(spark, pairs, tmp_path, kind, 3, **options)
+    found, kept = take(spark, pairs, path, kind, parts, **options)
     assert kept == twin.sample(pairs, social=kind != "topics", **options)
     nodes, topics = {u for u, _ in kept}, {t for _, t in kept}
     assert len(nodes) == options["nodes"]
@@ -51,22 +69,11 @@ def test_samples_equal_the_plain_twin(spark: SparkSession, tmp_path: Path, kind:
         assert kept == {(u, t) for u, t in pairs if u in nodes}
     else:
         assert kept == {(u, t) for u, t in pairs if u in nodes | topics and t in nodes | topics}
-
-
-def test_samples_do_not_depend_on_partitions(spark: SparkSession, tmp_path: Path) -> None:
-    pairs = random_pairs(8, "directed")
-    options = {"nodes": 9, "seeds": 1, "seed": 4}
-    shuffles = spark.conf.get("spark.sql.shuffle.partitions")
-    found = []
-    try:
-        for parts in (1, 5):
-            spark.conf.set("spark.sql.shuffle.partitions", str(2 * parts + 1))
-            found.append(take(spark, pairs, tmp_path, "directed", parts, **options))
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", shuffles)
-    assert found[0] == found[1]
-    assert found[0][0].nodes == 9
-    assert found[0][1] == twin.sample(pairs, social=True, uniform=False, **options)
+    manifest = json.loads((path / f"out{parts}" / "manifest.json").read_text())
+    assert manifest["source_fingerprint"] == Interest.from_pairs(pairs).fingerprint
+    assert manifest["fingerprint"] == found.fingerprint == Interest.read(path / f"out{parts}").fingerprint
+    assert manifest["options"] == {**options, "graph": None if kind == "topics" else kind}
+    assert manifest["counts"]["subscriptions"] == found.subscriptions
 
 
 def test_a_star_is_cut_exactly(spark: SparkSession, tmp_path: Path) -> None:
@@ -84,16 +91,6 @@ def test_new_seeds_are_drawn_where_a_component_ends(spark: SparkSession, tmp_pat
     assert kept == pairs
 
 
-def test_the_manifest_tells_where_a_sample_comes_from(spark: SparkSession, tmp_path: Path) -> None:
-    pairs = random_pairs(2, "undirected")
-    found, _ = take(spark, pairs, tmp_path, "undirected", 1, nodes=6, seeds=2, seed=3)
-    manifest = json.loads((tmp_path / "out1" / "manifest.json").read_text())
-    assert manifest["source_fingerprint"] == Interest.from_pairs(pairs).fingerprint
-    assert manifest["fingerprint"] == found.fingerprint == Interest.read(tmp_path / "out1").fingerprint
-    assert manifest["options"] == {"nodes": 6, "seeds": 2, "seed": 3, "uniform": False, "graph": "undirected"}
-    assert manifest["counts"]["subscriptions"] == found.subscriptions
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -109,4 +106,20 @@ def test_what_cannot_be_sampled_is_refused(
     folder = write_folder(Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "u")]), tmp_path / "folder")
     with pytest.raises(InputError, match=says):
         sample(spark, folder, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_damage_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    """A byte of the names, which Spark would otherwise read as other names."""
+    (tmp_path / "subs.csv").write_text("node,topic\nsomebody,t\nsomeone,t\nnobody,u\n")
+    ingest(spark, [tmp_path / "subs.csv"], tmp_path / "in")
+    file = next((tmp_path / "in" / "nodes").iterdir())
+    whole = file.read_bytes()
+    assert whole.count(b"somebody") > 0
+    file.write_bytes(whole.replace(b"somebody", b"somebadi", 1))
+    with (
+        pytest.raises(InputError, match=r"^Spark: .*nodes.*\(verbose shows more\)$"),
+        spark_session(SparkOptions(), "here"),
+    ):
+        sample(spark, tmp_path / "in", tmp_path / "out", nodes=2, uniform=True)
     assert not (tmp_path / "out").exists()

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.mending_maintainer import MendingMaintainer
@@ -20,6 +19,7 @@ from topicloom.churn.state import Outcome
 from topicloom.designers import design
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.parquet import write_parquet
 from topicloom.model.events import LEAVE, Event
 from topicloom.model.interest import Interest
 
@@ -67,7 +67,7 @@ def write_assumptions(rows: list[AssumptionRow], path: str | os.PathLike[str]) -
     ratios = ("max_change", "average_change", "shadow_max", "shadow_average")
     schema = pa.schema([("event", pa.int64()), *((name, pa.float64()) for name in ratios)])
     with replacing(path) as temporary:
-        pyarrow.parquet.write_table(pa.Table.from_pylist([asdict(row) for row in rows], schema), temporary)
+        write_parquet(pa.Table.from_pylist([asdict(row) for row in rows], schema), temporary)
 
 
 def _shadow(maintained: MendingMaintainer, event: Event) -> Interest:

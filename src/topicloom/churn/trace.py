@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.state import Outcome
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.name_tables import read_table, text_column
+from topicloom.files.parquet import write_parquet
 from topicloom.model.events import CHANGE, JOIN, LEAVE
 
 SCHEMA = pa.schema(
@@ -92,7 +92,7 @@ def write_trace(rows: Sequence[TraceRow], path: str | os.PathLike[str]) -> None:
     """Write a trace as Parquet."""
     columns = {name: [getattr(row, name) for row in rows] for name in SCHEMA.names}
     with replacing(path) as temporary:
-        pyarrow.parquet.write_table(pa.table(columns, schema=SCHEMA), temporary)
+        write_parquet(pa.table(columns, schema=SCHEMA), temporary)
 
 
 def read_trace(path: str | os.PathLike[str]) -> pa.Table:

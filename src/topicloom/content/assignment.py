@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.content.network.channels_by_user import Floats, Ids, summed
 from topicloom.content.network.network import Network
@@ -16,6 +15,7 @@ from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.columns import known_names, require_distinct
 from topicloom.files.name_tables import metadata_texts, read_table
+from topicloom.files.parquet import write_parquet
 from topicloom.model.provenance import Provenance
 
 ASSIGNMENT_COLUMNS = ("user", "broker")
@@ -73,7 +73,7 @@ class Assignment:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it as Parquet."""
         with replacing(path) as temporary:
-            pyarrow.parquet.write_table(self.to_arrow(), temporary)
+            write_parquet(self.to_arrow(), temporary)
 
     def __repr__(self) -> str:
         made = f" by {self.provenance.algorithm}" if self.provenance else ""

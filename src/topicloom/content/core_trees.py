@@ -9,13 +9,13 @@ import os
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.content.assignment import Assignment
 from topicloom.content.core_routing import core_tables
 from topicloom.files.atomic import replacing
 from topicloom.files.columns import numbers
 from topicloom.files.name_tables import names_column, read_table
+from topicloom.files.parquet import write_parquet
 from topicloom.kernels.content.core_traffic import channel_links
 
 _NAMES, _NUMBERS = ("channel", "source", "broker", "other"), ("price", "rate")
@@ -45,7 +45,7 @@ def core_trees(assignment: Assignment) -> pa.Table:
 def write_trees(trees: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write the links of trees as Parquet."""
     with replacing(path) as temporary:
-        pyarrow.parquet.write_table(trees, temporary)
+        write_parquet(trees, temporary)
 
 
 def read_trees(path: str | os.PathLike[str]) -> pa.Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -115,22 +116,22 @@ class Figure:
     claims: tuple[Claim, ...]
     curve: Curve | None = None
 
-    @property
+    @cached_property
     def cells(self) -> tuple[Parameters, ...]:
         """The cells of all readings, each once."""
         return tuple(dict.fromkeys(cell for reading in self.readings for cell in reading.cells))
 
-    @property
+    @cached_property
     def parameters(self) -> frozenset[str]:
         """The names of all parameters."""
         return frozenset(name for cell in self.cells for name, _ in cell)
 
-    @property
+    @cached_property
     def needs_graphs(self) -> bool:
         """Whether it runs on social graphs, which are not part of the package."""
         return any(name == "graph" for cell in self.cells for name, _ in cell)
 
-    @property
+    @cached_property
     def repetitions(self) -> int:
         """How many seeds it has."""
         return len({dict(cell)["seed"] for cell in self.cells})

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.experiments.catalogue import all_figures
 from topicloom.experiments.claims import check
@@ -32,6 +31,7 @@ from topicloom.experiments.reproduction_index import (
 from topicloom.experiments.results_page import results_page
 from topicloom.experiments.verdict import Verdict
 from topicloom.files.atomic import replacing
+from topicloom.files.parquet import write_parquet
 from topicloom.model import InputError
 from topicloom.pipeline.grids.cell import Cell
 from topicloom.pipeline.grids.grid import require_grid_folder
@@ -98,7 +98,7 @@ def _make(plan: PlannedFigures, figure: Figure, errors: Mapping[Cell, str], smal
         else (),
     )
     with replacing(plan.folder / made.data) as temporary:
-        pyarrow.parquet.write_table(pa.concat_tables(rows.values(), promote_options="permissive"), temporary)
+        write_parquet(pa.concat_tables(rows.values(), promote_options="permissive"), temporary)
     runs = {reading: Runs(table, figure.parameters, figure.curve) for reading, table in rows.items()}
     write_figure(draw(figure, runs), plan.folder / made.picture)
     verdicts = tuple(check(figure, claim, runs, quick=figure.id in smaller) for claim in figure.claims)

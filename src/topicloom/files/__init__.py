@@ -9,6 +9,7 @@
 - `name_cleaning`: Cleaning names: trimmed, in Unicode's composed form, neither empty nor too long.
 - `name_ids`: Dense ids from names, in the order of the names by code point.
 - `name_tables`: Name columns from Parquet, CSV and TSV files, checked, with one-line errors.
+- `parquet`: Parquet files, each page with a checksum that is looked at when it is read.
 - `temporary`: Temporary files and folders, which the next run clears where the one that made them was killed.
 - `whole_folder`: Output folders that are whole or absent, whenever a run is killed.
 """

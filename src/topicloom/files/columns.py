@@ -16,6 +16,12 @@ from topicloom.files.name_tables import names_column
 Floats = npt.NDArray[np.float64]
 
 
+def in_one_piece(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array."""
+    joined = column.combine_chunks()
+    return joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+
+
 def known_names(
     table: pa.Table, column: str, known: tuple[str, ...], kind: str, where: str, *, before: int = 0
 ) -> npt.NDArray[np.int64]:

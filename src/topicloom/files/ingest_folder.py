@@ -22,12 +22,18 @@ import pyarrow.parquet
 from topicloom.errors import InputError
 from topicloom.files.json_files import Count, read_json
 from topicloom.files.name_tables import require_columns, text_column
+from topicloom.files.parquet import read_parquet
 from topicloom.files.whole_folder import MANIFEST
 
 Column = npt.NDArray[np.int64]
 
 NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
 ROLE = "role"
+_COLUMNS = {
+    NODES: ("id", "name", "topics"),
+    TOPICS: ("id", "name", "nodes"),
+    SUBSCRIPTIONS: ("node", "topic", "node_id", "topic_id"),
+}
 
 
 @dataclass(frozen=True)
@@ -124,13 +130,18 @@ def read_folder(folder: Path) -> FolderRows:
 
 
 def require_all_rows(folder: Path, manifest: IngestedManifest) -> None:
-    """Refuse a folder that has lost rows since it was written; reads no rows."""
+    """Refuse a folder that has lost rows or columns since it was written; reads no rows."""
     _require_whole(folder, manifest.counts, tuple(_rows(folder, part) for part in TABLES))
 
 
 def _rows(folder: Path, part: str) -> int:
+    rows = 0
     try:
-        return sum(pyarrow.parquet.read_metadata(file).num_rows for file in (folder / part).glob("*.parquet"))
+        for file in sorted((folder / part).glob("*.parquet")):
+            metadata = pyarrow.parquet.read_metadata(file)
+            require_columns(metadata.schema.to_arrow_schema().names, _COLUMNS[part], str(file))
+            rows += metadata.num_rows
+        return rows
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{folder / part}: cannot be read ({' '.join(str(error).split())})") from None
 
@@ -150,7 +161,7 @@ def _table(folder: Path, part: str, columns: list[str], optional: Sequence[str] 
     if not (folder / part).is_dir():
         raise InputError(f"{folder}: is not a folder that 'topicloom ingest' wrote; it has no {part}/")
     try:
-        table = pyarrow.parquet.read_table(folder / part)
+        table = read_parquet(folder / part)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{folder / part}: cannot be read ({' '.join(str(error).split())})") from None
     require_columns(table.column_names, columns, str(folder / part))

@@ -21,6 +21,7 @@ import pyarrow.parquet
 from topicloom.errors import InputError
 from topicloom.files.limits import NAME_BYTES
 from topicloom.files.name_cleaning import clean_names
+from topicloom.files.parquet import read_parquet
 from topicloom.files.temporary import scratch_folder
 
 # Given as a path, it stands for what is piped in.
@@ -185,7 +186,7 @@ def _pick(file: Path, present: Sequence[str], columns: Sequence[str], optional: 
 def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
     schema = pyarrow.parquet.read_schema(file)
     picked = _pick(file, schema.names, columns, optional)
-    return pyarrow.parquet.read_table(file, columns=picked)
+    return read_parquet(file, columns=picked)
 
 
 def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:

@@ -59,6 +59,8 @@ def scratch_folder(kind: str) -> Iterator[Path]:
             yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
+            # Java outlives who started it for a moment, and may have made a folder anew that was cleared.
+            clear_left_over(place)
 
 
 def clear_left_over(folder: Path) -> None:

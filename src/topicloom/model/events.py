@@ -77,8 +77,10 @@ _EXAMPLE = '{"id": 17, "event": "join", "node": "b7", "topics": ["a", "b"]}'
 
 def is_name(value: Any) -> bool:
     """Whether a value can name a node or a topic."""
+    if not isinstance(value, str) or not value:
+        return False
     # Half a surrogate pair is no text, and no file could hold it.
-    return isinstance(value, str) and bool(value) and not any("\ud800" <= c <= "\udfff" for c in value)
+    return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def _topics(fields: dict[str, Any], name: str, where: str) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
@@ -20,6 +19,7 @@ from topicloom.files.ingest_folder import FolderRows, read_folder
 from topicloom.files.limits import NODES, SUBSCRIPTIONS, TOPICS, require_at_most
 from topicloom.files.name_ids import intern_names
 from topicloom.files.name_tables import names_column, read_table, require_columns, text_column, text_table
+from topicloom.files.parquet import write_parquet
 from topicloom.model import fingerprint
 from topicloom.model.filters import protocol_of
 from topicloom.model.roles import BOTH, Patterns, Roles, resolve, role_bits
@@ -297,7 +297,7 @@ class Interest:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the subscriptions as Parquet."""
         with replacing(path) as temporary:
-            pyarrow.parquet.write_table(self.to_arrow(), temporary)
+            write_parquet(self.to_arrow(), temporary)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Interest):

@@ -20,6 +20,7 @@ from topicloom.files.atomic import replacing
 from topicloom.files.limits import LINKS, require_at_most
 from topicloom.files.name_ids import ids_of
 from topicloom.files.name_tables import metadata_texts, names_column, read_table, require_columns, text_table
+from topicloom.files.parquet import write_parquet
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay_picture import overlay_figure
 from topicloom.model.provenance import Provenance
@@ -170,7 +171,7 @@ class Overlay:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the links as Parquet, with provenance and the interest's fingerprint in its metadata."""
         with replacing(path) as temporary:
-            pyarrow.parquet.write_table(self.to_arrow(), temporary)
+            write_parquet(self.to_arrow(), temporary)
 
     def plot(self) -> Figure:
         """A matplotlib figure: the links drawn up to 60 nodes, beyond that a matrix of who is linked with whom."""
@@ -202,7 +203,7 @@ class Overlay:
 def write_links(links: Iterable[tuple[str, str]], path: str | os.PathLike[str]) -> None:
     """Write links that are not known to be for any subscriptions, by the names of their ends."""
     with replacing(path) as temporary:
-        pyarrow.parquet.write_table(text_table(links, ("source", "target"), "links"), temporary)
+        write_parquet(text_table(links, ("source", "target"), "links"), temporary)
 
 
 def overlay_metadata(fingerprint: str, provenance: Provenance | None) -> dict[str, str]:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.churn import Settings
 from topicloom.churn.state import LivingState, Outcome, living
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.parquet import write_parquet
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
 from topicloom.pipeline.ingesting.raw_files import spark_path
@@ -268,4 +268,4 @@ def _write(path: Path, rows: Sequence[tuple[object, ...]], schema: pa.Schema) ->
     columns = [[row[place] for row in rows] for place in range(len(schema))]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     with replacing(path) as temporary:
-        pyarrow.parquet.write_table(pa.table(arrays, schema=schema), temporary)
+        write_parquet(pa.table(arrays, schema=schema), temporary)

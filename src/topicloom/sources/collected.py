@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.parquet import read_parquet, write_parquet
 from topicloom.sources.broker_rows import SCHEMA, BrokerRows
 
 FILE = "subscriptions.parquet"
@@ -53,7 +53,7 @@ class Collected:
         if not path.exists():
             return cls()
         try:
-            table = pyarrow.parquet.read_table(path)
+            table = read_parquet(path)
             positions = dict(json.loads((table.schema.metadata or {})[_POSITIONS]))
             table = table.select(_COLUMNS.names).cast(_COLUMNS)
         except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
@@ -73,4 +73,4 @@ class Collected:
         positions = {name: dict(each.position) for name, each in sorted(self.brokers.items())}
         table = self.to_arrow().replace_schema_metadata({_POSITIONS: json.dumps(positions).encode()})
         with replacing(folder / FILE) as temporary:
-            pyarrow.parquet.write_table(table, temporary)
+            write_parquet(table, temporary)

@@ -13,6 +13,7 @@ import typer
 from topicloom.cli.shared import checked_paths, options, output
 from topicloom.cli.shared.algorithm_options import maintainer_options, taking
 from topicloom.cli.shared.design_work import constraints_of, tell_of_blocked
+from topicloom.files.parquet import write_parquet
 from topicloom.present import numbers
 
 if TYPE_CHECKING:
@@ -243,7 +244,6 @@ def _unspoken(interest: Interest) -> int:
 
 
 def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | None) -> dict[str, Any]:
-    import pyarrow.parquet
 
     from topicloom.files.atomic import replacing
     from topicloom.model import Interest
@@ -256,7 +256,7 @@ def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | N
     overlay.write(out)
     if out_subs is not None:
         with replacing(out_subs) as temporary:
-            pyarrow.parquet.write_table(subscriptions, temporary)
+            write_parquet(subscriptions, temporary)
     degrees = overlay.degrees
     return {
         "nodes": overlay.interest.node_count,

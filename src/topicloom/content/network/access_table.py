@@ -14,6 +14,7 @@ from topicloom.content.network.network_tables import require_part
 from topicloom.errors import InputError
 from topicloom.files.columns import known_names, numbers, require_distinct
 from topicloom.files.name_tables import names_column, require_columns
+from topicloom.files.parquet import open_parquet, parquet_writer
 
 _COLUMNS = ["user", "broker", "price"]
 _ROWS = 1 << 20
@@ -24,7 +25,7 @@ def read_access(file: Path, broker_names: tuple[str, ...]) -> tuple[tuple[str, .
     require_part(file)
     try:
         require_columns(pyarrow.parquet.read_schema(file).names, _COLUMNS, str(file))
-        opened = pyarrow.parquet.ParquetFile(file, read_dictionary=["user", "broker"])
+        opened = open_parquet(file, read_dictionary=["user", "broker"])
         return _read(opened, str(file), broker_names)
     except KeyError:
         raise InputError(f"{file}: columns 'user' and 'broker' must hold names (strings)") from None
@@ -80,7 +81,7 @@ def write_access(file: Path, user_names: tuple[str, ...], broker_names: tuple[st
     users, brokers = pa.array(user_names, pa.string()), pa.array(broker_names, pa.string())
     schema = pa.schema([("user", pa.string()), ("broker", pa.string()), ("price", pa.float64())])
     at_once = max(1, _ROWS // len(broker_names))
-    with pyarrow.parquet.ParquetWriter(file, schema, use_dictionary=["user", "broker"]) as writer:
+    with parquet_writer(file, schema, use_dictionary=["user", "broker"]) as writer:
         for begin in range(0, len(user_names), at_once):
             part = prices[begin : begin + at_once]
             rows = np.indices(part.shape).reshape(2, -1)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.content.network.access_table import write_access
 from topicloom.content.network.channels_by_user import Floats
 from topicloom.content.network.network import Network
 from topicloom.content.network.space import Space, box_cells, quadratic_rates
+from topicloom.files.parquet import write_parquet
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Drawn:
         """Write the tables into a folder that is there."""
         network = self.network
         for name, table in self._tables().items():
-            pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
+            write_parquet(table, folder / f"{name}.parquet")
         write_access(folder / "access.parquet", network.user_names, network.broker_names, network.access)
 
     def _tables(self) -> dict[str, pa.Table]:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import pyarrow.parquet
 from markupsafe import Markup
 
 from topicloom.deploy import make_plan
@@ -18,6 +17,7 @@ from topicloom.explore.asking.before_and_after import before_and_after
 from topicloom.explore.asking.what_if import Answered, Question, what_if
 from topicloom.explore.explorer import Explorer
 from topicloom.explore.views.network_view import measures_of
+from topicloom.files.parquet import write_parquet
 from topicloom.metrics.facts import COMPARED
 from topicloom.present.html import Cell, macro, table_html
 from topicloom.present.interactive import network_block
@@ -101,13 +101,13 @@ def _said(answered: Answered) -> str:
 
 def _overlay(explorer: Explorer, answered: Answered) -> bytes:
     stream = io.BytesIO()
-    pyarrow.parquet.write_table(answered.after.to_arrow(), stream)
+    write_parquet(answered.after.to_arrow(), stream)
     return stream.getvalue()
 
 
 def _subscriptions(explorer: Explorer, answered: Answered) -> bytes:
     stream = io.BytesIO()
-    pyarrow.parquet.write_table(answered.after.interest.to_arrow(), stream)
+    write_parquet(answered.after.interest.to_arrow(), stream)
     return stream.getvalue()
 
 

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet
 from markupsafe import Markup
 
 from topicloom.errors import InputError
 from topicloom.experiments.reproduction_index import PaperFigure
 from topicloom.explore.explorer import Explorer
+from topicloom.files.parquet import read_parquet
 from topicloom.present.html import Cell, macro, table_html
 from topicloom.present.numbers import amount
 from topicloom.report.runs.reproduction_section import Reproduction, paper_blocks
@@ -61,7 +61,7 @@ def _rows(folder: Path, figure: PaperFigure) -> Markup:
     if Path(figure.data).name != figure.data or file.resolve().parent != folder.resolve():
         return macro("topicloom.explore", "views.html", "problem", f"{figure.data} is no file of the reproduction")
     try:
-        table = pyarrow.parquet.read_table(file)
+        table = read_parquet(file)
     except (OSError, pa.ArrowException) as error:
         return macro("topicloom.explore", "views.html", "problem", f"{figure.data} cannot be read ({error})")
     shown = table.slice(0, _ROWS)

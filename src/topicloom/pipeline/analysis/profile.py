@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
+from topicloom.files.parquet import write_parquet
 from topicloom.files.whole_folder import replacing_folder
 from topicloom.pipeline.analysis.common_topics import CommonTopics, common_topics
 from topicloom.pipeline.analysis.designer_memory import DesignerMemory, designer_memory
@@ -130,7 +130,7 @@ class Profile:
         """Write a folder: a Parquet file for each of `tables`, `ccdf.svg`, `common_topics.svg`, `profile.json`."""
         with replacing_folder(out) as folder:
             for name, table in self.tables().items():
-                pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
+                write_parquet(table, folder / f"{name}.parquet")
             write_figure(self.plot(), folder / CCDF)
             write_figure(self.plot_common_topics(), folder / COMMON_TOPICS)
             write_profile_figures(folder, self.figures)

@@ -31,6 +31,7 @@ from topicloom.pipeline.analysis.shuffling import require_seed
 from topicloom.pipeline.ingesting.ingested import Ingested
 from topicloom.pipeline.ingesting.interning import write_interest
 from topicloom.pipeline.ingesting.manifest import versions
+from topicloom.pipeline.ingesting.staging import PAIRS, SEEN_SCHEMA, Staged, StagePairs
 from topicloom.pipeline.ingesting.table_parts import clear_attempts
 
 if TYPE_CHECKING:
@@ -87,18 +88,19 @@ def sample(
         progress("spreading from the seeds" if not uniform else "drawing users")
         graph: Neighbours = (SocialGraph if ingested.graph else SharedTopics)(spark, ingested, seed)
         visited = visit_uniformly(graph, nodes) if uniform else visit_breadth_first(graph, nodes, seeds)
-        pairs = graph.induced(ingested.table(spark, "subscriptions"), visited).drop("node_id", "topic_id").cache()
-        rows = pairs.count()
-        if not rows:
+        for table in (*TABLES, "staged", "staged/pairs"):
+            (temporary / table).mkdir()
+        scratch = temporary / "staged"
+        pairs = graph.induced(ingested.table(spark, "subscriptions"), visited.frame).drop("node_id", "topic_id")
+        told = pairs.mapInArrow(StagePairs(scratch / "pairs"), SEEN_SCHEMA)
+        staged = Staged.by_tasks(told, scratch / "pairs")
+        if not staged.counts.get(PAIRS):
             raise InputError(f"{ingested.path}: no sample of {nodes:,} nodes was found; ask for more, or another seed")
         progress("interning and writing")
-        for table in (*TABLES, "staged"):
-            (temporary / table).mkdir()
-        written = write_interest(pairs, rows, temporary, temporary / "staged")
-        found = Sample(written.nodes, written.topics, written.subscriptions, visited.count(), written.fingerprint)
-        pairs.unpersist()
+        written = write_interest(spark, staged, temporary, scratch)
+        found = Sample(written.nodes, written.topics, written.subscriptions, visited.count, written.fingerprint)
         graph.forget()
-        shutil.rmtree(temporary / "staged")
+        shutil.rmtree(scratch)
         clear_attempts(temporary)
         manifest = _manifest(ingested, found, {"nodes": nodes, "seeds": seeds, "seed": seed, "uniform": uniform})
         manifest["versions"] = versions(spark.version)
@@ -125,13 +127,30 @@ _PATIENCE = 20
 _FEW = 1_000_000
 
 
+@dataclass(frozen=True)
+class _Users:
+    """Users that were computed, and are not again; broadcast where they are few."""
+
+    frame: DataFrame
+    count: int
+
+    @classmethod
+    def computed(cls, users: DataFrame) -> _Users:
+        from pyspark.sql import functions as sql
+
+        # Counting computes them; a checkpoint of its own would be another job.
+        kept = users.localCheckpoint(eager=False)
+        count = kept.count()
+        return cls(sql.broadcast(kept) if count <= _FEW else kept, count)
+
+
 class _Visits:
     """The users visited so far, and how many nodes the sample still lacks."""
 
     def __init__(self, graph: Neighbours, nodes: int) -> None:
         self.graph = graph
         self.missing = nodes
-        self.users = _computed(graph.users.select("user").limit(0))
+        self.visited = _Users.computed(graph.users.select("user").limit(0))
         self._left_out: list[int] = []
 
     @property
@@ -139,18 +158,21 @@ class _Visits:
         """Whether there are as many nodes as asked for, or too many users had to be left out to get there."""
         return self.missing == 0 or len(self._left_out) >= _PATIENCE
 
-    def neighbours(self) -> DataFrame:
+    def neighbours(self) -> _Users:
         """Who may be visited next."""
-        return _computed(self._allowed(self.graph.next_to(self.users)))
+        return _Users.computed(self._allowed(self.graph.next_to(self.visited.frame)))
 
-    def others(self, users: DataFrame, most: int | None = None) -> DataFrame:
+    def others(self, users: DataFrame, most: int | None = None) -> _Users:
         """Of some users those that may be visited yet; the first of them, where at most so many are wanted."""
-        fresh = self._allowed(users.select("user", "place").join(self.users, "user", "left_anti"))
-        return _computed(fresh if most is None else fresh.orderBy("place").limit(most))
+        fresh = self._allowed(users.select("user", "place").join(self.visited.frame, "user", "left_anti"))
+        return _Users.computed(fresh if most is None else fresh.orderBy("place").limit(most))
 
-    def add(self, level: DataFrame) -> None:
+    def add(self, level: _Users) -> None:
         """Visit a level, or the first of it where all would be too many."""
-        marked = _computed(self.users.selectExpr("user", "-1L AS at").union(level.selectExpr("user", "place AS at")))
+        before, now = self.visited.frame, level.frame
+        marked = _Users.computed(
+            before.selectExpr("user", "-1L AS at").union(now.selectExpr("user", "place AS at"))
+        ).frame
         new = self.graph.nodes_at(marked).where("at >= 0").select("at").orderBy("at").limit(self.missing + 1)
         at = new.toArrow()["at"].to_pylist()
         if len(at) <= self.missing:
@@ -159,8 +181,8 @@ class _Visits:
         too_many = at[-1]
         self._visit(marked.where(f"at < {too_many}"), sum(place < too_many for place in at))
         if self.missing:
-            one_each = self.others(self.graph.adding_one(self.users), self.missing)
-            self._visit(self.users.union(one_each.select("user")), one_each.count())
+            one_each = self.others(self.graph.adding_one(self.visited.frame), self.missing)
+            self._visit(self.visited.frame.union(one_each.frame.select("user")), one_each.count)
         if self.missing:
             self._left_out.append(too_many)
 
@@ -168,40 +190,32 @@ class _Visits:
         return users.where(~users["place"].isin(self._left_out)) if self._left_out else users
 
     def _visit(self, users: DataFrame, new_nodes: int) -> None:
-        self.users = _computed(users.select("user"))
+        self.visited = _Users.computed(users.select("user"))
         self.missing -= new_nodes
 
 
-def _computed(users: DataFrame) -> DataFrame:
-    """The same users, computed now and not again, to be broadcast where they are few."""
-    from pyspark.sql import functions as sql
-
-    computed = users.localCheckpoint()
-    return sql.broadcast(computed) if computed.count() <= _FEW else computed
-
-
-def visit_breadth_first(graph: Neighbours, nodes: int, seeds: int) -> DataFrame:
+def visit_breadth_first(graph: Neighbours, nodes: int, seeds: int) -> _Users:
     """Users visited from random seeds, level by level, until that many are nodes."""
     visits = _Visits(graph, nodes)
     wanting = graph.users.where("is_node")
     level = visits.others(wanting, seeds)
-    while not level.isEmpty():
+    while level.count:
         visits.add(level)
         if visits.done:
             break
         level = visits.neighbours()
-        if level.isEmpty():
+        if not level.count:
             seeds *= 2
             level = visits.others(wanting, seeds)
-    return visits.users
+    return visits.visited
 
 
-def visit_uniformly(graph: Neighbours, nodes: int) -> DataFrame:
+def visit_uniformly(graph: Neighbours, nodes: int) -> _Users:
     """Users in the random order, until that many are nodes."""
     visits = _Visits(graph, nodes)
     while not visits.done:
         level = visits.others(graph.users)
-        if level.isEmpty():
+        if not level.count:
             break
         visits.add(level)
-    return visits.users
+    return visits.visited

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 
 from topicloom._version import __version__
 from topicloom.content.network.network_folder import read_space
 from topicloom.content.network.space import Space
 from topicloom.errors import InputError
 from topicloom.files.name_tables import require_columns
+from topicloom.files.parquet import write_parquet
 from topicloom.files.whole_folder import MANIFEST, replacing_folder
 from topicloom.pipeline.ingesting.ingest_options import IngestOptions
 from topicloom.pipeline.ingesting.raw_files import files_by_format, spark_path
@@ -85,7 +85,7 @@ def summarize(
         if summary.bad:
             bad.select("file", "reason", "raw").write.parquet(spark_path(folder / "quarantine"))
         for name, table in _tables(counts, summary.seconds).items():
-            pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
+            write_parquet(table, folder / f"{name}.parquet")
         manifest = {"kind": "topicloom summary", "fingerprint": None, "version": __version__, **asdict(summary)}
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return summary

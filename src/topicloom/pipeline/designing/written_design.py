@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.parquet import write_parquet
 from topicloom.files.whole_folder import MANIFEST, replacing_folder, require_replaceable
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import PART_LINKS, Overlay, overlay_metadata, part_name
@@ -91,7 +91,7 @@ def _write_parts(spark: SparkSession, ingested: Ingested, design: SparkDesign, f
     written = dealt.mapInArrow(_writing(str(folder), metadata), _WRITTEN).toArrow()
     if written.num_rows == 0:
         none = pa.table({"source": pa.array([], pa.string()), "target": pa.array([], pa.string())})
-        pyarrow.parquet.write_table(none.replace_schema_metadata(metadata), folder / part_name(0))
+        write_parquet(none.replace_schema_metadata(metadata), folder / part_name(0))
 
 
 def _writing(
@@ -109,7 +109,7 @@ def _writing(
         for part in np.unique(dealt).tolist():
             mine = table.filter(pa.array(dealt == part)).sort_by("link").select(["source", "target", "contribution"])
             with replacing(Path(folder, part_name(part))) as temporary:
-                pyarrow.parquet.write_table(mine.replace_schema_metadata(dict(metadata)), temporary)
+                write_parquet(mine.replace_schema_metadata(dict(metadata)), temporary)
             yield pa.record_batch({"part": pa.array([part], pa.int32()), "links": pa.array([len(mine)])})
 
     return write

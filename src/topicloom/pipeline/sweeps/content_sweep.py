@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom.content import Network, cost, find_algorithm, run
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.parquet import write_parquet
 from topicloom.pipeline.grids.cell import Cell, require_64_bits
 from topicloom.pipeline.grids.grid import Grid, plan_grid
 from topicloom.pipeline.grids.grid_watch import GridWatch
@@ -127,7 +127,7 @@ def write_content_sweep(plan: PlannedContentSweep, errors: Mapping[Cell, str]) -
     """Put the cells, which all have run, together in one table and write it."""
     table = plan.grid.table(((cell, {"attributes": 1, **cell.parameters}) for cell in plan.cells), errors, SCHEMA)
     with replacing(plan.out) as temporary:
-        pyarrow.parquet.write_table(table, temporary)
+        write_parquet(table, temporary)
     return table
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from topicloom._version import __version__
 from topicloom.designers import DESIGNERS
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.name_tables import column_names, names_column, read_table
+from topicloom.files.parquet import write_parquet
 from topicloom.metrics import Measures, PriceMeasures
 from topicloom.pipeline.sweeps.sweep_spec import SYNTHETIC_KINDS, SweepRow
 
@@ -76,7 +76,7 @@ def described(row: SweepRow) -> dict[str, Any]:
 def write_sweep_table(path: Path, table: pa.Table, spec: str) -> None:
     """Write the table as Parquet, with the text of the spec and our version in its metadata."""
     with replacing(path) as temporary:
-        pyarrow.parquet.write_table(table.replace_schema_metadata({"version": __version__, "spec": spec}), temporary)
+        write_parquet(table.replace_schema_metadata({"version": __version__, "spec": spec}), temporary)
 
 
 def read_sweep_table(path: Path, measures: Sequence[str]) -> pa.Table:
