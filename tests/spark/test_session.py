@@ -136,7 +136,7 @@ def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match=r"none was found.*openjdk-17-jre"):
-        start_jvm({"spark.master": "local[1]"}, log)
+        start_jvm({"spark.master": "local[1]"}, tmp_path, log)
 
 
 def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -146,13 +146,13 @@ def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match=r"17 or newer.*is Java 11"):
-        start_jvm({"spark.master": "local[1]"}, log)
+        start_jvm({"spark.master": "local[1]"}, tmp_path, log)
 
 
 @pytest.mark.spark
 def test_a_master_that_makes_no_sense(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match="Master must"):
-        start_jvm({"spark.master": "nonsense"}, log)
+        start_jvm({"spark.master": "nonsense"}, tmp_path, log)
 
 
 def test_nobody_listens() -> None:

@@ -12,5 +12,7 @@
 - `row_cleaning`: Raw rows to clean pairs of names and notes, in the tasks of Spark.
 - `row_tally`: How many rows of each kind an ingest has seen, and whether they are good enough to go on.
 - `social_graphs`: Social graphs as subscriptions: every user is a topic.
+- `spreading`: Pairs by ranges of node names.
+- `staging`: Pairs of names on their way to ids.
 - `table_parts`: Parquet tables as folders of parts, which tasks write themselves.
 """

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from topicloom.files.columns import in_one_piece
+
 BLANK = "blank line"
 TOO_FEW = "too few columns"
 TOO_MANY = "too many columns"
@@ -92,7 +94,7 @@ def _split(lines: pa.StringArray, layout: Layout) -> tuple[list[pa.StringArray],
     widths: dict[int, int] = {}
     table = _parse(lines, layout, widths)
     if table.num_rows + len(widths) == count + 1:
-        columns = [_whole(column).slice(0, table.num_rows - 1) for column in table.columns]
+        columns = [in_one_piece(column).slice(0, table.num_rows - 1) for column in table.columns]
         return _put_in_place(columns, widths, layout.width, count)
     if count == 1:
         return [pa.nulls(1, pa.string()) for _ in layout.wanted], np.array([_REASONS.index(UNCLOSED)])
@@ -139,8 +141,3 @@ def _put_in_place(
     skipped = wrong != _FINE
     places = pa.array(np.cumsum(~skipped) - 1, mask=skipped)
     return [column.take(places) for column in columns], wrong
-
-
-def _whole(column: pa.ChunkedArray) -> pa.StringArray:
-    whole = column.combine_chunks()
-    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole

@@ -14,12 +14,13 @@ from topicloom.files.whole_folder import replacing_folder
 from topicloom.pipeline.ingesting.ingest_options import IngestOptions
 from topicloom.pipeline.ingesting.interning import Interned, write_interest
 from topicloom.pipeline.ingesting.manifest import Counts, Manifest, versions
-from topicloom.pipeline.ingesting.quarantine import write_quarantine
+from topicloom.pipeline.ingesting.quarantine import write_empty_quarantine, write_quarantine
 from topicloom.pipeline.ingesting.raw_files import files_by_format, spark_path
 from topicloom.pipeline.ingesting.raw_rows import raw_rows
-from topicloom.pipeline.ingesting.row_cleaning import NOTE_SCHEMA, PAIR_SCHEMA, CleanRows
-from topicloom.pipeline.ingesting.row_tally import Tally, count_rows, require_usable
+from topicloom.pipeline.ingesting.row_cleaning import NOTE_SCHEMA, CleanRows
+from topicloom.pipeline.ingesting.row_tally import Tally, require_usable, tally_of
 from topicloom.pipeline.ingesting.social_graphs import repeated_edges
+from topicloom.pipeline.ingesting.staging import SEEN_SCHEMA, Staged
 from topicloom.pipeline.ingesting.table_parts import clear_attempts
 
 if TYPE_CHECKING:
@@ -47,56 +48,53 @@ def ingest(
     with replacing_folder(out) as folder:
         progress("reading and cleaning")
         # Text is parsed once. Pairs of names are needed several times, and Parquet is read much faster.
-        staged = folder / "staged"
-        for table in (*TABLES, "quarantine", "staged/pairs", "staged/nodes"):
+        scratch = folder / "staged"
+        for table in (*TABLES, "quarantine", "staged/pairs", "staged/notes"):
             (folder / table).mkdir(parents=True)
-        _clean_rows(spark, files, options, staged / "pairs").write.parquet(spark_path(staged / "notes"))
-        notes = spark.read.schema(NOTE_SCHEMA).parquet(spark_path(staged / "notes"))
-        tally = count_rows(notes)
+        told = _clean_rows(spark, files, options, scratch / "pairs", scratch / "notes")
+        staged = Staged.by_tasks(told, scratch / "pairs")
+        tally = tally_of(staged.counts)
+        notes = spark.read.schema(NOTE_SCHEMA).parquet(spark_path(scratch / "notes"))
         require_usable(tally, notes, options.max_bad)
-        progress("setting bad rows aside")
-        write_quarantine(notes, folder / "quarantine")
+        write_empty_quarantine(folder / "quarantine")
+        if tally.bad:
+            progress("setting bad rows aside")
+            write_quarantine(notes, folder / "quarantine")
         progress("interning and writing")
-        pairs = spark.read.schema(PAIR_SCHEMA).parquet(spark_path(staged / "pairs"))
-        users = _count_users(pairs) if options.graph else None
-        pairs = pairs.where("topic is not null")
-        if not tally.with_roles:
-            pairs = pairs.drop("role")
-        interned = write_interest(pairs, tally.pairs, folder, staged / "nodes", filters=options.filters is not None)
+        interned = write_interest(
+            *(spark, staged, folder, scratch), filters=options.filters is not None, users=options.graph is not None
+        )
         manifest = Manifest(
             inputs=tuple(os.fspath(one) for one in inputs),
             files=sum(map(len, files.values())),
             options=options,
-            counts=_counts(tally, interned, options, users),
+            counts=_counts(tally, interned, options),
             fingerprint=interned.fingerprint,
             versions=versions(spark.version),
         )
-        shutil.rmtree(staged)
+        shutil.rmtree(scratch)
         clear_attempts(folder)
         write_manifest(folder, manifest.as_dict())
     return manifest
 
 
 def _clean_rows(
-    spark: SparkSession, files: Mapping[str, Sequence[str]], options: IngestOptions, folder: Path
+    spark: SparkSession, files: Mapping[str, Sequence[str]], options: IngestOptions, pairs: Path, notes: Path
 ) -> DataFrame:
-    """Notes on the rows of all files, whose pairs of names are written to the folder on the way."""
+    """What tasks tell of the rows of all files, whose pairs of names and notes are written on the way."""
     frames = []
     for format_, paths in files.items():
         raw = raw_rows(spark, format_, paths, options)
         clean = CleanRows(
-            str(folder), options.max_name_bytes, options.graph, options.include_self, raw.splitting, options.filters
+            *(pairs, notes, options.max_name_bytes, options.graph, options.include_self),
+            *(raw.splitting, options.filters),
         )
-        frames.append(raw.frame.mapInArrow(clean, NOTE_SCHEMA))
+        frames.append(raw.frame.mapInArrow(clean, SEEN_SCHEMA))
     return reduce(lambda one, other: one.union(other), frames)
 
 
-def _count_users(pairs: DataFrame) -> int:
-    """Users of a graph, those with nothing but self-loops too."""
-    return pairs.selectExpr("explode(array(node, topic)) as user").where("user is not null").distinct().count()
-
-
-def _counts(tally: Tally, interned: Interned, options: IngestOptions, users: int | None) -> Counts:
+def _counts(tally: Tally, interned: Interned, options: IngestOptions) -> Counts:
+    users = interned.users
     if options.graph is None or users is None:
         repeats = tally.good - interned.unheard - interned.subscriptions
     else:

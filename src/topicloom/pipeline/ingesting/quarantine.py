@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 _SCHEMA = pa.schema([("file", pa.string()), ("line", pa.int64()), ("reason", pa.string()), ("raw", pa.string())])
 
 
+def write_empty_quarantine(folder: Path) -> None:
+    """Write a table without rows, for readers that want its columns."""
+    write_part(folder, 0, _SCHEMA.empty_table())
+
+
 def write_quarantine(notes: DataFrame, folder: Path) -> None:
     """Write the bad rows that notes tell of, in the order of files and lines."""
-    write_part(folder, 0, _SCHEMA.empty_table())
     _located(notes).orderBy("file", "line").mapInArrow(_WriteBadRows(str(folder)), "rows bigint").collect()
 
 

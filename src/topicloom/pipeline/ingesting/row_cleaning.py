@@ -1,13 +1,14 @@
 """Raw rows to clean pairs of names and notes, in the tasks of Spark.
 
-Pairs go to a part of a table that the task writes itself. A note says what else was seen: a bad row with its place,
-or how many rows a block of a file has. Rows are counted within blocks, the pieces that Spark cuts files into, and the
-counts put together afterwards (`quarantine`), so that every bad row has its line number, however files were cut.
+Pairs go to a part of a table that the task writes itself, and notes to another one: a note is a bad row with its place,
+or says how many rows a block of a file has. Rows are counted within blocks, the pieces that Spark cuts files into, and
+the counts put together afterwards (`quarantine`), so that every bad row has its line number, however files were cut.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,16 +26,14 @@ from topicloom.model.roles import BOTH, ROLE_NAMES, Bits, known_roles
 from topicloom.pipeline.ingesting.delimited import BLANK, Layout, split_header, split_lines
 from topicloom.pipeline.ingesting.ingest_options import Graph
 from topicloom.pipeline.ingesting.social_graphs import subscriptions_of
+from topicloom.pipeline.ingesting.staging import staging
 from topicloom.pipeline.ingesting.table_parts import part_number, writing_part
 
-# Kinds of notes that are not about bad rows; their `number` is how many there are. Those of lines come block by block.
+# Kinds of rows that are not bad. Lines are also noted, block by block.
 LINES = "lines"
 FILTERED = "filtered"
 HEADER = "header"
-PAIRS = "pairs"
-SELF_LOOPS = "self-loops"
-WITH_ROLES = "with roles"
-COUNTED = (LINES, FILTERED, HEADER, BLANK, PAIRS, SELF_LOOPS, WITH_ROLES)
+COUNTED = (LINES, FILTERED, HEADER, BLANK)
 # A file with other columns than the first one.
 OTHER_HEADER = "other header"
 
@@ -45,8 +44,6 @@ _NOTE = pa.schema(
 )
 # What is known of a raw row besides its columns, under names that hardly any file has.
 INTERNAL = ("__file", "__block", "__value", "__wrong")
-PAIR_SCHEMA = "node string, topic string, role string"
-_PAIR = pa.schema([("node", pa.string()), ("topic", pa.string()), ("role", pa.string())])
 _ROLE_NAMES = pa.array([ROLE_NAMES.get(bits) for bits in range(int(BOTH) + 1)], pa.string())
 _NOTHING = pa.scalar(None, pa.string())
 
@@ -88,13 +85,14 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class CleanRows:
-    """What makes a row clean, what it then means, and the folder for the parts of the pairs that come of it.
+    """What makes a row clean, what it then means, and the folders for the pairs that come of rows, and for notes.
 
     Raw rows have a `file`, the `block` of it and the `value`, which is the line as it is, or null. Unless they are to
     be split here they also have `node`, `topic`, `role`, what is `wrong` with them and whether they are `kept`.
     """
 
-    folder: str
+    pairs: Path
+    notes: Path
     max_name_bytes: int
     graph: Graph | None
     include_self: bool
@@ -102,25 +100,24 @@ class CleanRows:
     filters: str | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Write the pairs of names in raw rows, with their roles, and give notes."""
-        pairs = loops = with_roles = 0
+        """Write the pairs of names in raw rows, with their roles, and notes; tell of both."""
+        counts: Counter[str] = Counter()
         last: _Run | None = None
-        with writing_part(Path(self.folder), part_number(), _PAIR) as add:
+        with staging(self.pairs) as part, writing_part(self.notes, part_number(), _NOTE) as note:
             for run in _runs(batches):
                 if last is not None and last.place != run.place:
-                    yield _notes([(LINES, *last.place, last.end, None)])
+                    note(_lines(last))
                 last = run
+                counts[LINES] += run.rows.num_rows
                 node, topic, role, kinds = self._cleaned(run)
                 if kinds.null_count < len(kinds):
-                    yield _notes(_noted(run, kinds))
-                add(pa.record_batch([node, topic, role], schema=_PAIR))
-                pairs += len(topic) - topic.null_count
-                loops += topic.null_count
-                with_roles += len(role) - role.null_count
-        if last is not None:
-            yield _notes([(LINES, *last.place, last.end, None)])
-        counts = {PAIRS: pairs, SELF_LOOPS: loops, WITH_ROLES: with_roles}
-        yield _notes([(kind, None, None, count, None) for kind, count in counts.items()])
+                    kinds_seen = pc.value_counts(kinds.drop_null()).to_pylist()
+                    counts.update({kind["values"]: kind["counts"] for kind in kinds_seen})
+                    note(_bad_rows(run, kinds))
+                part.add(node, topic, role)
+            if last is not None:
+                note(_lines(last))
+        yield from part.seen(counts)
 
     def _cleaned(self, run: _Run) -> tuple[pa.StringArray, ...]:
         """Nodes, topics and roles of the good rows, and the kind of note that each row gets."""
@@ -202,17 +199,20 @@ def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[_Run]:
             before += stop - start
 
 
-def _noted(run: _Run, kinds: pa.StringArray) -> list[tuple[Any, ...]]:
-    """A note for each bad row, and one for each kind that is only counted."""
-    file, block = run.place
+def _lines(run: _Run) -> pa.RecordBatch:
+    """The note on a block that ends with this run."""
+    return _notes([(LINES, *run.place, run.end, None)])
+
+
+def _bad_rows(run: _Run, kinds: pa.StringArray) -> pa.RecordBatch:
+    """A note for each bad row."""
     bad = pc.and_(kinds.is_valid(), pc.invert(pc.is_in(kinds, value_set=pa.array(COUNTED))))
-    notes: list[tuple[Any, ...]] = []
-    for row in np.flatnonzero(bad).tolist():
-        notes.append((kinds[row].as_py(), file, block, run.before + row + 1, _raw(run.rows, row)))
-    for count in kinds.value_counts():
-        if count["values"].as_py() in COUNTED:
-            notes.append((count["values"].as_py(), file, block, count["counts"].as_py(), None))
-    return notes
+    return _notes(
+        [
+            (kinds[row].as_py(), *run.place, run.before + row + 1, _raw(run.rows, row))
+            for row in np.flatnonzero(bad).tolist()
+        ]
+    )
 
 
 def _notes(notes: list[tuple[Any, ...]]) -> pa.RecordBatch:

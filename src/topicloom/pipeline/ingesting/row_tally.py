@@ -16,10 +16,8 @@ from topicloom.pipeline.ingesting.row_cleaning import (
     HEADER,
     LINES,
     OTHER_HEADER,
-    PAIRS,
-    SELF_LOOPS,
-    WITH_ROLES,
 )
+from topicloom.pipeline.ingesting.staging import PAIRS, SELF_LOOPS, WITH_ROLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,14 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many rows were read, left out by the condition, and bad; pairs that came of the others, those with roles."""
+    """How many rows were read, left out by the condition, and bad; pairs that came of the others."""
 
     rows: int
     filtered: int
     reasons: Mapping[str, int]
     pairs: int
     self_loops: int
-    with_roles: int
 
     @property
     def bad(self) -> int:
@@ -47,20 +44,15 @@ class Tally:
         return self.rows - self.filtered - self.bad
 
 
-def count_rows(notes: DataFrame) -> Tally:
-    """Count what notes tell of."""
-    from pyspark.sql import functions as sql
-
-    by_kind = notes.groupBy("kind").agg(sql.count("*").alias("notes"), sql.sum("number").alias("number"))
-    seen = {row["kind"]: row for row in by_kind.collect()}
-    counted = {kind: int(seen[kind]["number"]) if kind in seen else 0 for kind in COUNTED}
+def tally_of(counts: Mapping[str, int]) -> Tally:
+    """The tally of what tasks counted."""
+    known = {*COUNTED, PAIRS, SELF_LOOPS, WITH_ROLES}
     return Tally(
-        rows=counted[LINES] - counted[HEADER] - counted[BLANK],
-        filtered=counted[FILTERED],
-        reasons={kind: int(seen[kind]["notes"]) for kind in sorted(set(seen) - set(COUNTED))},
-        pairs=counted[PAIRS],
-        self_loops=counted[SELF_LOOPS],
-        with_roles=counted[WITH_ROLES],
+        rows=counts.get(LINES, 0) - counts.get(HEADER, 0) - counts.get(BLANK, 0),
+        filtered=counts.get(FILTERED, 0),
+        reasons={kind: counts[kind] for kind in sorted(set(counts) - known)},
+        pairs=counts.get(PAIRS, 0),
+        self_loops=counts.get(SELF_LOOPS, 0),
     )
 
 

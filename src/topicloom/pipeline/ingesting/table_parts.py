@@ -14,8 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet
 
+from topicloom.files.parquet import parquet_writer, write_parquet
+
+Add = Callable[[pa.RecordBatch], None]
 # Of a row group that grows batch by batch.
 _GROUP_ROWS = 1 << 19
 
@@ -36,18 +38,16 @@ def part_file(folder: Path, number: int) -> Path:
 
 def write_part(folder: Path, number: int, table: pa.Table) -> None:
     """Write one part of a table."""
-    with _placing(folder, number) as temporary:
+    with placing(part_file(folder, number)) as temporary:
         # With Arrow's schema dictionaries would come back as such; to readers these are plain strings.
-        pyarrow.parquet.write_table(
-            table, temporary, store_schema=False, compression="zstd", dictionary_pagesize_limit=16 << 20
-        )
+        write_parquet(table, temporary, store_schema=False, compression="zstd", dictionary_pagesize_limit=16 << 20)
 
 
 @contextmanager
-def writing_part(folder: Path, number: int, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+def writing_part(folder: Path, number: int, schema: pa.Schema) -> Iterator[Add]:
     """Give a function that adds a batch to a part; it is in place on leaving."""
     waiting: list[pa.RecordBatch] = []
-    with _placing(folder, number) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema) as writer:
+    with placing(part_file(folder, number)) as temporary, parquet_writer(temporary, schema) as writer:
 
         def add(batch: pa.RecordBatch) -> None:
             waiting.append(batch)
@@ -63,10 +63,11 @@ def writing_part(folder: Path, number: int, schema: pa.Schema) -> Iterator[Calla
 
 
 @contextmanager
-def _placing(folder: Path, number: int) -> Iterator[Path]:
-    temporary = folder / f".{uuid.uuid4().hex}"
+def placing(file: Path) -> Iterator[Path]:
+    """A name to write the file under; it is in place on leaving."""
+    temporary = file.parent / f".{uuid.uuid4().hex}"
     yield temporary
-    temporary.replace(part_file(folder, number))
+    temporary.replace(file)
 
 
 def clear_attempts(folder: Path) -> None:

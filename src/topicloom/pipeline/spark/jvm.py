@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -20,10 +21,11 @@ _CONNECT_SECONDS = 5
 _DEFAULT_PORTS = {"spark": 7077, "k8s": 443}
 
 
-def start_jvm(settings: Mapping[str, str], log: IO[str] | None) -> Any:
+def start_jvm(settings: Mapping[str, str], folder: Path, log: IO[str] | None) -> Any:
     """Start Spark's Java process and give pyspark's gateway to it.
 
-    What the process prints goes to the log, or to the screen where that is None.
+    What pyspark needs meanwhile goes to the folder. What the process prints goes to the log, or to the screen where
+    that is None.
     """
     from pyspark import SparkConf
     from pyspark.errors import PySparkRuntimeError
@@ -33,10 +35,13 @@ def start_jvm(settings: Mapping[str, str], log: IO[str] | None) -> Any:
     for key, value in settings.items():
         conf.set(key, value)
     streams: dict[str, Any] = {} if log is None else {"stdout": log, "stderr": log}
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
     try:
         return launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
     except (PySparkRuntimeError, OSError):
         raise InputError(_why_not_started(log)) from None
+    finally:
+        tempfile.tempdir = before
 
 
 def end_jvm(gateway: Any, seconds: int) -> None:

@@ -79,7 +79,11 @@ def in_one_line(error: Exception) -> str:
     from pyspark.errors import PySparkException
 
     if isinstance(error, Py4JJavaError):
-        text = str(error.java_exception.toString())
+        exception = error.java_exception
+        # That somebody waited for something that failed tells nothing.
+        while "awaitResult" in str(exception.getMessage()) and exception.getCause() is not None:
+            exception = exception.getCause()
+        text = str(exception.toString())
     elif isinstance(error, PySparkException):
         text = error.getMessage() or str(error)
     else:
@@ -109,7 +113,7 @@ def _own_session(options: SparkOptions, name: str, folder: Path, log: IO[str] | 
     master = settings["spark.master"]
     require_reachable(master)
     with _environment(_variables(master, str(folder)) | conf_folder(home)):
-        gateway = start_jvm(settings, log)
+        gateway = start_jvm(settings, folder, log)
         try:
             conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
             conf.setAll(list(settings.items()))

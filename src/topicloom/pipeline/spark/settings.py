@@ -78,6 +78,7 @@ def _ours(master: str, scratch: Path, *, little_data: bool) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.driver.extraJavaOptions": java,
         "spark.driver.memory": f"{_driver_bytes() >> 20}m",
+        "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
         # YARN's own default is to try for a quarter of an hour.
         "spark.hadoop.yarn.resourcemanager.connect.max-wait.ms": "20000",
     }
