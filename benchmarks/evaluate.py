@@ -4,8 +4,8 @@ Nodes run applications, each of which has some topics; few applications are popu
 The nodes of an application are linked as a random tree, so all topics are connected, and then some links fail: most
 popular topics fall into pieces and need relays. The most popular topic has every seventh node.
 
-A second table is the worst case: links between random nodes of a topic leave every topic in pieces, and each needs a
-search over most of the overlay for its relays. Time is then topics times links, as for `measure`.
+The worst case follows, small and large: links between random nodes of a topic leave every topic in pieces, so that each
+needs a search for its relays.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ Ids = npt.NDArray[np.int64]
 RUNS = {
     "applications": {"nodes": 1_000_000, "workload": "applications"},
     "in pieces": {"nodes": 30_000, "workload": "pieces"},
+    "in pieces, large": {"nodes": 1_000_000, "workload": "pieces"},
 }
 _TOPICS_PER_APPLICATION = 5
 _FAILED_LINKS = 100

@@ -9,27 +9,29 @@ from hypothesis import strategies as st
 
 from reference.measures import LINK_SHAPES, fewest_relays, graph_of, random_links, relays
 from topicloom.kernels.graphs.components import join_topic, mark
-from topicloom.kernels.graphs.relays import steiner_relays
+from topicloom.kernels.graphs.relay_search import MORE_FOR_ALL, new_search, steiner_relays
 from topicloom.metrics import LinkGraph
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(LINK_SHAPES)
 
 
-def relays_of(graph: nx.Graph, subscribers: list[int]) -> set[int]:
+def relays_of(graph: nx.Graph, subscribers: list[int], more_for_all: int = int(MORE_FOR_ALL)) -> set[int]:
     """The relays that the kernel chooses."""
     count = len(graph)
     links = np.array(graph.edges, np.int32).reshape(-1, 2)
     rows = LinkGraph.from_links(count, links.min(axis=1), links.max(axis=1))
     nodes = np.array(sorted(subscribers), np.int32)
     nodes.setflags(write=False)
-    place, level, via, cell, queue = np.full((5, count), -1, np.int32)
+    place = np.full(count, -1, np.int32)
+    search = new_search(rows.link_start, rows.link_nodes)
     parent = np.arange(len(nodes))
     mark(nodes, place)
     _, components = join_topic(nodes, place, rows.out_start, rows.out_nodes, parent)
     joins = components - groups(graph, subscribers)
-    found = steiner_relays(nodes, parent, joins, rows.link_start, rows.link_nodes, level, via, cell, queue)
-    assert (level == -1).all()
+    found = search.relays[: steiner_relays(search, nodes, parent, joins, more_for_all)]
+    assert (search.level == -1).all()
+    assert not search.taken.any()
     assert len(set(found.tolist())) == len(found)
     return set(found.tolist())
 
@@ -47,7 +49,10 @@ def some_nodes(seed: int, count: int, most: int) -> list[int]:
 def test_chooses_the_relays_of_its_twin(seed: int, shape: str, count: int, most: int) -> None:
     graph = graph_of(count, random_links(seed, shape, count))
     subscribers = some_nodes(seed, count, most)
-    assert relays_of(graph, subscribers) == relays(graph, subscribers)
+    expected = relays(graph, subscribers)
+    # Cells that grow alone at once, after some levels, and never.
+    for more_for_all in (0, 1, 10**6):
+        assert relays_of(graph, subscribers, more_for_all) == expected
 
 
 @given(seed=seeds, shape=shapes, count=st.integers(1, 80))

@@ -5,6 +5,7 @@
   in.
 - `distances`: Exact diameters of topics.
 - `minimum_cut`: The lightest cut through a graph.
+- `relay_search`: Searching for relays: the shortest paths that join the components of a topic over the whole overlay.
 - `relay_trees`: One tree for all topics, and moving parts of it to where less is relayed.
 - `relays`: Relays: nodes that do not want a topic but are needed to join its components.
 - `routing`: Routing trees: for every topic a shallow tree over its subscribers, and over relays where it needs them.

@@ -7,8 +7,8 @@ then the lowest node. So topics spread over the links, and the same links in the
 
 A topic in pieces is joined by the relays of a short Steiner tree; those of them that end up as leaves are dropped.
 
-Cost for a topic: the links of its nodes, and one search of the whole overlay where it needs relays.
-Memory: 48 bytes a node of the overlay, 4 a link, at most 60 a node and 12 a link of the largest topic, and 8 for
+Cost for a topic: the links of its nodes, and a search of part of the overlay where it needs relays.
+Memory: 81 bytes a node of the overlay, 4 a link, at most 60 a node and 12 a link of the largest topic, and 8 for
 each link of a tree.
 """
 
@@ -18,7 +18,8 @@ import numpy as np
 
 from topicloom.kernels.graphs.components import join_topic, mark, unmark
 from topicloom.kernels.graphs.distances import distances_from, forget, halfway, topic_graph
-from topicloom.kernels.graphs.relays import groups_of, node_components, steiner_relays
+from topicloom.kernels.graphs.relay_search import MORE_FOR_ALL, steiner_relays
+from topicloom.kernels.graphs.relays import groups_of, join_nodes
 from topicloom.kernels.jit import kernel
 
 
@@ -96,9 +97,8 @@ def drop_loose_relays(parent, link, wants, queue):
 
 @kernel()
 def with_relays(nodes, relays, wants):
-    """The nodes of both lists, rising; `wants` says which of them are of the first."""
+    """The nodes of both lists, each rising; `wants` says which of them are of the first."""
     members = np.empty(nodes.shape[0] + relays.shape[0], np.int32)
-    relays.sort()
     i = j = 0
     for k in range(members.shape[0]):
         wants[k] = j == relays.shape[0] or (i < nodes.shape[0] and nodes[i] < relays[j])
@@ -112,7 +112,7 @@ def with_relays(nodes, relays, wants):
 
 
 @kernel()
-def route_topics(topic_start, topic_nodes, out_start, out_nodes, link_start, link_nodes, allow_relays):
+def route_topics(topic_start, topic_nodes, out_start, out_nodes, search, allow_relays):
     """The tree of each topic: its root, its links as (upper node, lower node), and in how many pieces it remains.
 
     Topic `t` has the links from `tree_start[t]` on, those nearer the root first. A topic that remains in pieces has
@@ -126,13 +126,11 @@ def route_topics(topic_start, topic_nodes, out_start, out_nodes, link_start, lin
     root = np.full(topics, -1, np.int32)
     pieces = np.ones(topics, np.int64)
     load = np.zeros(out_nodes.shape[0], np.int32)
-    component = node_components(out_start, out_nodes)
+    component = np.arange(count)
+    join_nodes(out_start, out_nodes, component)
     in_component = np.zeros(count, np.int32)
     place = np.full(count, -1, np.int32)
-    level = np.full(count, -1, np.int32)
-    via = np.empty(count, np.int32)
-    cell = np.empty(count, np.int32)
-    queue = np.empty(count, np.int32)
+    queue = search.queue
     wants = np.empty(count, np.bool_)
     used = np.int64(0)
     for topic in range(topics):
@@ -145,8 +143,8 @@ def route_topics(topic_start, topic_nodes, out_start, out_nodes, link_start, lin
         if components > 1 and allow_relays:
             groups, _ = groups_of(nodes, component, in_component)
             if groups == 1:
-                relays = steiner_relays(nodes, joined, components - 1, link_start, link_nodes, level, via, cell, queue)
-                members = with_relays(nodes, relays, wants)
+                relays = steiner_relays(search, nodes, joined, components - 1, MORE_FOR_ALL)
+                members = with_relays(nodes, search.relays[:relays], wants)
                 mark(members, place)
             components = groups
         pieces[topic] = components
