@@ -55,6 +55,7 @@ def test_small_interests_like_the_twin(shape: str, max_degree: int | None, monke
             assert steps_of(found) == twin.links, f"{shape} {seed}, core {core_size} by {core}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(times(8)))
 @pytest.mark.parametrize("max_degree", [None, 3, 5, 9, 24])
 @pytest.mark.parametrize("block_size", [1 << 18, 60])

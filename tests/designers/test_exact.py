@@ -156,6 +156,7 @@ def test_completing_leaves_only_what_is_needed(seed: int, shape: str) -> None:
         assert connected == (left is few)
 
 
+@pytest.mark.slow
 def test_a_solve_hears_a_stop() -> None:
     """A program that would take its 60 seconds ends soon after it is asked to stop."""
     rng = random.Random(3)

@@ -42,6 +42,7 @@ def most_steps(start: int, share: Fraction) -> int:
 every_size = pytest.mark.parametrize("nodes", [4, 5, 6])
 
 
+@pytest.mark.slow
 @every_size
 def test_gpa_merges_its_share_of_the_optimum(nodes: int) -> None:
     """Partial 2016, lemma 1: 1 - (1 - 1/m)^m >= 1 - 1/e of the best m links."""
@@ -55,6 +56,7 @@ def test_gpa_merges_its_share_of_the_optimum(nodes: int) -> None:
             assert share * best <= found <= best, f"seed {seed}, {m} links"
 
 
+@pytest.mark.slow
 @every_size
 def test_gpm_merges_its_share_of_the_optimum(nodes: int) -> None:
     """Partial 2016, lemma 4: 1 - (1 - 1/(3(d+1)))^d, and by lemma 5 a third for d = 1, all >= 1 - e^(-1/6)."""
@@ -69,6 +71,7 @@ def test_gpm_merges_its_share_of_the_optimum(nodes: int) -> None:
             assert share * best <= found <= best, f"seed {seed}, degree {d}"
 
 
+@pytest.mark.slow
 @every_size
 def test_each_degree_merges_a_third_of_what_the_best_matching_would(nodes: int) -> None:
     """Partial 2016, lemma 5, on which the bounds of gpm and minmax-oda rest."""

@@ -266,6 +266,7 @@ class TestBudgetRatio:
 
 
 class TestNames:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", DESIGNERS)
     @given(rows=rows, gaps=st.lists(st.integers(1, 10**6), min_size=9, max_size=9))
     def test_other_names_in_the_same_order_give_the_same_links(

@@ -41,6 +41,7 @@ def random_prices(interest: Interest, dice: random.Random) -> tuple[Prices, dict
     return Prices(between, region), {link: Fraction(str(price)) for link, price in prices.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["names", "hash"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_equals_its_twin(shape: str, ties: str) -> None:
@@ -60,6 +61,7 @@ def test_equals_its_twin(shape: str, ties: str) -> None:
         assert found == priced.gm_fold(interest, price, 2, hashed=hashed, rules=rules), f"seed {seed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_even_ones_equal_their_twin(shape: str) -> None:
     for seed in SEEDS:

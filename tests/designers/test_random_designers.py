@@ -71,6 +71,7 @@ def test_contribution_counts_shared_topics_only(shape: str) -> None:
     assert all_pairs.contribution.sum() == interest.subscription_count - interest.topic_count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_edges", [3, 9, 10], ids=["drawn", "permuted", "all"])
 def test_random_a_puts_each_pair_in_each_place_equally_often(max_edges: int) -> None:
     """Five nodes, ten pairs, 2,000 runs: every pair is expected 200 times in every place."""
@@ -101,6 +102,7 @@ def end_chances(
     return dict(chances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "max_degree"), [(4, 1), (5, 1), (4, 2), (5, 2), (5, 3)])
 def test_random_m_draws_from_the_allowed_pairs_alike(nodes: int, max_degree: int) -> None:
     runs = 4000

@@ -134,9 +134,9 @@ def test_the_same_seed_gives_the_same_rows_and_another_one_others() -> None:
 
 
 def test_times_are_those_of_the_processor_and_of_a_rebuild_those_of_the_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(interest: Interest, **others: Any) -> merging.Instance:
+    def slowly(interest: Interest, *others: Any, **options: Any) -> merging.Instance:
         clock[0] += interest.node_count
-        return original(interest, **others)
+        return original(interest, *others, **options)
 
     clock, original = [0.0], merging.prepare
     for name in ("thread_time", "process_time"):

@@ -37,7 +37,7 @@ def greedy_designer(
 
     return Designer(
         build=build,
-        memory=merging.memory if evenly else merging.memory_by_rows,
+        memory=merging.memory,
         total=merging.total,
         takes_constraints=True,
         takes_prices=True,

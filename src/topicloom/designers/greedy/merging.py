@@ -1,8 +1,8 @@
 """What all greedy designers share: the choice of representation, its memory, and room for links.
 
-Interests whose nodes share much are kept as bitsets with a bound for every pair of nodes. Sparse ones are merged row by
-row, or, where links between some of the nodes are preferred, kept as lists with a bound for every pair that shares a
-topic. Which it is changes the time and the memory, never the links.
+Interests whose nodes share much are kept as bitsets with a bound for every pair of nodes. Sparse ones are searched row
+by row, or, where links have prices, kept as lists with a bound for every pair that shares a topic. Which it is changes
+the time and the memory, never the links.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from topicloom.kernels.greedy.candidates import (
 )
 from topicloom.kernels.greedy.matchings import fill_matching, matchings_bytes, new_matchings
 from topicloom.kernels.greedy.priced_merging import Priced, merge_by_price, merge_evenly_by_price, new_priced
-from topicloom.kernels.greedy.row_merging import (
-    add_first_by_rows,
-    merge_by_rows,
-    new_row_counts,
-    new_topic_members,
-    row_merging_bytes,
+from topicloom.kernels.greedy.row_search import (
+    RowCandidates,
+    RowSearch,
+    new_row_search,
+    row_candidates,
+    row_search_bytes,
 )
 from topicloom.kernels.greedy.rules import (
     Degrees,
@@ -48,6 +48,7 @@ from topicloom.kernels.greedy.rules import (
 from topicloom.kernels.greedy.search import Search, new_search
 from topicloom.kernels.greedy.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.greedy.topic_lists import TopicLists, new_topic_lists, topic_lists_bytes
+from topicloom.kernels.greedy.topic_members import TopicMembers, new_topic_members, topic_members_bytes
 from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.fingerprint import name_hashes
 from topicloom.model.interest import Ids, Interest
@@ -58,21 +59,60 @@ _EQUAL_LINKS = 1 << 21
 
 
 @dataclass(frozen=True)
-class Instance:
+class PairInstance:
     """An interest made ready for the kernels: its topics with no link yet, and all candidate links."""
 
     topics: TopicBits | TopicLists
     candidates: Candidates
 
+    def search(self, *, confined: bool) -> Search:
+        """A search among the candidates that has not begun."""
+        return new_search(self.candidates, confined=confined)
 
-def prepare(interest: Interest, *, bitsets: bool | None = None, group: Ids | None = None) -> Instance:
-    """Make an interest ready; `bitsets` forces the representation.
+
+@dataclass(frozen=True)
+class RowInstance:
+    """The same without pairs."""
+
+    topics: TopicMembers
+    candidates: RowCandidates
+
+    def search(self, *, confined: bool) -> RowSearch:
+        """A search among the candidates that has not begun."""
+        return new_row_search(self.candidates, confined=confined)
+
+
+Instance = PairInstance | RowInstance
+
+
+def prepare(interest: Interest, without: Links | None, constraints: ConstraintArrays | None) -> Instance:
+    """Make an interest ready, its candidates without some links and those that constraints do not permit."""
+    if not prefers_bitsets(interest):
+        return by_rows(interest, without, constraints)
+    instance = by_pairs(interest)
+    _exclude(instance.candidates, without, constraints)
+    return instance
+
+
+def by_rows(interest: Interest, without: Links | None, constraints: ConstraintArrays | None) -> RowInstance:
+    """Make a sparse interest ready, without keeping pairs."""
+    members = new_topic_members(interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes)
+    none: Ids = np.empty(0, np.int32)
+    spent = (none, none) if without is None else (without.source, without.target)
+    groups = (none, np.empty((0, 0), np.bool_)) if constraints is None else (constraints.group, constraints.permitted)
+    return RowInstance(
+        members, row_candidates(np.diff(interest.node_start), most_common_topics(interest), *spent, *groups)
+    )
+
+
+def by_pairs(interest: Interest, group: Ids | None = None) -> PairInstance:
+    """Make an interest ready with a bound for every pair.
 
     Kernels see the nodes group by group, where there are any, and by falling number of topics. Links that contribute
     much then lie close together, and the search skips most rows and blocks: 2 to 5 times faster than in the order of
     ids. Not so where few topics make for many equal links: in the order of ids these need not be listed.
     """
-    bitsets = prefers_bitsets(interest) if bitsets is None else bitsets
+    bitsets = prefers_bitsets(interest)
     sizes = np.diff(interest.node_start)
     highest = most_common_topics(interest)
     in_order = bitsets and group is None and interest.node_count**2 > _EQUAL_LINKS * (highest + 1)
@@ -81,8 +121,8 @@ def prepare(interest: Interest, *, bitsets: bool | None = None, group: Ids | Non
     node_start, node_topics, topic_nodes = _renumbered(interest, outer)
     if bitsets:
         topics = new_topic_bits(node_start, node_topics, interest.topic_count)
-        return Instance(topics, all_pairs(topics.bits, highest, outer))
-    return Instance(
+        return PairInstance(topics, all_pairs(node_start, node_topics, interest.topic_count, highest, outer))
+    return PairInstance(
         new_topic_lists(node_start, node_topics, interest.topic_count),
         co_subscribers(node_start, node_topics, interest.topic_start, topic_nodes, highest, outer),
     )
@@ -144,19 +184,23 @@ def total(interest: Interest, parameters: Mapping[str, Any]) -> int:
     return int(parameters.get("folds", 1)) * (interest.subscription_count - interest.topic_count)
 
 
-def memory_by_rows(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Bytes that a designer takes at most that adds links of highest contribution, whatever the degrees."""
-    if prefers_bitsets(interest) or parameters.get("ties") == "hash":
-        return memory(interest, parameters)
-    rows = row_merging_bytes(interest.node_count, interest.topic_count, interest.subscription_count)
-    return rows + most_links(interest) * 12
-
-
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Bytes that a designer takes at most that compares links between some of the nodes."""
-    links = most_links(interest) * 12
+    """Bytes that a greedy designer takes at most without prices."""
+    if parameters.get("ties") == "hash" or prefers_bitsets(interest):
+        return memory_by_pairs(interest, parameters)
+    members = topic_members_bytes(interest.topic_count, interest.subscription_count)
+    return members + row_search_bytes(interest.node_count) + _links_bytes(interest, parameters)
+
+
+def _links_bytes(interest: Interest, parameters: Mapping[str, Any]) -> int:
     if parameters.get(MATCHING.name) == MAXIMAL:
-        links = most_matched(interest, parameters.get("max_degree")) * 12 + matchings_bytes(interest.node_count)
+        return most_matched(interest, parameters.get("max_degree")) * 12 + matchings_bytes(interest.node_count)
+    return most_links(interest) * 12
+
+
+def memory_by_pairs(interest: Interest, parameters: Mapping[str, Any]) -> int:
+    """Bytes that a greedy designer takes at most that keeps pairs."""
+    links = _links_bytes(interest, parameters)
     if prefers_bitsets(interest):
         topics = topic_bits_bytes(interest.node_count, interest.topic_count, interest.subscription_count)
         return topics + all_pairs_bytes(interest.node_count) + links
@@ -183,16 +227,14 @@ def greedy_links(
     links = _room_for_links(interest, max_edges, constraints)
     if prices is not None or ties == "hash":
         return _links_by_price(interest, links, without, constraints, prices, ties, watch)
-    if not prefers_bitsets(interest):
-        return _links_by_rows(interest, links, without, constraints, watch)
-    instance = prepare(interest)
-    if without is not None:
-        exclude(instance.candidates, without.source, without.target)
+    return _merged_greedily(prepare(interest, without, constraints), links, constraints, watch)
+
+
+def _merged_greedily(instance: Instance, links: LinkList, constraints: ConstraintArrays | None, watch: Watch) -> Links:
     room = _degrees(instance, constraints).room
     first = _add_first(instance, constraints, links, watch)
-    search = new_search(instance.candidates, confined=len(room) > 0)
-    count = merge_greedily(search, instance.topics, instance.candidates, room, links, first, watch.ticks)
-    return _first(links, count)
+    search = instance.search(confined=len(room) > 0)
+    return _first(links, merge_greedily(search, instance.topics, instance.candidates, room, links, first, watch.ticks))
 
 
 def _room_for_links(interest: Interest, max_edges: int | None, constraints: ConstraintArrays | None) -> LinkList:
@@ -207,16 +249,22 @@ def _room_for_links(interest: Interest, max_edges: int | None, constraints: Cons
     return new_link_list(min(most + there, max_edges + free))
 
 
+def _exclude(candidates: Candidates, without: Links | None, constraints: ConstraintArrays | None) -> None:
+    """Take some links and those that constraints do not permit out of the candidates."""
+    if without is not None:
+        exclude(candidates, without.source, without.target)
+    if constraints is not None and not constraints.permitted.all():
+        group = constraints.group[candidates.outer]
+        exclude_groups(candidates, group, np.where(constraints.permitted[:, group], np.uint8(255), np.uint8(0)))
+
+
 def _degrees(instance: Instance, constraints: ConstraintArrays | None, max_degree: int | None = None) -> Degrees:
-    """What nodes have and may have with the first links; links that may not be built are candidates no longer."""
+    """What nodes have and may have with the first links."""
     candidates = instance.candidates
     nodes = len(candidates.outer)
     most = nodes if max_degree is None else min(max_degree, nodes)
     if constraints is None:
         return Degrees(np.zeros(nodes, np.int32), np.empty(0, np.int32), most)
-    if not constraints.permitted.all():
-        group = constraints.group[candidates.outer]
-        exclude_groups(candidates, group, np.where(constraints.permitted[:, group], np.uint8(255), np.uint8(0)))
     ends = candidates.inner[np.concatenate([constraints.source, constraints.target])]
     degree = np.bincount(ends, minlength=nodes).astype(np.int32)
     return Degrees(degree, np.minimum(constraints.room[candidates.outer], most).astype(np.int32) - degree, most)
@@ -231,22 +279,6 @@ def _add_first(instance: Instance, constraints: ConstraintArrays | None, links: 
     return len(constraints.source)
 
 
-def _links_by_rows(
-    interest: Interest, links: LinkList, without: Links | None, constraints: ConstraintArrays | None, watch: Watch
-) -> Links:
-    none: Ids = np.empty(0, np.int32)
-    spent = Links(none, none, none) if without is None else without
-    rows = (interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes)
-    members = new_topic_members(*rows)
-    given = constraints or ConstraintArrays(none, none, np.empty((0, 0), np.bool_), none, none, 0)
-    left = given.after(given.source, given.target)
-    rules = (left.room, left.group, left.permitted)
-    counts = new_row_counts(members, most_common_topics(interest), spent.source, spent.target, *rules)
-    if len(given.source):
-        add_first_by_rows(members, counts, given.source, given.target, links, watch.ticks)
-    return _first(links, merge_by_rows(members, counts, links, len(given.source), watch.ticks))
-
-
 def _links_by_price(
     interest: Interest,
     links: LinkList,
@@ -256,23 +288,27 @@ def _links_by_price(
     ties: str | None,
     watch: Watch,
 ) -> Links:
-    instance, priced, _ = _prepare_priced(interest, prices, ties)
+    instance, priced, _ = _prepare_priced(interest, without, constraints, prices, ties)
     candidates = instance.candidates
-    if without is not None:
-        exclude(candidates, without.source, without.target)
     room = _degrees(instance, constraints).room
     first = _add_first(instance, constraints, links, watch)
     return _first(links, merge_by_price(priced, instance.topics, candidates, room, links, first, watch.ticks))
 
 
 def _prepare_priced(
-    interest: Interest, prices: PriceArrays | None, ties: str | None
-) -> tuple[Instance, Priced, Priced]:
+    interest: Interest,
+    without: Links | None,
+    constraints: ConstraintArrays | None,
+    prices: PriceArrays | None,
+    ties: str | None,
+) -> tuple[PairInstance, Priced, Priced]:
     """An interest made ready with prices, for a search everywhere and for one that can be confined."""
     if prices is None:
         prices = PriceArrays(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
-    instance = prepare(interest, group=prices.group)
+    require("a greedy design by prices", memory_by_pairs(interest, {}))
+    instance = by_pairs(interest, prices.group)
     candidates = instance.candidates
+    _exclude(candidates, without, constraints)
     hashes = np.empty(0, np.uint64)
     if ties != "names":
         hashes = name_hashes(interest.node_names)[candidates.outer, 0]
@@ -287,9 +323,8 @@ def completed_links(
     begun = replace(constraints, source=links.source, target=links.target)
     room = _room_for_links(interest, None, begun)
     if prices is None:
-        return _links_by_rows(interest, room, None, begun, watch)
+        return _merged_greedily(by_rows(interest, None, begun), room, begun, watch)
     if len(links.source) == 0 or int(links.contribution.sum()) < interest.subscription_count - interest.topic_count:
-        require("backbone, with prices and constraints,", memory(interest, {}))
         return _links_by_price(interest, room, None, begun, prices, None, watch)
     return links
 
@@ -315,7 +350,7 @@ def even_links(
         raise InputError("matching maximal knows neither constraints on links nor prices; leave it out", "matching")
     if by_price:
         return _even_links_by_price(interest, max_degree, Trade(patience, strict), constraints, prices, ties, watch)
-    instance = prepare(interest)
+    instance = prepare(interest, None, constraints)
     trade = Trade(patience, strict)
     if maximal:
         return _matched_links(interest, instance, max_degree, trade, watch)
@@ -325,11 +360,10 @@ def even_links(
     return _first(links, merge_evenly(*_searches(instance, degrees), degrees, trade, links, first, watch.ticks))
 
 
-def _searches(instance: Instance, degrees: Degrees) -> tuple[Search, Search, TopicBits | TopicLists, Candidates]:
+def _searches(instance: Instance, degrees: Degrees) -> tuple[Any, ...]:
     """What `merge_evenly` searches: everywhere, and below the highest degree."""
-    candidates = instance.candidates
-    everywhere = new_search(candidates, confined=len(degrees.room) > 0)
-    return everywhere, new_search(candidates, confined=True), instance.topics, candidates
+    everywhere = instance.search(confined=len(degrees.room) > 0)
+    return everywhere, instance.search(confined=True), instance.topics, instance.candidates
 
 
 def _matched_links(interest: Interest, instance: Instance, max_degree: int | None, trade: Trade, watch: Watch) -> Links:
@@ -358,7 +392,7 @@ def _even_links_by_price(
     ties: str | None,
     watch: Watch,
 ) -> Links:
-    instance, everywhere, confined = _prepare_priced(interest, prices, ties)
+    instance, everywhere, confined = _prepare_priced(interest, None, constraints, prices, ties)
     links = _room_for_links(interest, None, constraints)
     degrees = _degrees(instance, constraints, max_degree)
     first = _add_first(instance, constraints, links, watch)

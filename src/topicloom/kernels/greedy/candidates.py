@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.greedy.lanes import LANES, WORDS, count_both, highest_of
-from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
+from topicloom.kernels.greedy.lanes import LANES, add_up, highest_of
+from topicloom.kernels.jit import inlined, inner_kernel, kernel, step, tight_kernel
 
 _EXACT = 128
+# So many rows are counted before the next 64 nodes have their turn: a page of memory for each is still at hand.
+_ROWS = 1024
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -67,9 +69,15 @@ def inverse(outer: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     return inner
 
 
-def all_pairs(bits: npt.NDArray[np.uint64], highest: int, outer: npt.NDArray[np.int32]) -> Candidates:
-    """Every pair of nodes, bounded by its common topics; `bits` as in TopicBits."""
-    nodes = bits.shape[0]
+def all_pairs(
+    node_start: npt.NDArray[np.int64],
+    node_topics: npt.NDArray[np.int32],
+    topic_count: int,
+    highest: int,
+    outer: npt.NDArray[np.int32],
+) -> Candidates:
+    """Every pair of nodes, bounded by the number of common topics."""
+    nodes = len(outer)
     row_start = np.zeros(nodes + 1, np.int64)
     np.cumsum(-(-nodes // LANES) * LANES - (np.arange(nodes) + 1) // LANES * LANES, out=row_start[1:])
     bound = np.zeros(row_start[-1], np.uint8)
@@ -82,7 +90,8 @@ def all_pairs(bits: npt.NDArray[np.uint64], highest: int, outer: npt.NDArray[np.
         outer,
         inverse(outer),
     )
-    count_common_topics(bits, candidates)
+    table = np.zeros((topic_count, LANES), np.uint8)
+    count_common_topics(node_start, node_topics, table, candidates)
     return candidates
 
 
@@ -125,17 +134,42 @@ def co_subscribers_bytes(pairs: int, nodes: int) -> int:
 
 
 @tight_kernel()
-def count_common_topics(bits, candidates):
-    """Bound every pair by the popcount of its common topics."""
-    nodes, _, words = bits.shape
-    for u in range(nodes):
-        row = candidates.row_start[u] - first_column(u)
-        for v in range(u + 1, nodes):
-            common = np.uint64(0)
-            for word in range(0, words, WORDS):
-                common += count_both(bits, 2 * u * words + word, 2 * v * words + word)
-            candidates.bound[row + v] = coded(np.int64(common), candidates.step)
-    raise_block_bounds(candidates)
+def count_common_topics(node_start, node_topics, table, candidates):
+    """Bound every pair by its common topics, 64 higher nodes at a time.
+
+    For these `table` tells, by topic and node, who wants what, so the rows of a node's topics add up to what it has in
+    common with each: 2 to 4 times faster than popcounts at 10,000 x 1,000, 5 times on few topics.
+    """
+    nodes = candidates.row_start.shape[0] - 1
+    for base in range(0, nodes, _ROWS):
+        for first in range(first_column(base), nodes, LANES):
+            end = min(first + LANES, nodes)
+            write_wants(node_start, node_topics, table, first, end, np.uint8(1))
+            for u in range(base, min(base + _ROWS, end - 1)):
+                slot = candidates.row_start[u] + first - first_column(u)
+                add_up(candidates.bound, slot, table, node_topics, node_start[u], node_start[u + 1])
+                if candidates.step > 1 and node_start[u + 1] - node_start[u] > _EXACT:
+                    code_counts(candidates, slot)
+                for lane in range(u + 1 - first):
+                    candidates.bound[slot + lane] = 0
+                candidates.block_bound[slot // LANES] = highest_of(candidates.bound, slot, _ALL)
+            write_wants(node_start, node_topics, table, first, end, np.uint8(0))
+
+
+@inner_kernel()
+def write_wants(node_start, node_topics, table, first, end, wants):
+    """Write to the columns of some nodes, in the rows of their topics, whether they want them."""
+    for v in range(first, end):
+        for s in range(node_start[v], node_start[v + 1]):
+            table[node_topics[s], v - first] = wants
+
+
+@step()
+def code_counts(candidates, slot):
+    """Code 64 counts; 255 stands for any higher one, too."""
+    for lane in range(slot, slot + LANES):
+        if candidates.bound[lane] < 255:
+            candidates.bound[lane] = coded(np.int64(candidates.bound[lane]), candidates.step)
 
 
 @inner_kernel()

@@ -132,22 +132,36 @@ def highest_of(typing: Any, array: Any, position: Any, chosen: Any) -> Any:
 
 
 @intrinsic
-def count_both(typing: Any, words: Any, a: Any, b: Any) -> Any:
-    """Bits set in both the 8 words from `a` and those from `b` on.
+def add_up(typing: Any, array: Any, position: Any, table: Any, rows: Any, begin: Any, end: Any) -> Any:
+    """Write to 64 bytes the sums of those rows of a table of 64 columns that `rows` names from `begin` until `end`.
 
-    Positions count words from the first, whatever the dimensions of the array.
+    Sums end at 255.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        at_a, at_b = (_words(context, builder, signature.args[0], args[0], at) for at in args[1:])
-        return _bits_set(builder, builder.and_(at_a, at_b))
+        add = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR]), "llvm.uadd.sat.v64i8"
+        )
+        total = cgutils.alloca_once_value(builder, _ZEROS)
+        named = context.make_array(signature.args[3])(context, builder, args[3]).data
+        with cgutils.for_range_slice(builder, args[4], args[5], ir.Constant(_WORD, 1)) as (place, _):
+            row = builder.zext(builder.load(builder.gep(named, [place])), _WORD)
+            at_row = builder.mul(row, ir.Constant(_WORD, LANES))
+            lanes = _load(builder, _pointer(context, builder, signature.args[2], args[2], at_row))
+            builder.store(builder.call(add, [builder.load(total), lanes]), total)
+        pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
+        builder.store(builder.load(total), pointer).align = 1
+        return context.get_dummy_value()
 
-    return types.uint64(words, types.intp, types.intp), generate
+    return types.void(array, types.intp, table, rows, types.intp, types.intp), generate
 
 
 @intrinsic
 def count_either(typing: Any, words: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Bits set in both the 8 words from `a` and those from `b` on, or in both those from `c` and from `d` on."""
+    """Bits set in both the 8 words from `a` and those from `b` on, or in both those from `c` and from `d` on.
+
+    Positions count words from the first, whatever the dimensions of the array.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         at_a, at_b, at_c, at_d = (_words(context, builder, signature.args[0], args[0], at) for at in args[1:])

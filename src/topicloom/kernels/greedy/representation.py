@@ -1,7 +1,8 @@
 """What every representation of the topics answers to the search for links.
 
-There are two: `topic_bits` for interests whose nodes share much, `topic_lists` for sparse ones. The search is
-written once against these functions; numba picks the implementation by the type of `topics`.
+`topic_bits` is for interests whose nodes share much, `topic_members` for sparse ones, `topic_lists` for those of them
+whose links have prices. Rules and searches are written once against these functions; numba picks the implementation by
+the type of `topics`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.kernels.greedy.best_link import allow, find_best, highest_possible, restart
 from topicloom.kernels.greedy.representation import contribution, enter_row, merge
-from topicloom.kernels.greedy.search import allow, find_best, highest_possible, restart
 from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 
 
@@ -67,7 +67,7 @@ def merge_greedily(search, topics, candidates, room, links, count, ticks):
             allow(search.allowed, node, has_room(room, node))
     restart(search, candidates)
     while count < links.source.shape[0] and ticks[1] == 0:
-        u, v, merged = find_best(search, topics, candidates)
+        u, v, merged = find_best(search, topics, candidates, np.int64(1))
         if merged == 0:
             break
         add_link(links, count, topics, candidates, u, v, merged, ticks)
@@ -117,6 +117,17 @@ def is_worth_it(trade, best, merged):
     return best > enough or (trade.strict and best == enough)
 
 
+@inlined()
+def least_instead(trade, best, least):
+    """The least contribution of a link that a higher degree for one that contributes `best` is not worth.
+
+    `least` is that of a link that contributes as much or more.
+    """
+    while least > 1 and not is_worth_it(trade, best, least - 1):
+        least -= 1
+    return least
+
+
 @tight_kernel()
 def merge_evenly(everywhere, confined, topics, candidates, limits, trade, links, count, ticks):
     """Add links that raise the highest degree least, best ones first; give their number.
@@ -130,16 +141,18 @@ def merge_evenly(everywhere, confined, topics, candidates, limits, trade, links,
             highest_degree = np.int64(degree[node])
     begin_below(everywhere, candidates, degree, highest_degree + 1, room)
     begin_below(confined, candidates, degree, highest_degree, room)
+    least = np.int64(highest_possible(everywhere))
     while count < links.source.shape[0] and ticks[1] == 0:
-        u, v, merged = find_best(confined, topics, candidates)
-        if merged == 0 or is_worth_it(trade, highest_possible(everywhere), merged):
-            if merged == 0 and highest_degree == limits.max_degree:
+        least = least_instead(trade, highest_possible(everywhere), least)
+        u, v, merged = find_best(confined, topics, candidates, least)
+        if merged == 0:
+            if least == 1 and highest_degree == limits.max_degree:
                 break
-            best_u, best_v, best = find_best(everywhere, topics, candidates)
-            if best == 0:
+            u, v, merged = find_best(everywhere, topics, candidates, np.int64(1))
+            if merged == 0:
                 break
-            if merged == 0 or is_worth_it(trade, best, merged):
-                u, v, merged = best_u, best_v, best
+            if least_instead(trade, merged, least) < least:
+                continue
         add_link(links, count, topics, candidates, u, v, merged, ticks)
         count += 1
         degree[u] += 1

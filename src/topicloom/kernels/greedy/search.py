@@ -18,10 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.kernels.greedy import best_link
+from topicloom.kernels.greedy.best_link import is_allowed
 from topicloom.kernels.greedy.candidates import Candidates, coded, first_column, highest_coded
 from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
-from topicloom.kernels.greedy.representation import contribution, enter_row, tighten
-from topicloom.kernels.jit import inlined, inner_kernel, step
+from topicloom.kernels.greedy.representation import contribution, enter_row, implements, tighten
+from topicloom.kernels.jit import inner_kernel, step
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -46,7 +48,7 @@ class Search(NamedTuple):
 
 
 # The present contribution; the next tie, the number of ties, and the smaller ids that they are taken from.
-_CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = 0, 1, 2, 3, 4
+_CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = best_link.CONTRIBUTION, 1, 2, 3, 4
 # The row that the scan is at, the slots of it that have had their turn, and the highest bound among these.
 _ROW, _SLOT, _PASSED = 5, 6, 7
 
@@ -71,25 +73,8 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
     )
 
 
-@inlined()
-def is_allowed(allowed, node):
-    """Whether a node may take part, by the bits of a search."""
-    return (allowed[node >> 6] >> np.uint64(node & 63)) & _ONE != 0
-
-
-@inlined()
-def allow(allowed, node, takes_part):
-    """Let a node take part, or not."""
-    bit = _ONE << np.uint64(node & 63)
-    if takes_part:
-        allowed[node >> 6] |= bit
-    else:
-        allowed[node >> 6] &= ~bit
-
-
-@step()
-def restart(search, candidates):
-    """Begin above the highest contribution, done with all ids; needed again after nodes have been allowed anew."""
+@implements(best_link.restart, Search)
+def _restart(search, candidates):
     for u in range(search.row_bound.shape[0]):
         highest = np.uint8(0)
         for block in range(candidates.row_start[u] // LANES, candidates.row_start[u + 1] // LANES):
@@ -279,12 +264,11 @@ def next_tie(search, topics, candidates, threshold):
     return np.int64(-1), np.int64(-1)
 
 
-@inner_kernel()
-def find_best(search, topics, candidates):
-    """The best link as (node, node, contribution), the node of the smaller id first; contribution 0 if none is left."""
+@implements(best_link.find_best, Search)
+def _find_best(search, topics, candidates, least):
     at = search.at
     nodes = search.row_bound.shape[0]
-    while at[_CONTRIBUTION] > 0:
+    while at[_CONTRIBUTION] >= least:
         threshold = at[_CONTRIBUTION]
         u, v = next_tie(search, topics, candidates, threshold)
         if v >= 0:
@@ -303,9 +287,3 @@ def find_best(search, topics, candidates):
             return at[_ROW], v, threshold
         sort_ties(search, at[_COUNT])
     return np.int64(0), np.int64(0), np.int64(0)
-
-
-@step()
-def highest_possible(search):
-    """What no link can contribute more than."""
-    return search.at[_CONTRIBUTION]
