@@ -150,8 +150,8 @@ class LiveOverlay:
 
     def staying_neighbours(self, node: str) -> list[int]:
         """Nodes that are there, and stay, and whose link with this one stays."""
-        there = self.numbers.keys() - self._parting
-        return [self.numbers[other] for other in self._partners.get(node, ()) if other in there]
+        others = self._partners.get(node, ())
+        return [self.numbers[other] for other in others if other in self.numbers and other not in self._parting]
 
     def part(self, node: str) -> None:
         """A node is about to go: nodes that a link of it stays with keep room for it."""
@@ -183,7 +183,8 @@ class LiveOverlay:
 
     def reserve(self, *, topics: int = 0, links: int = 0, backups: int = 0) -> None:
         """Room for so many more subscriptions, links and backups before the next call."""
-        self._room = _Room(*(room - more for room, more in zip(self._room, (topics, links, backups), strict=True)))
+        room = self._room
+        self._room = _Room(room.topics - topics, room.links - links, room.backups - backups)
         nodes, known = len(self.population.rank), len(self.topic_names)
         population = self.population
         if min(self._room) >= 0 and nodes <= len(population.topics.start) and known <= len(population.members.start):

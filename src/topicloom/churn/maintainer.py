@@ -41,7 +41,8 @@ class Maintainer(ABC):
     def leave(self, node: str) -> Change:
         """A node leaves."""
         self.settle()
-        _require_there(LEAVE, node, self._wanted(node))
+        if not self.has(node):
+            raise _not_there(LEAVE, node)
         return self._leave(node)
 
     def change(self, node: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Change:
@@ -196,8 +197,12 @@ def _after_join(node: str, topics: set[str], before: set[str] | None) -> set[str
 
 def _require_there(kind: str, node: str, before: set[str] | None) -> set[str]:
     if before is None:
-        raise EventRefused(f"{kind} of '{node}', which is not there")
+        raise _not_there(kind, node)
     return before
+
+
+def _not_there(kind: str, node: str) -> EventRefused:
+    return EventRefused(f"{kind} of '{node}', which is not there")
 
 
 def _after_change(node: str, added: set[str], given_up: set[str], before: set[str] | None) -> set[str]:

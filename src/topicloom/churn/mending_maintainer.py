@@ -259,6 +259,8 @@ class MendingMaintainer(Maintainer):
 
     def _record_first(self, number: int, first: Ids) -> list[Link]:
         """Note the links that a newcomer has at once."""
+        if len(first) == 0:
+            return []
         ends = np.stack([np.full(len(first), number, np.int32), first], axis=1)
         return self.live.record(ends, self._covered(number, first))
 

@@ -94,22 +94,26 @@ def build_by_primal_dual(population, scratch, v, coverage, carried):
             end = begin + members.length[uncovered[at]]
             best = v
             lowest = _CHOSEN
+            # Unsigned places need no look at whether they count from the end, which took a third of the time.
             for k in range(begin, end):
-                if key[items[k]] < lowest:
-                    lowest = key[items[k]]
+                owed = key[np.uint32(items[k])]
+                if owed < lowest:
+                    lowest = owed
                     best = np.int64(items[k])
             if lowest == _CHOSEN:
                 count = drop(uncovered, count, at)
                 continue
-            if lowest < _OWING:
-                price = ((lowest >> _RANK_BITS) + np.uint64(1)) << _RANK_BITS
-                for k in range(begin, end):
-                    # The mask is all ones for those that owe: there is nothing to guess for the processor.
-                    key[items[k]] -= price & ((key[items[k]] >> np.uint64(63)) - np.uint64(1))
-            key[best] = _CHOSEN
             add_backup(population.backups, population.primaries, v, best)
             covering = new_mark(scratch.latest)
             count = still_uncovered(topics, best, scratch.topic_mark, covering, uncovered, count)
+            # After the last one of a cover nobody looks at what the others owe, unless that is carried.
+            if lowest < _OWING and (count > 0 or carried):
+                price = ((lowest >> _RANK_BITS) + np.uint64(1)) << _RANK_BITS
+                for k in range(begin, end):
+                    u = np.uint32(items[k])
+                    # The mask is all ones for those that owe: there is nothing to guess for the processor.
+                    key[u] -= price & ((key[u] >> np.uint64(63)) - np.uint64(1))
+            key[best] = _CHOSEN
 
 
 @tight_kernel()
