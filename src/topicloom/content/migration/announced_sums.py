@@ -15,7 +15,14 @@ from topicloom.content.network.channels_by_user import Floats, Ids, summed
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import fits
 from topicloom.kernels.content.core_traffic import channel_weights
-from topicloom.kernels.content.moving import move_changes, set_weights, user_demand
+from topicloom.kernels.content.moving import (
+    ChannelTrees,
+    first_that_may_move,
+    move_changes,
+    set_weights,
+    user_demand,
+    users_demand,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +60,17 @@ class Told:
         self._total: Floats = tables.published.sum(axis=1)
         self._wanting = tables.subscribers.sum(axis=1)
         self._core, self._capacity = network.core, network.capacity
-        self._weights: Floats = channel_weights(network.core, tables.subscribers)
-        # Filled where they are needed: pages that nobody writes take no memory.
-        self._pairs = np.empty((network.channel_count, network.broker_count, network.broker_count))
-        self._pair_is_known = np.zeros(network.channel_count, np.bool_)
+        self._network = network
+        channels, count = network.channel_count, network.broker_count
+        # Growth and pairs are filled where they are needed: pages that nobody writes take no memory.
+        self._trees = ChannelTrees(
+            weights=channel_weights(network.core, tables.subscribers),
+            outside=(tables.subscribers == 0).sum(axis=1),
+            growth=np.empty((channels, count)),
+            growth_is_known=np.zeros(channels, np.bool_),
+            pairs=np.empty((channels, count, count)),
+            pair_is_known=np.zeros(channels, np.bool_),
+        )
 
     def demand(self, of: Record) -> float:
         """What a user sends and is delivered."""
@@ -73,16 +87,27 @@ class Told:
             of.wants,
             self.published,
             self.subscribers,
-            self._weights,
-            self._pairs,
-            self._pair_is_known,
+            self._trees,
         )
         return found
+
+    def demands(self, users: Ids) -> Floats:
+        """What each of some users sends and is delivered."""
+        found: Floats = users_demand(users, self._network.rates, self._network.wants, self._total, self._wanting)
+        return found
+
+    def first_that_may_move(self, users: Ids, demand: Floats, begin: int, home: int) -> int:
+        """The place of the first of a broker's users, from one on, for whom some move may lower the cost."""
+        network = self._network
+        given = (network.access, network.rates, network.wants, network.capacity)
+        sums = (self.published, self.subscribers, self.load, self._trees)
+        return int(first_that_may_move(users, demand, begin, home, self._core, given, *sums))
 
     def own_changes(self, of: Record, home: int, demand: float) -> Floats:
         """How what a user itself costs changes if it leaves its home for each broker: its link, and its messages."""
         links = (of.prices - of.prices[home]) * demand
-        trees = self._weights[of.channels] - self._weights[of.channels, home : home + 1]
+        weights = self._trees.weights[of.channels]
+        trees = weights - weights[:, home : home + 1]
         changes: Floats = links + of.rates @ trees
         changes[home] = 0.0
         return changes
@@ -105,8 +130,9 @@ class Told:
         self.subscribers[of.wants, home] -= 1
         self.subscribers[of.wants, foreign] += 1
         others = (self.subscribers[of.wants, home] == 0) | (self.subscribers[of.wants, foreign] == 1)
+        self._trees.growth_is_known[of.channels] = False
         for channel in of.wants[others]:
-            set_weights(self._core, self.subscribers, channel, self._weights, self._pair_is_known)
+            set_weights(self._core, self.subscribers, channel, self._trees)
 
     def _own(self, of: Record) -> Floats:
         own = np.zeros(len(self._total))

@@ -167,18 +167,28 @@ class Migration:
 
     def _take_turn(self, broker: BrokerActor) -> None:
         here = broker.address[1]
-        demand = {user: self._told.demand(of) for user, of in broker.records.items()}
-        for user in sorted(demand, key=lambda user: (-demand[user], user)):
+        users = np.array(sorted(broker.records), np.int32)
+        demand = self._told.demands(users)
+        order = np.argsort(-demand, kind="stable")
+        users, demand = users[order], demand[order]
+        place = -1
+        while (place := self._next_that_may_move(users, demand, place + 1, here)) < len(users):
+            user = int(users[place])
             if user in self._stay:
                 continue
-            of = broker.records[user]
-            move = self._best_move(of, here, demand[user], self._told.changes(of, here, demand[user]))
+            of, needs = broker.records[user], float(demand[place])
+            move = self._best_move(of, here, needs, self._told.changes(of, here, needs))
             if move is None:
                 continue
             self._asked[user] = move
             broker.ask(user, move.foreign)
             while user in self._asked:
                 self.post.step()
+
+    def _next_that_may_move(self, users: Ids, demand: Floats, begin: int, home: int) -> int:
+        if self._told.is_full(home):
+            return begin
+        return self._told.first_that_may_move(users, demand, begin, home)
 
     def _decide_at_once(self) -> None:
         promised = np.zeros(len(self.brokers))
@@ -205,6 +215,8 @@ class Migration:
         relief = self._told.is_full(home)
         least = np.inf if relief else -_SMALLEST_GAIN * demand * of.prices[home]
         best = None
+        if changes.min() >= least:
+            return best
         for foreign in np.argsort(changes, kind="stable").tolist():
             if changes[foreign] >= least:
                 break
