@@ -37,9 +37,11 @@ class LocalFleet:
         self.fleet = Fleet.from_tables(self.tables)
 
     def start(self) -> None:
-        """Make all brokers and start them."""
+        """Make all brokers and start them; they answer when this returns."""
         for name in self.names:
             self._run("new", name, str(self._ports[name]))
+        while not all(is_listening(broker) for broker in self.fleet.brokers.values()):
+            time.sleep(0.01)
 
     def restart(self, name: str) -> None:
         """Start a broker again."""

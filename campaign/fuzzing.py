@@ -125,8 +125,20 @@ def _wrong_accepts(arguments: list[str], valid: Path, damaged: Path) -> Iterator
         problem = _unsound(damaged)
         if problem is not None:
             yield f"took a plan: {problem}"
-    if damaged.name == "ingested" and _rows(valid) != _rows(damaged):
-        yield "took an ingest folder whose rows are not those of its manifest"
+    if damaged.name == "ingested":
+        # Commands on Spark read of a folder what they need, so its rows are only counted.
+        read = _counts if arguments[0] in {line.split()[0] for line in SPARK} else _rows
+        if read(valid) != read(damaged):
+            yield "took an ingest folder whose rows are not those of its manifest"
+
+
+def _counts(folder: Path) -> Any:
+    """How many rows the tables of an ingest folder have, without reading them."""
+    try:
+        files = sorted(folder.glob("*/*.parquet"))
+        return [(file.parent.name, pyarrow.parquet.read_metadata(file).num_rows) for file in files]
+    except (OSError, pa.ArrowException):
+        return None
 
 
 def _rows(folder: Path) -> Any:

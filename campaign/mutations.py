@@ -226,8 +226,8 @@ def _table(file: Path, dice: random.Random) -> None:
 
 def _odd_column(column: Any, dice: random.Random) -> Any:
     """The column with odd values, or of an odd type."""
-    values = column.to_pylist()
     try:
+        values = column.to_pylist()
         if dice.random() < 0.5 and values:
             values[dice.randrange(len(values))] = dice.choice(
                 (None, 0, -1, 1, 2**31, 2**62, 0.5, float("nan"), float("inf"), *_WORDS[:40])
@@ -247,5 +247,5 @@ def _odd_column(column: Any, dice: random.Random) -> Any:
             raw = pa.array([b"\xff\xfe%d" % number for number in range(len(values))], pa.binary())
             return pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
         return pa.array(values).cast(kind, safe=False)
-    except (pa.ArrowException, TypeError, OverflowError, UnicodeEncodeError):
+    except (pa.ArrowException, TypeError, OverflowError, UnicodeError):
         return None

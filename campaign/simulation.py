@@ -3,7 +3,7 @@
 The controller, its decisions, the state of the fleet, the order of a change and the files of brokers are the real ones;
 brokers, the network between them and time are simulated. Brokers crash and come back with what lies on their disks,
 links are cut, deliveries fail and take time, events come late and twice, and the controller is killed in the middle of
-a change and begins again with what is on its disk.
+a change and begins again with what is on its disk. Of two fleets one tells no events: the controller asks its brokers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
 from unittest import mock
 
@@ -26,11 +27,17 @@ from topicloom.control.watching import controller as controlling
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.controller import Controller, WatchSettings
 from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.event_feed import CollectedFeed, Feed
 from topicloom.control.watching.wishes import wishes_for
 from topicloom.deploy import Fleet
 from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.deploy.planning.source_settings import SourceSettings
 from topicloom.model.events import Event
+from topicloom.sources.broker_rows import BrokerRows, Heard, looked_at
+from topicloom.sources.source_error import SourceError
 
+# The package has a function of that name, too.
+collecting = import_module("topicloom.sources.collect")
 _EVERY_SECONDS = 10.0
 _HOUR = 3600.0
 # Hours between two bursts of trouble, on average, and how long one lasts.
@@ -38,6 +45,8 @@ _CALM_HOURS, _BURST_SECONDS = 6.0, 300.0
 # Turns of the controller until which everything must have settled after a burst.
 _PATIENCE = 2000
 _MAX_LINKS = 4
+# How long what brokers told still counts when they tell it no more.
+_HOLD_SECONDS = 30.0
 
 
 class Broken(Exception):  # noqa: N818  it says what happened
@@ -86,6 +95,10 @@ class World:
         defaults: dict[str, object] = {"port": 1883, "apply": {"via": "folder", "path": "x", "check": "nothing"}}
         if self.limited:
             defaults["max_links"] = _MAX_LINKS
+        # Whether the controller asks brokers who subscribes, instead of being told of events.
+        self.collects = seed % 2 == 1
+        if self.collects:
+            defaults["collect"] = {"emqx": "http://{host}"}
         self.ways = Fleet.from_tables(
             {"defaults": defaults, "brokers": {name: {"host": f"{name}.example"} for name in self.names}}
         )
@@ -99,6 +112,7 @@ class World:
         self.controller: Controller | None = None
         # Brokers that came back by themselves, with whatever file they had.
         self.returned: set[str] = set()
+        self.back_since: dict[str, float] = {}
         self.circles, self.longest_circle = 0, 0.0
         self.circle_since: float | None = None
         for name in self.names:
@@ -144,8 +158,10 @@ class World:
                 (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
                 (controlling, "is_listening", self._answers),
                 (controlling, "ThreadPoolExecutor", _AtOnce),
+                (collecting, "ThreadPoolExecutor", _AtOnce),
             ):
                 stack.enter_context(mock.patch.object(module, name, instead))
+            stack.enter_context(mock.patch.dict(collecting._LOOKS, {"emqx": self._tells}))
             yield
 
     @contextmanager
@@ -153,9 +169,14 @@ class World:
         with opened(self.folder / "state") as state:
             decisions = Decisions(self.folder / "state", self.ways.constraints, begin)  # type: ignore[arg-type]
             settings = WatchSettings("mosquitto", True, _EVERY_SECONDS, True, 15.0, 30.0)
-            controller = Controller(
-                self.ways, decisions, state, self._feed, Allowance(10_000), settings, lambda text: None
-            )
+            feed: Feed = self._feed
+            if self.collects:
+                first_id, folder = decisions.last_event + 1, self.folder / "collected"
+                folder.mkdir(exist_ok=True)
+                feed = CollectedFeed(
+                    self.ways, folder, decisions.wanted, first_id, _HOLD_SECONDS, lambda: self.fleet.now
+                )
+            controller = Controller(self.ways, decisions, state, feed, Allowance(10_000), settings, lambda text: None)
             self.controller = controller
             try:
                 yield controller
@@ -168,6 +189,17 @@ class World:
 
     def _answers(self, broker: Broker) -> bool:
         return self.fleet.brokers[broker.name].up and frozenset((broker.name, "")) not in self.fleet.cut
+
+    def _tells(self, _source: SourceSettings, name: str, before: BrokerRows, now_us: int) -> BrokerRows:
+        """What a broker answers that is asked who subscribes; after a restart its clients come back one by one."""
+        self.maybe_killed()
+        if not self._answers(self.ways.brokers[name]):
+            raise SourceError("no answer")
+        here = sorted(self.wanted.get(name, ()))
+        if self.fleet.now - self.back_since.get(name, 0.0) < _HOLD_SECONDS / 2:
+            here = here[::2]
+        told = [Heard(topic, role, f"{topic} at {name}") for topic in here for role in ("sub", "pub")]
+        return looked_at(before, told, now_us)
 
     def _feed(self) -> tuple[list[Event], list[str]]:
         """Events that have come, some of them again."""
@@ -207,7 +239,8 @@ class World:
                 return
             self.wanted[name] = after
             event = Event(number, "change", name, tuple(sorted(after - before)), tuple(sorted(before - after)))
-        self.events.append(event)
+        if not self.collects:
+            self.events.append(event)
 
     def _outage(self) -> None:
         name = self.dice.choice(self.names)
@@ -218,6 +251,7 @@ class World:
 
     def _return(self, name: str) -> None:
         self.returned.add(name)
+        self.back_since[name] = self.fleet.now
         self.fleet.restart(name)
 
     def _partition(self) -> None:
@@ -257,8 +291,9 @@ class World:
         for _ in range(_PATIENCE):
             news = controller.turn(self.fleet.now)
             self.fleet.pass_time(_EVERY_SECONDS)
+            known = {name: {topic for topic, _ in wishes} for name, wishes in controller.decisions.wanted.items()}
             calm = not news and controller.waiting is None and not controller.decisions.away and not self.events
-            quiet = quiet + 1 if calm and self.fleet.next_due is None else 0
+            quiet = quiet + 1 if calm and known == self.wanted and self.fleet.next_due is None else 0
             if quiet > 1:
                 return
         if self.limited and "falls into pieces" in str(controller.waiting):

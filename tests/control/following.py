@@ -1,4 +1,4 @@
-"""A controller that is let work until it has said something and the fleet is as it wants it."""
+"""Waiting for a fleet: until its brokers have started, and until a controller has it as it wants it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import time
 from collections.abc import Sequence
 
 from topicloom.control.applying.fleet_state import FleetState, plan_id
-from topicloom.control.watching.controller import Controller
+from topicloom.control.watching.controller import Controller, is_listening
+from topicloom.deploy import Fleet
+
+
+def wait_until_all_answer(fleet: Fleet) -> None:
+    deadline = time.monotonic() + 30
+    while not all(is_listening(broker) for broker in fleet.brokers.values()):
+        assert time.monotonic() < deadline, "a broker does not start"
+        time.sleep(0.01)
 
 
 def turns_until(controller: Controller, state: FleetState, said: Sequence[str], text: str) -> None:
+    """Let a controller work until it has said something and the fleet is as it wants it."""
     deadline = time.monotonic() + 30
     while text not in said or state.move is not None or state.has != plan_id(controller.plan()):
         assert time.monotonic() < deadline, said

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from following import wait_until_all_answer
+
 from topicloom.deploy import Fleet
 from topicloom.deploy.proof.processes import LOOPBACK, free_ports
 
@@ -16,7 +18,7 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "local-fleet" / "broker"
 
 
 class LocalBrokers:
-    """Running brokers by name; leaving the context ends them."""
+    """Brokers by name; all of them answer inside the context, and leaving it ends them."""
 
     def __init__(self, folder: Path, names: str) -> None:
         self.folder = folder
@@ -38,6 +40,7 @@ class LocalBrokers:
     def __enter__(self) -> LocalBrokers:
         for name in self.names:
             subprocess.run([SCRIPT, "new", self.folder, name, str(self.ports[name])], check=True)
+        wait_until_all_answer(self.fleet)
         return self
 
     def __exit__(

@@ -13,6 +13,7 @@ from killed_writes import dies_at
 from topicloom.control.applying.fleet_state import opened
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads, which do nothing here
 @pytest.mark.parametrize("how", ["before", "within", "after"])
 def test_killed_at_a_random_write(tmp_path: Path, how: str) -> None:

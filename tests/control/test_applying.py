@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topicloom import InputError
-from topicloom.control.applying.apply import ApplyStopped, propose, propose_back
+from topicloom.control.applying.apply import ApplyStopped, carry_out, propose, propose_back
 from topicloom.control.applying.fleet_state import opened
 from topicloom.control.applying.moves import FleetMove, MoveStep
+from topicloom.deploy import Plan
 from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.targets.render import configurations
 
@@ -207,6 +208,35 @@ def test_passwords_are_in_no_file_but_the_brokers(fleet: FolderFleet, monkeypatc
         fleet.apply(fleet.plan(SECOND))
     monkeypatch.setenv("BRIDGE_PASSWORD", "hunter2")
     assert_has(fleet, plan)
+
+
+def test_plans_that_are_given_up_one_after_the_other(fleet: FolderFleet) -> None:
+    """What the first of them touched is remembered, though the second came to nothing."""
+    first, second, third = fleet.plan(FIRST), fleet.plan(SECOND), fleet.plan(THIRD)
+    fourth = fleet.plan([("a", "b"), ("c", "b"), ("b", "d")])
+
+    def fails_at(plan: Plan, name: str) -> None:
+        broken = FolderFleet(fleet.folder, reload=f"sh -c 'test {{broker}} != {name}'")
+        with opened(fleet.state) as state, pytest.raises(ApplyStopped):
+            carry_out(state, broken.fleet, propose(state, plan, instead=True), lambda done: None)
+
+    fleet.apply(first)
+    order = [step.broker for step in compare_plans(first, second).steps]
+    fails_at(second, order[1])
+    fails_at(third, min(order))
+    with opened(fleet.state) as state:
+        steps = propose(state, fourth, instead=True).steps
+        assert [(step.broker, step.file) for step in steps[: len(set(order))]] == [
+            (name, None) for name in sorted({*order})
+        ]
+    fleet.roll_back()
+    assert_has(fleet, first)
+    assert fleet.written() == {name: text for name, text in configurations(first).items() if name in fleet.written()}
+    fails_at(second, order[1])
+    fails_at(third, min(order))
+    with opened(fleet.state) as state:
+        carry_out(state, fleet.fleet, propose(state, fourth, instead=True), lambda done: None)
+    assert_has(fleet, fourth)
 
 
 @given(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from following import turns_until
+from following import turns_until, wait_until_all_answer
 
 from machine import NATS
 from topicloom import Interest
@@ -94,6 +94,7 @@ def servers(tmp_path: Path) -> Iterator[NatsServers]:
     try:
         for name in "abcd":
             made.restart(name)
+        wait_until_all_answer(made.fleet)
         yield made
     finally:
         for name in "abcd":

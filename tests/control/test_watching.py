@@ -231,6 +231,7 @@ def test_each_loss_makes_it_harder_to_come_back() -> None:
     assert needed[-1] == 3600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("popularity", "seed"), [("zipf", 2), ("uniform", 3)])
 def test_a_long_run_stays_near_a_fresh_design(tmp_path: Path, popularity: str, seed: int) -> None:
     interest = synthetic(30, 20, popularity=popularity, sizes="uniform", min_topics=3, max_topics=8, seed=seed)

@@ -91,6 +91,7 @@ def test_what_its_only_publisher_leaves_is_silent_and_not_published_by_others(tm
     assert again.overlay().to_arrow() == decisions.overlay().to_arrow()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", [False, True])
 def test_filters_come_and_go(tmp_path: Path, tree: bool) -> None:
     """After every decision every topic is connected, and a controller that was killed then knows the same."""
@@ -133,6 +134,7 @@ def test_filters_come_and_go(tmp_path: Path, tree: bool) -> None:
     assert Decisions(tmp_path / "one", Constraints(), None).overlay().to_arrow() == overlay.to_arrow()
 
 
+@pytest.mark.slow
 def test_a_tree_is_mended_by_few_links_and_tidied(tmp_path: Path) -> None:
     dice = random.Random(3)
     rows = [(f"n{node}", f"t{topic}", "both") for node in range(14) for topic in dice.sample(range(12), 3)]

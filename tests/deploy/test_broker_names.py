@@ -39,6 +39,7 @@ NODES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["mosquitto", "rabbitmq"])
 def test_node_names_stay_in_their_place(target: str, tmp_path: Path) -> None:
     interest = Interest.from_pairs([(node, "t") for node in NODES])

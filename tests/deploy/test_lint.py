@@ -129,7 +129,7 @@ def test_folders_and_included_folders(tmp_path: Path) -> None:
         ("connection x\naddress b\ntopic", ":3: 'topic' has no pattern; give one, such as 'topic sensors/# out 1'"),
         ("connection x\naddress b\ntopic t sideways", ":3: direction 'sideways' is none of out, in, both"),
         ("connection x\naddress b\ntopic t out 3", ":3: QoS '3' is none of 0, 1, 2"),
-        ("connection x\naddress b:port", ":1: 'port' is no port; give a whole number"),
+        ("connection x\naddress u:pw@b", ":1: the port of 'x' is no whole number; give 'address HOST:PORT'"),
         ("listener", ":1: '' is no port; give a whole number"),
         (
             "connection x\naddress b\ntopic t out 1 a b c",

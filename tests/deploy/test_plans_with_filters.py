@@ -81,6 +81,7 @@ def constrained_plan(interest: Interest, seed: int) -> Plan | None:
         return None  # the constraints leave a topic in pieces
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 240, 40))
 @pytest.mark.parametrize("constrained", [False, True], ids=["free", "constrained"])
 def test_every_message_reaches_whoever_wants_it_once(tmp_path: Path, first: int, constrained: bool) -> None:
@@ -121,6 +122,7 @@ def _sender(arrival: Arrival) -> str | None:
     return None if wire is None else wire.local if arrival.broker == wire.remote else wire.remote
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_no_message_ever_goes_in_circles_while_filters_come_and_go(first: int) -> None:
     """Topics merge, split and get other names with them; every message is looked at after every step."""

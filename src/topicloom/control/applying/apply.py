@@ -123,6 +123,8 @@ def propose_back(state: FleetState) -> Proposal:
 def _under_way(state: FleetState, known: Plan, *, back: bool) -> Proposal:
     assert state.move is not None
     old, new = (state.plan(name, known.target) for name in (state.move.old, state.move.new))
+    if back and not state.move.back and not state.move.can_turn:
+        return _proposed(state, old, old)
     has, wants = (new, old) if back else (old, new)
     return Proposal(state.move.turned(back), has, wants, compare_plans(has, wants))
 

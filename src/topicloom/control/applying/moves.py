@@ -31,7 +31,8 @@ class FleetMove:
     """From the plan `old`, None where there was none, to the plan `new`; `done` steps are done.
 
     `begun` tells that the next step may have been done or not. With `back` the steps that are done are undone, from
-    the last to the first.
+    the last to the first. `doubtful` brokers may have files of neither plan when it begins, as an earlier move was
+    given up; the first steps clear them.
     """
 
     old: str | None
@@ -40,6 +41,7 @@ class FleetMove:
     done: int = 0
     begun: bool = False
     back: bool = False
+    doubtful: tuple[str, ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -55,7 +57,12 @@ class FleetMove:
     def touched(self) -> tuple[str, ...]:
         """The brokers that may have another file than that of the plan `old`."""
         place = self.done + (self.begun and not self.back)
-        return tuple(dict.fromkeys(step.broker for step in self.steps[:place]))
+        return tuple(dict.fromkeys([*self.doubtful, *(step.broker for step in self.steps[:place])]))
+
+    @property
+    def can_turn(self) -> bool:
+        """Whether its steps lead back: not before all doubtful brokers are cleared."""
+        return {*self.doubtful} <= {step.broker for step in self.steps[: self.done]}
 
     def turned(self, back: bool) -> FleetMove:
         """The same move in a direction; a step that may have been done or not is the next one in either."""
@@ -79,12 +86,13 @@ class FleetMove:
     def to_json(self) -> dict[str, Any]:
         """The move as it begins, for a log."""
         steps = [[step.broker, step.file, step.before, step.may_fail] for step in self.steps]
-        return {"old": self.old, "new": self.new, "steps": steps}
+        return {"old": self.old, "new": self.new, "steps": steps, "doubtful": list(self.doubtful)}
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> FleetMove:
         """As `to_json` wrote it."""
-        return cls(fields["old"], fields["new"], tuple(MoveStep(*step) for step in fields["steps"]))
+        steps = tuple(MoveStep(*step) for step in fields["steps"])
+        return cls(fields["old"], fields["new"], steps, doubtful=tuple(fields.get("doubtful", ())))
 
 
 def move_along(
@@ -117,4 +125,4 @@ def move_along(
         has[step.broker] = file
     ordered = {step.broker for step in difference.steps}
     steps += [MoveStep(name, new, None) for name in sorted(({*touched} & {*there}) - ordered)]
-    return FleetMove(old, new, tuple(steps))
+    return FleetMove(old, new, tuple(steps), doubtful=tuple(sorted(touched)))

@@ -182,10 +182,13 @@ def _bridge(section: _Section) -> Bridge:
     if not address:
         raise InputError(f"{section.where}: connection '{section.name}' has no address; give 'address HOST:PORT'")
     host, _, port = address.rpartition(":") if ":" in address else (address, "", str(_DEFAULT_PORT))
+    if not port.isdecimal():
+        # Not shown: a URL in its place may have a login.
+        raise InputError(f"{section.where}: the port of '{section.name}' is no whole number; give 'address HOST:PORT'")
     # With MQTT 5 a bridge asks not to get back what it sent; before, it says that it is a bridge, unless told not to.
     private = section.options.get("try_private", "true") != "false"
     private = private or section.options.get("bridge_protocol_version") == "mqttv50"
-    return Bridge(section.name, host, _port([port], section.where), tuple(section.rules), private, section.where)
+    return Bridge(section.name, host, int(port), tuple(section.rules), private, section.where)
 
 
 def _port(values: list[str], where: str) -> int:
