@@ -24,6 +24,11 @@ _ON_SPARK = (
     "tests/docs/test_shown_commands.py::test_a_page_on_spark",
 )
 
+# Workers that start a Java: another one would cost more than it saves.
+_WITH_SPARK = 2
+# Folders whose tests stay together, longest first: they compile the same kernels, look at the same pages.
+_TOGETHER = ("tests/designers", "tests/report", "tests/explore", "tests/churn")
+
 # Every Spark of the tests takes its settings from here, also those that commands start.
 os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark" / "conf")
 
@@ -35,20 +40,37 @@ settings.load_profile("tests")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         set_up(item)
-    items.sort(key=lambda item: not item.nodeid.startswith(_ON_SPARK))
+    items.sort(key=_turn)
 
 
-class _FolderByFolder(LoadFileScheduling):
-    """Folders go to workers one by one, since tests of a folder compile the same kernels; tests of Spark, which take
-    longest, begin, file by file: each worker has a Java then, and no worker is left alone with them in the end."""
+def _turn(item: pytest.Item) -> int:
+    """Tests of Spark, which take longest, begin; single files, which fill what is left, come last."""
+    if item.nodeid.startswith(_ON_SPARK):
+        return -1
+    folder = item.nodeid.partition("::")[0].rpartition("/")[0]
+    return _TOGETHER.index(folder) if folder in _TOGETHER else len(_TOGETHER)
+
+
+class _FileByFile(LoadFileScheduling):
+    """Files go to workers one by one, some folders as a whole; tests of Spark to some of the workers."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return file if nodeid.startswith(_ON_SPARK) else file.rpartition("/")[0]
+        if nodeid.startswith(_ON_SPARK):
+            return f"spark {file}"
+        folder = file.rpartition("/")[0]
+        return folder if folder in _TOGETHER else file
+
+    def _assign_work_unit(self, node: Any) -> None:
+        if self.nodes.index(node) >= _WITH_SPARK:
+            other = next((scope for scope in self.workqueue if not scope.startswith("spark ")), None)
+            if other is not None:
+                self.workqueue.move_to_end(other, last=False)
+        super()._assign_work_unit(node)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _FolderByFolder:
-    return _FolderByFolder(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _FileByFile:
+    return _FileByFile(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -154,6 +154,7 @@ def test_seeds_decide_what_primal_dual_draws_and_nothing_else() -> None:
     assert greedy[0] == greedy[1]
 
 
+@pytest.mark.slow
 def test_primal_dual_spreads_primaries_evenly_and_greedily_some_bear_far_more() -> None:
     """Shadows, figures 2 and 3, on their workload: backups of about 3% of the nodes, and of fewer greedily."""
     interest = synthetic(2000, 200, sizes="power-law", min_topics=10, max_topics=90, seed=1)

@@ -44,6 +44,7 @@ def event_of_fleet(dice: random.Random, number: int, topics: Mapping[str, set[st
     return replace(event, node=dice.choice(away)) if event.kind == JOIN and away and dice.random() < 0.8 else event
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prune", [False, True], ids=["keeping", "pruning"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_its_twin_and_breaks_nothing(kind: str, prune: bool) -> None:
@@ -176,6 +177,7 @@ def test_what_constraints_left_in_pieces_is_joined_once_there_is_room(method: st
     assert ("hub", outside) in {tuple(sorted(link, reverse=True)) for link in links_of(found.overlay())}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["primal-dual", "greedy", "naive"])
 @pytest.mark.parametrize("rule", ["low-oda", "gm"])
 def test_of_equally_good_links_the_cheaper_is_added(kind: str, rule: str) -> None:

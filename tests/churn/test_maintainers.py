@@ -73,6 +73,7 @@ def test_every_topic_is_connected_after_every_event(settings: Settings) -> None:
         assert broken_topics(expected, links_of(overlay)) == [], where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [Settings(), Settings(prune=True), Settings("naive", prune=True)])
 def test_every_topic_is_connected_throughout_a_long_trace(settings: Settings) -> None:
     dice = random.Random(11)
@@ -152,6 +153,7 @@ def test_rebuilding_is_low_oda_from_scratch() -> None:
             assert change.shadow == len(names)
 
 
+@pytest.mark.slow
 @every
 def test_leaving_and_coming_back(settings: Settings) -> None:
     for seed in range(6):

@@ -105,6 +105,7 @@ def test_equals_its_twin(kind: str, prune: bool) -> None:
         follow(*both(overlay, kind, settings_of(kind, coverage, rho, prune, seed)), dice, 30, f"{seed=}")
 
 
+@pytest.mark.slow
 @pruning
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_its_twin_on_many_tiny_fleets(kind: str, prune: bool) -> None:
@@ -131,6 +132,7 @@ def test_equals_its_twin_where_nobody_looks_between_events(kind: str, prune: boo
         assert_alike(found, twin, f"{seed=}")
 
 
+@pytest.mark.slow
 @pruning
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_its_twin_while_a_fleet_grows_from_few_and_shrinks_to_none(kind: str, prune: bool) -> None:
@@ -163,6 +165,7 @@ def wanted_after(topics: dict[str, set[str]], events: list[Event]) -> dict[str, 
     return after
 
 
+@pytest.mark.slow
 @pruning
 @pytest.mark.parametrize("kind", KINDS)
 def test_events_that_are_mended_jointly_equal_their_twin(kind: str, prune: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,14 @@ from topicloom.model.events import Event
 from topicloom.workloads import churn_trace
 
 INTEREST = synthetic(24, 12, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=6, seed=5)
-OVERLAY = design(INTEREST, "low-oda")
 EVENTS = churn_trace(INTEREST, 40, change_share=0.3, seed=3)
+
+
+@cache
+def overlay() -> Overlay:
+    return design(INTEREST, "low-oda")
+
+
 ALL = [
     Settings(),
     Settings(backups="greedy", prune=True, coverage=2, seed=9),
@@ -40,30 +47,31 @@ def written(overlay: Overlay, folder: Path) -> bytes:
 
 
 def undisturbed(settings: Settings, folder: Path, events: list[Event] = EVENTS) -> bytes:
-    with living(OVERLAY, settings) as state:
+    with living(overlay(), settings) as state:
         go_on(state, events)
         return written(state.maintainer.overlay(), folder)
 
 
 def half_way(folder: Path, settings: Settings = ALL[0]) -> None:
     """A run that ended after 20 events, without a word."""
-    with living(OVERLAY, settings, folder) as state:
+    with living(overlay(), settings, folder) as state:
         go_on(state, EVENTS[:20])
 
 
 def finished(folder: Path, settings: Settings = ALL[0], *, recover: bool = False) -> bytes:
-    with living(OVERLAY, settings, folder, recover=recover) as state:
+    with living(overlay(), settings, folder, recover=recover) as state:
         go_on(state, EVENTS)
         return written(state.maintainer.overlay(), folder.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", ALL, ids=lambda settings: settings.method + settings.backups)
 def test_runs_that_end_at_any_event_go_on_alike(tmp_path: Path, settings: Settings) -> None:
     expected = undisturbed(settings, tmp_path)
     for step in (1, 7, 19):
         folder = tmp_path / f"state-{step}"
         for end in range(step, len(EVENTS) + step, step):
-            with living(OVERLAY, settings, folder) as state:
+            with living(overlay(), settings, folder) as state:
                 go_on(state, EVENTS[:end])
                 if end % 2 == 0:
                     state.checkpoint()
@@ -73,7 +81,7 @@ def test_runs_that_end_at_any_event_go_on_alike(tmp_path: Path, settings: Settin
 def test_refused_events_are_seen_once(tmp_path: Path) -> None:
     odd = [Event(1, "leave", "nobody"), *[Event(e.id + 1, e.kind, e.node, e.add, e.remove) for e in EVENTS[:5]]]
     for _ in range(2):
-        with living(OVERLAY, Settings(), tmp_path / "state") as state:
+        with living(overlay(), Settings(), tmp_path / "state") as state:
             go_on(state, odd)
             assert state.last_event == 6
             assert not state.is_due(odd[0])
@@ -138,14 +146,14 @@ def test_an_end_between_snapshot_and_journal(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     half_way(folder)
     old = {name: (folder / name).read_bytes() for name in ("journal.jsonl", "journal.count")}
-    with living(OVERLAY, Settings(), folder) as state:
+    with living(overlay(), Settings(), folder) as state:
         go_on(state, [])
         state.checkpoint()
     (folder / "journal.jsonl").write_bytes(old["journal.jsonl"])
     assert finished(folder) == undisturbed(Settings(), tmp_path), "the counter is new, the journal old"
     shutil.rmtree(folder)
     half_way(folder)
-    with living(OVERLAY, Settings(), folder) as state:
+    with living(overlay(), Settings(), folder) as state:
         go_on(state, [])
         state.checkpoint()
     for name, content in old.items():
@@ -202,9 +210,9 @@ def test_another_beginning(tmp_path: Path) -> None:
 
 def test_one_at_a_time(tmp_path: Path) -> None:
     with (
-        living(OVERLAY, Settings(), tmp_path / "state"),
+        living(overlay(), Settings(), tmp_path / "state"),
         pytest.raises(InputError, match="another process is at work on it"),
-        living(OVERLAY, Settings(), tmp_path / "state"),
+        living(overlay(), Settings(), tmp_path / "state"),
     ):
         pass
 
@@ -217,12 +225,12 @@ def test_folders_that_are_none_of_ours(tmp_path: Path) -> None:
         (tmp_path / "no" / "such", r"such: the folder .*no does not exist"),
         (tmp_path / "photos" / "cat.jpg", r"cat\.jpg: cannot be written \(File exists\)"),
     ):
-        with pytest.raises(InputError, match=message), living(OVERLAY, Settings(), folder):
+        with pytest.raises(InputError, match=message), living(overlay(), Settings(), folder):
             pass
 
 
 def test_the_snapshot_is_plain_json(tmp_path: Path) -> None:
-    with living(OVERLAY, Settings(), tmp_path / "state") as state:
+    with living(overlay(), Settings(), tmp_path / "state") as state:
         go_on(state, EVENTS)
         state.checkpoint()
         content = json.loads((tmp_path / "state" / "snapshot.json").read_text().split("\n")[0])

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from test_state import EVENTS, OVERLAY, go_on, written
+from test_state import EVENTS, go_on, overlay, written
 
 from effort import THOROUGH
 from killed_writes import dies_at
@@ -21,7 +21,7 @@ HOW = ("before", "within", "after")
 def run(folder: Path) -> None:
     """Two halves, each with a snapshot in the end."""
     for end in (6, len(SOME)):
-        with living(OVERLAY, SETTINGS, folder) as state:
+        with living(overlay(), SETTINGS, folder) as state:
             go_on(state, SOME[:end])
             state.sync()
             state.checkpoint()
@@ -31,7 +31,7 @@ def run(folder: Path) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads, which do nothing here
 @pytest.mark.parametrize("how", HOW)
 def test_killed_at_every_write(tmp_path: Path, how: str) -> None:
-    with living(OVERLAY, SETTINGS) as state:
+    with living(overlay(), SETTINGS) as state:
         go_on(state, SOME)
         expected = written(state.maintainer.overlay(), tmp_path)
     step = 1 if THOROUGH else 4
@@ -41,7 +41,7 @@ def test_killed_at_every_write(tmp_path: Path, how: str) -> None:
         # Killed once more on the way back, at a place of its own, then let go.
         dies_at(1 + turn % 5, how, partial(run, folder))
         run(folder)
-        with living(OVERLAY, SETTINGS, folder) as state:
+        with living(overlay(), SETTINGS, folder) as state:
             go_on(state, SOME)
             assert written(state.maintainer.overlay(), tmp_path) == expected, f"killed {how} write {turn}"
         turn += step

@@ -74,6 +74,7 @@ def test_maintain_mends_several_events_jointly(cli: Cli, fleet: Path) -> None:
     assert Interest.read(fleet / "other.parquet") == interest
 
 
+@pytest.mark.slow
 def test_maintain_looks_at_the_assumptions(cli: Cli, fleet: Path) -> None:
     found = fleet / "assumptions.parquet"
     assert cli(*given(fleet), "--out", fleet / "mended.parquet", "--assumptions", found).status == 0

@@ -56,6 +56,7 @@ def test_wrong_commands(cli: Cli, fleet: Path) -> None:
     assert (ended.status, ended.err) == (2, "topicloom: no/raw: the folder no does not exist\n")
 
 
+@pytest.mark.slow
 def test_a_watch_that_is_killed_and_started_again(cli: Cli, fleet: Path) -> None:
     assert cli("collect", "fleet.toml", "--out", "raw").status == 0
     wanted = {"x": {"news"}, "y": {"news"}}

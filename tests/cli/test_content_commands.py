@@ -73,6 +73,7 @@ def test_content_generate(cli: Cli, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["random", "packing", "clustering", "steiner-mixing", "migration"])
 def test_content_assign_and_cost(cli: Cli, net: Path, tmp_path: Path, algorithm: str) -> None:
     out = tmp_path / "a.parquet"

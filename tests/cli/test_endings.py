@@ -66,6 +66,7 @@ def test_ctrl_c_in_process(cli: Cli, subscriptions: Path, monkeypatch: pytest.Mo
     assert (ended.status, ended.err) == (130, "topicloom: stopped; nothing was written\n")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_silent() -> None:
     with subprocess.Popen([*COMMAND, "designers"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

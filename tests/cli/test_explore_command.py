@@ -24,6 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_writes_one_file(cli: Cli, folder: Path) -> None:
     (folder / "places.csv").write_text("node,latitude,longitude\na,52.5,13.4\nb,59.9,10.7\nc,41.9,12.5\n")
     given = ("--static", folder / "page.html", "--places", folder / "places.csv")

@@ -103,6 +103,7 @@ def test_help_offers_the_known_choices(cli: Cli) -> None:
     assert f"<{'|'.join(SIZES)}>" in text
 
 
+@pytest.mark.slow
 def test_the_command_is_installed(tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("topicloom")
     ended = run_process([script, "--version"], capture_output=True, text=True, cwd=tmp_path, check=False)

@@ -158,6 +158,7 @@ def test_a_folder_that_a_link_leads_to_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "old").iterdir()] == ["new"]
 
 
+@pytest.mark.slow
 def test_streams_that_are_closed_or_know_few_letters(tmp_path: Path) -> None:
     out = tmp_path / "ø.parquet"
     code = "import sys; from topicloom.cli.main import run; sys.exit(run())"

@@ -48,6 +48,7 @@ def test_no_parameter_can_hide_an_option(command: object) -> None:
         assert set(inspect.signature(shown).parameters) - {"parameters"} <= TAKEN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["measure", "--help"], ["content", "--help"]])
 def test_algorithms_are_loaded_only_for_commands_that_offer_them(arguments: list[str]) -> None:
     code = f"import sys; from topicloom.cli.main import run; run({arguments!r}); sys.exit('numba' in sys.modules)"

@@ -13,6 +13,8 @@ from reference.folders import write_folder
 from topicloom import Interest
 from topicloom.present.numbers import amount, mean
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def results(cli: Cli, subscriptions: Path, tmp_path: Path) -> Path:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,6 @@ import pytest
 from command_line import Cli
 
 from topicloom import InputError, Interest
-
-COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
 
 LOG = """broker,event,topic
 a,sub,x
@@ -155,28 +155,22 @@ def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, mon
 
 
 @pytest.mark.spark
-def test_ctrl_c_keeps_the_cells_that_are_done(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_cells_that_are_done(cli: Cli, on_one_session: None, tmp_path: Path) -> None:
     spec, out = tmp_path / "spec.toml", tmp_path / "out"
     spec.write_text(
         "[[workload]]\nnodes = [20, 3000]\ntopics = 500\nmin_topics = 100\n"
         '[[designer]]\nname = "gm-fold"\nfolds = 5000\n'
     )
-    arguments = ["sweep", str(spec), "--out", str(out), "--master", "local[2]", "--driver-memory", "512m"]
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test in the background ignores it
-    ) as process:
-        deadline = time.monotonic() + 90
-        while not list(out.glob("cells/*.arrow")) and time.monotonic() < deadline:
-            assert process.poll() is None
+
+    def press_ctrl_c() -> None:
+        while not list(out.glob("cells/*.arrow")):
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press_ctrl_c, daemon=True).start()
+    ended = cli("sweep", spec, "--out", out)
     kept = "stopped; 1 of 2 cells are done and kept, the same command goes on from there"
-    assert (process.returncode, stdout, stderr) == (130, "", f"topicloom: {kept}\n")
+    assert (ended.status, ended.out, ended.err) == (130, "", f"topicloom: {kept}\n")
     assert [path.name for path in out.iterdir()] == ["cells"]
 
 
@@ -189,7 +183,14 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["ingest", "--help"], ["sweep", "--help"], ["designers"]])
-def test_what_needs_no_spark_does_not_load_it(arguments: list[str]) -> None:
-    code = f"import sys; from topicloom.cli.main import run; run({arguments}); sys.exit('pyspark' in sys.modules)"
+@pytest.mark.slow
+def test_what_needs_no_spark_does_not_load_it() -> None:
+    commands = [["--help"], ["ingest", "--help"], ["sweep", "--help"], ["designers"]]
+    code = f"""
+import sys
+from topicloom.cli.main import run
+for arguments in {commands}:
+    assert run(arguments) == 0
+sys.exit('pyspark' in sys.modules)
+"""
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

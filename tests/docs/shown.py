@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -53,11 +54,12 @@ class Command:
         return " ".join(words[1:3]) if words[1] == "content" else words[1]
 
 
+@cache
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page, in order."""
     found = []
     not_run = None
-    for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
+    for token in MarkdownIt("commonmark").disable("inline").parse(page.read_text(encoding="utf-8")):
         if token.type in ("fence", "code_block"):
             assert token.map is not None
             where = f"{page.relative_to(ROOT)}:{token.map[0] + 1}"

@@ -44,6 +44,7 @@ def name(page: Path) -> str:
     return page.stem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
@@ -64,6 +65,7 @@ def test_a_page_on_spark_shows_what_comes_out(page: Path, reader_on_spark: Reade
     reader_on_spark.follow(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_blocks_say_what_they_are(page: Path) -> None:
     for block in blocks(page):
@@ -84,6 +86,7 @@ def test_commands_have_the_options_shown(page: Path, capsys: pytest.CaptureFixtu
             assert given <= known, f"{command.where}: {command.of_ours} does not take {sorted(given - known)}"
 
 
+@pytest.mark.slow
 def test_the_site_has_no_broken_links(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="mkdocs needs Python 3.11 or newer")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -36,10 +37,15 @@ def runs_of(figure: Figure, results: Results) -> dict[str, Runs]:
     }
 
 
-def _rows(figure: Figure, cells: Sequence[Pairs], results: Results) -> pa.Table:
-    rows = [{**row, **beside(Cell(figure.run, dict(cell)), row)} for cell in cells for row in results(dict(cell))]
+def _rows(figure: Figure, cells: tuple[Pairs, ...], results: Results) -> pa.Table:
+    rows = [{**row, **beside(cell, row)} for cell in _cells(figure.run, cells) for row in results(cell.parameters)]
     names = dict.fromkeys(name for row in rows for name in row)
     return pa.table({name: [row.get(name) for row in rows] for name in names})
+
+
+@cache
+def _cells(run: str, cells: tuple[Pairs, ...]) -> list[Cell]:
+    return [Cell(run, dict(cell)) for cell in cells]
 
 
 def verdict_on(claim: str, results: Results) -> Verdict:

@@ -146,6 +146,7 @@ def test_a_key_that_means_nothing_is_noticed(path: Path) -> None:
         read_figure(path, quick=False)
 
 
+@pytest.mark.slow
 def test_figures_are_found_by_id_paper_or_all() -> None:
     everything = [figure.id for figure in find_figures(["all"])]
     assert everything == list(FIGURES)

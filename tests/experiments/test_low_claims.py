@@ -139,6 +139,7 @@ CASES: dict[str, list[tuple[Results, set[int]]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("figure", "results", "fails"), [(figure, *case) for figure, cases in CASES.items() for case in cases]
 )

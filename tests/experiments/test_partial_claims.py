@@ -10,6 +10,8 @@ from made_up import FIGURES, Parameters, Results, but, failing, one_row, runs_of
 
 from topicloom.experiments.drawing import draw
 
+pytestmark = pytest.mark.slow
+
 FIG_3, FIG_4, FIG_5, TABLE_1 = (f"partial-2016-{name}" for name in ("fig-3", "fig-4", "fig-5", "table-1"))
 
 

@@ -10,6 +10,8 @@ from made_up import FIGURES, Parameters, Results, but, failing, one_row, runs_of
 
 from topicloom.experiments.drawing import draw
 
+pytestmark = pytest.mark.slow
+
 FIG_6, FIG_7, FIG_8, FIG_9 = (f"partial-2016-fig-{number}" for number in (6, 7, 8, 9))
 # The first and the last support of each designer under each popularity.
 Ends = Mapping[str, Mapping[str, tuple[float, float]]]

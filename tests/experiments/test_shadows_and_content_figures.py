@@ -420,6 +420,7 @@ AGAIN: dict[str, list[Callable[[pd.DataFrame], float]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", FIGURES)
 def test_queries_measure_what_pandas_does(name: str, seed: int) -> None:

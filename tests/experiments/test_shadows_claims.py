@@ -29,6 +29,8 @@ from made_up_shadows import (
     two_ways,
 )
 
+pytestmark = pytest.mark.slow
+
 Cases = list[tuple[Results, bool]]
 
 

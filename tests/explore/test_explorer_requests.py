@@ -179,6 +179,7 @@ def fuzzed(draw: random.Random, token: str) -> tuple[str, str, bytes | None]:
     return draw.choice(["POST", "POST", "PUT", "DELETE", "OPTIONS"]), path, body
 
 
+@pytest.mark.slow
 def test_whatever_is_asked_is_answered_in_a_line(address: str, capfd: pytest.CaptureFixture[str]) -> None:
     draw = random.Random(17)
     for _ in range(FUZZED):

@@ -21,6 +21,7 @@ def averaged(workload: object, designer: str) -> Averaged:
     return Averaged((workload,), designer, 2, dict.fromkeys(MEASURES, 0.5))
 
 
+@pytest.mark.slow
 def test_a_chart_for_each_measure() -> None:
     cells = tuple(averaged(nodes, designer) for nodes in (10, 20) for designer in ("gm", "<b>odd</b>"))
     html = curves_html(ShownSweep("sweep", ("nodes",), cells, ()))

@@ -38,6 +38,7 @@ def rows(interest: Interest) -> tuple[np.ndarray, ...]:
     return interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "seeds"), [(3, times(800)), (4, times(800)), (5, times(800)), (6, times(100))])
 def test_no_bound_passes_the_optimum(nodes: int, seeds: int) -> None:
     tight = 0

@@ -72,6 +72,7 @@ def test_refuses_nothing_and_others(interest: Interest) -> None:
         compare(interest, [design(Interest.from_pairs([("x", "t"), ("y", "t")]), "gm")])
 
 
+@pytest.mark.slow
 def test_plots_a_panel_a_measure_and_a_bar_an_overlay(interest: Interest) -> None:
     overlays = {"$a$": design(interest, "gm"), "b": design(interest, "ring-per-topic")}
     panels = compare(interest, overlays).plot().axes

@@ -58,6 +58,7 @@ def test_tells_where_load_and_cost_are(net: Path, tmp_path: Path) -> None:
     assert ["Load and cost are in files of their own" in each for each in told] == [False, True]
 
 
+@pytest.mark.slow
 def test_tells_what_an_assignment_does(net: Path, tmp_path: Path) -> None:
     # Users 0 to 2 are at their cheapest broker, the others pay 1 + (0 - k) % 3: 1, 3, 2.
     path = write_assignment(tmp_path / "a.parquet", [0, 1, 2, 0, 0, 0], algorithm="packing", seed="3", version="9")
@@ -213,6 +214,7 @@ def test_tells_what_a_plan_costs(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_plans_over_the_same_brokers_stand_together(tmp_path: Path) -> None:
     write_cost(tmp_path / "a.json")
     write_cost(tmp_path / "b.json", total=14.0, cost_reduction_ratio=None)

@@ -23,6 +23,8 @@ from topicloom.report.runs.sweep_pictures import Axis, panels, pictured, sweep_a
 from topicloom.report.runs.sweep_results import SWEEP
 from topicloom.report.runs.sweep_section import sweep_section
 
+pytestmark = pytest.mark.slow
+
 
 def tiles_of(page: str) -> dict[str, str]:
     return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from topicloom import design
 from topicloom.designers import DESIGNERS
-from topicloom.designers.backbone import leaves
+from topicloom.designers.backbone import leaves, repair
 from topicloom.model import InputError, Interest, Overlay
 from topicloom.model.overlay import read_fingerprint
 from topicloom.pipeline.analysis.evaluate import evaluate
@@ -24,7 +24,7 @@ from topicloom.workloads import synthetic
 @pytest.fixture(scope="module")
 def fleet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fleet")
-    interest = synthetic(800, 60, popularity="zipf", alpha=0.9, sizes="power-law", min_topics=2, max_topics=20, seed=4)
+    interest = synthetic(300, 40, popularity="zipf", alpha=0.9, sizes="power-law", min_topics=2, max_topics=20, seed=4)
     interest.write(folder / "subs.parquet")
     ingest(spark, [folder / "subs.parquet"], folder / "fleet")
     return folder / "fleet"
@@ -39,14 +39,15 @@ def designed(spark: SparkSession, fleet: Path) -> SparkDesign:
 def test_links_are_those_of_one_machine(
     spark: SparkSession, fleet: Path, tmp_path: Path, parameters: dict[str, int | str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 700)
+    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 300)
+    monkeypatch.setattr(repair, "_ROUNDS", 3)
     expected = design(Interest.read(fleet), "backbone", **parameters)
     found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, parameters))
     expected.write(tmp_path / "one.parquet")
     write_design(spark, fleet, found, tmp_path / "spark.parquet")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "spark.parquet").read_bytes()
     assert found.max_degree == expected.degrees.max()
-    assert found.max_degree <= parameters.get("max_degree", 800)
+    assert found.max_degree <= parameters.get("max_degree", 300)
 
 
 def test_topics_are_connected_as_evaluate_sees_it(
@@ -103,5 +104,5 @@ def test_other_designers_stay_on_one_machine(spark: SparkSession, fleet: Path) -
 
 
 def test_a_core_larger_than_the_fleet_is_refused(spark: SparkSession, fleet: Path) -> None:
-    with pytest.raises(InputError, match="core_size is 801 and there are 800 nodes"):
+    with pytest.raises(InputError, match="core_size is 801 and there are 300 nodes"):
         design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 801}))

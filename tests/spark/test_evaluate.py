@@ -24,23 +24,12 @@ from topicloom.model import InputError, Interest, Overlay
 module = importlib.import_module("topicloom.pipeline.analysis.evaluate")
 
 
-@pytest.fixture(params=["one chunk", "many chunks", "links by join"])
-def chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param != "one chunk":
-        monkeypatch.setattr(module, "_SMALLEST_CHUNK", 1)
-    if request.param == "links by join":
-        monkeypatch.setattr(module, "WHOLE_BYTES", -1)
-
-
-def assert_same(
-    spark: SparkSession, folder: Path, overlay: Overlay, *, with_and_without_diameters: bool = False
-) -> None:
+def assert_same(spark: SparkSession, folder: Path, overlay: Overlay, *, diameters: bool = True) -> None:
     interest, file = overlay.interest, folder.parent / "overlay.parquet"
     overlay.write(file)
-    for diameters in (True, False) if with_and_without_diameters else (True,):
-        found = module.evaluate(spark, folder, file, diameters=diameters)
-        assert found.measures == measure(interest, overlay, diameters=diameters)
-        assert found.topics.to_arrow().equals(topic_measures(interest, overlay, diameters=diameters).to_arrow())
+    found = module.evaluate(spark, folder, file, diameters=diameters)
+    assert found.measures == measure(interest, overlay, diameters=diameters)
+    assert found.topics.to_arrow().equals(topic_measures(interest, overlay, diameters=diameters).to_arrow())
 
 
 def all_shapes(seed: int) -> tuple[Interest, list[tuple[str, str]]]:
@@ -58,14 +47,22 @@ def all_shapes(seed: int) -> tuple[Interest, list[tuple[str, str]]]:
     return Interest.from_pairs(pairs), links + sorted(across)
 
 
-@pytest.mark.usefixtures("chunks")
 @pytest.mark.parametrize("parts", [1, 7] if THOROUGH else [7])
-def test_evaluate_equals_measure(spark: SparkSession, tmp_path: Path, parts: int) -> None:
+@pytest.mark.parametrize("chunks", ["one", "many", "links by join"])
+def test_evaluate_equals_measure(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: str, parts: int
+) -> None:
+    if chunks != "one":
+        monkeypatch.setattr(module, "_SMALLEST_CHUNK", 1)
+    if chunks == "links by join":
+        monkeypatch.setattr(module, "WHOLE_BYTES", -1)
     interest, links = all_shapes(parts)
     overlay = Overlay.from_links(interest, links)
     assert topic_measures(interest, overlay).relays.sum() > 100
     folder = write_folder(interest, tmp_path / "folder", parts=parts)
-    assert_same(spark, folder, overlay, with_and_without_diameters=True)
+    assert_same(spark, folder, overlay)
+    if chunks == "one":
+        assert_same(spark, folder, overlay, diameters=False)
 
 
 @pytest.mark.data

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gzip
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import SparkSession
 
 from reference import sample as twin
+from reference.folders import write_folder
 from reference.ingest import graph_pairs
 from topicloom.experiments import graph_samples as graphs_module
 from topicloom.experiments.graph_samples import GRAPHS, Graphs, find_edges
@@ -86,12 +88,20 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_nothing_is_made_twice(spark: SparkSession, tmp_path: Path, made: list[str]) -> None:
+def test_nothing_is_made_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def make(name: str, _spark: object, _source: object, out: Path, *_: object, **_options: object) -> None:
+        made.append(name)
+        write_folder(DIRECTED, out, graph="directed")
+
+    for name in ("ingest", "sample"):
+        monkeypatch.setattr(graphs_module, name, partial(make, name))
     write(tmp_path / "twitter_followers.csv", "a,b\n" + lines(","))
     for _ in range(2):
         graphs = Graphs(tmp_path, tmp_path / "out")
         for parameters in ({}, {"nodes": 5}):
-            taken(spark, graphs, graph="twitter-followers", seed=1, **parameters)
+            graphs.prepare(cast("SparkSession", None), {"graph": "twitter-followers", "seed": 1, **parameters}, print)
         assert made == ["ingest", "sample"]
 
 

@@ -210,6 +210,7 @@ def test_what_is_wrong_is_said_in_one_line(wrong: dict[str, Any], message: str) 
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_nodes_times_topics() -> None:
     """All keys of 4,000 nodes and 10,000 topics would take 320 MB; a block and its indices take 16."""
     tracemalloc.start()
