@@ -118,10 +118,12 @@ def by_pairs(interest: Interest, group: Ids | None = None) -> PairInstance:
     in_order = bitsets and group is None and interest.node_count**2 > _EQUAL_LINKS * (highest + 1)
     keys = (np.zeros_like(sizes) if in_order else -sizes, np.zeros_like(sizes) if group is None else group)
     outer = np.lexsort(keys).astype(np.int32)
-    node_start, node_topics, topic_nodes = _renumbered(interest, outer)
+    node_start, node_topics = _renumbered(interest, outer)
     if bitsets:
         topics = new_topic_bits(node_start, node_topics, interest.topic_count)
         return PairInstance(topics, all_pairs(node_start, node_topics, interest.topic_count, highest, outer))
+    subscriber = np.repeat(np.arange(interest.node_count, dtype=np.int32), np.diff(node_start))
+    topic_nodes = subscriber[np.argsort(node_topics, kind="stable")]
     return PairInstance(
         new_topic_lists(node_start, node_topics, interest.topic_count),
         co_subscribers(node_start, node_topics, interest.topic_start, topic_nodes, highest, outer),
@@ -130,16 +132,13 @@ def by_pairs(interest: Interest, group: Ids | None = None) -> PairInstance:
 
 def _renumbered(
     interest: Interest, outer: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """`node_start`, `node_topics` and `topic_nodes` of an interest whose node k is node `outer[k]`."""
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """`node_start` and `node_topics` of an interest whose node k is node `outer[k]`."""
     sizes = np.diff(interest.node_start)[outer]
     node_start = np.zeros(interest.node_count + 1, np.int64)
     np.cumsum(sizes, out=node_start[1:])
     gather = np.repeat(interest.node_start[:-1][outer] - node_start[:-1], sizes) + np.arange(len(interest.node_topics))
-    node_topics = interest.node_topics[gather]
-    by_topic = np.argsort(node_topics, kind="stable")
-    topic_nodes = np.repeat(np.arange(interest.node_count, dtype=np.int32), sizes)[by_topic]
-    return node_start, node_topics, topic_nodes
+    return node_start, interest.node_topics[gather]
 
 
 def prefers_bitsets(interest: Interest) -> bool:

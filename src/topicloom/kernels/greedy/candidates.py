@@ -33,7 +33,7 @@ class Candidates(NamedTuple):
     row_start: npt.NDArray[np.int64]  # first slot of each row, a multiple of 64
     column: npt.NDArray[np.int32]  # by slot: the higher node; empty where slots follow from place
     bound: npt.NDArray[np.uint8]  # by slot, coded; 0 where the slot is unused or the link is spent
-    block_bound: npt.NDArray[np.uint8]  # highest bound of each block
+    block_bound: npt.NDArray[np.uint8]  # highest bound of each block, padded so that 64 can be read
     step: int  # width of the codes above 128
     outer: npt.NDArray[np.int32]  # id of each node
     inner: npt.NDArray[np.int32]  # node of each id
@@ -85,7 +85,7 @@ def all_pairs(
         row_start,
         np.empty(0, np.int32),
         bound,
-        np.zeros(len(bound) // LANES, np.uint8),
+        np.zeros(len(bound) // LANES + LANES, np.uint8),
         code_step(highest),
         outer,
         inverse(outer),
@@ -118,7 +118,7 @@ def co_subscribers(
         row_start,
         np.zeros(slots, np.int32),
         np.zeros(slots, np.uint8),
-        np.zeros(slots // LANES, np.uint8),
+        np.zeros(slots // LANES + LANES, np.uint8),
         code_step(highest),
         outer,
         inverse(outer),
@@ -175,7 +175,7 @@ def code_counts(candidates, slot):
 @inner_kernel()
 def raise_block_bounds(candidates):
     """Set the bound of every block from its slots."""
-    for block in range(candidates.block_bound.shape[0]):
+    for block in range(candidates.bound.shape[0] // LANES):
         candidates.block_bound[block] = highest_of(candidates.bound, block * LANES, _ALL)
 
 

@@ -69,14 +69,6 @@ def _highest(builder: Any, vector: Any) -> Any:
     return builder.extract_element(vector, ir.Constant(_INDEX, 0))
 
 
-def _bits_set(builder: Any, words: Any) -> Any:
-    """Number of bits set in 8 words."""
-    module = builder.module
-    count = cgutils.get_or_insert_function(module, ir.FunctionType(_WORDS, [_WORDS]), "llvm.ctpop.v8i64")
-    add_up = cgutils.get_or_insert_function(module, ir.FunctionType(_WORD, [_WORDS]), "llvm.vector.reduce.add.v8i64")
-    return builder.call(add_up, [builder.call(count, [words])])
-
-
 @intrinsic
 def popcount(typing: Any, word: Any) -> Any:
     """Number of bits set in a word."""
@@ -157,14 +149,26 @@ def add_up(typing: Any, array: Any, position: Any, table: Any, rows: Any, begin:
 
 
 @intrinsic
-def count_either(typing: Any, words: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Bits set in both the 8 words from `a` and those from `b` on, or in both those from `c` and from `d` on.
+def count_either(typing: Any, words: Any, a: Any, b: Any, c: Any, d: Any, count: Any) -> Any:
+    """Bits set in both the `count` words from `a` and those from `b` on, or in both those from `c` and from `d` on.
 
-    Positions count words from the first, whatever the dimensions of the array.
+    Positions count words from the first, whatever the dimensions of the array; `count` is a multiple of 8.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        at_a, at_b, at_c, at_d = (_words(context, builder, signature.args[0], args[0], at) for at in args[1:])
-        return _bits_set(builder, builder.or_(builder.and_(at_a, at_b), builder.and_(at_c, at_d)))
+        module = builder.module
+        count_bits = cgutils.get_or_insert_function(module, ir.FunctionType(_WORDS, [_WORDS]), "llvm.ctpop.v8i64")
+        add_up = cgutils.get_or_insert_function(
+            module, ir.FunctionType(_WORD, [_WORDS]), "llvm.vector.reduce.add.v8i64"
+        )
+        total = cgutils.alloca_once_value(builder, ir.Constant(_WORDS, [0] * WORDS))
+        begin, step = ir.Constant(_WORD, 0), ir.Constant(_WORD, WORDS)
+        with cgutils.for_range_slice(builder, begin, args[5], step) as (word, _):
+            at_a, at_b, at_c, at_d = (
+                _words(context, builder, signature.args[0], args[0], builder.add(at, word)) for at in args[1:5]
+            )
+            either = builder.or_(builder.and_(at_a, at_b), builder.and_(at_c, at_d))
+            builder.store(builder.add(builder.load(total), builder.call(count_bits, [either])), total)
+        return builder.call(add_up, [builder.load(total)])
 
-    return types.uint64(words, types.intp, types.intp, types.intp, types.intp), generate
+    return types.uint64(words, types.intp, types.intp, types.intp, types.intp, types.intp), generate

@@ -31,8 +31,8 @@ def tighten(topics: Any, bounds: Any, slot: Any, u: Any, first_column: Any) -> A
     """Lower the 64 bounds from `slot` on by what is known of the nodes alone, where that costs nothing."""
 
 
-def implements(function: Callable[..., Any], representation: type) -> Callable[..., Any]:
-    """Register the decorated kernel as `function` for one representation of the topics."""
+def implements(function: Callable[..., Any], representation: type, **options: Any) -> Callable[..., Any]:
+    """Register the decorated kernel as `function` for one representation of the topics, with options of numba's."""
 
     def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
         def choose(topics: Any, *rest: Any) -> Any:
@@ -40,7 +40,7 @@ def implements(function: Callable[..., Any], representation: type) -> Callable[.
             return implementation if fits else None
 
         choose.__name__ = f"{function.__name__}_{representation.__name__}"
-        overload(function, strict=False, jit_options=INNER)(choose)
+        overload(function, strict=False, jit_options={**INNER, **options})(choose)
         return implementation
 
     return register

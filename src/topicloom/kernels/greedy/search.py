@@ -1,4 +1,4 @@
-"""The search for the best link: highest contribution, then lowest (smaller id, larger id).
+"""The search for the best link: highest contribution, then lowest (smaller id, larger id); for topics as bitsets.
 
 It goes down the contributions from the highest. At each one it scans the candidates, skips rows and blocks whose
 bound is lower, evaluates the links whose bound is not, and lists those that do contribute that much: the ties.
@@ -22,7 +22,7 @@ from topicloom.kernels.greedy import best_link
 from topicloom.kernels.greedy.best_link import is_allowed
 from topicloom.kernels.greedy.candidates import Candidates, coded, first_column, highest_coded
 from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
-from topicloom.kernels.greedy.representation import contribution, enter_row, implements, tighten
+from topicloom.kernels.greedy.representation import contribution, implements, tighten
 from topicloom.kernels.jit import inner_kernel, step
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -102,23 +102,6 @@ def descend(search, candidates):
         search.at[place] = 0
 
 
-@step()
-def allowed_slots(search, candidates, slot, column):
-    """Which of 64 slots lead to an allowed node; `column` is the first one's node where places tell."""
-    if not search.confined:
-        return _ALL
-    if candidates.column.shape[0] == 0:
-        return search.allowed[column >> 6]
-    allowed = np.uint64(0)
-    used = at_least(candidates.bound, slot, np.uint8(1))
-    while used:
-        lane = lowest_bit(used)
-        used &= used - _ONE
-        if is_allowed(search.allowed, np.int64(candidates.column[slot + lane])):
-            allowed |= _ONE << np.uint64(lane)
-    return allowed
-
-
 @inner_kernel()
 def sort_ties(search, count):
     """Sort the first ties: few of them by insertion, many by counting, first the larger ids, then the smaller.
@@ -192,39 +175,40 @@ def scan_row(search, topics, candidates, u, threshold):
     start = candidates.row_start[u]
     place = first_column(u) - start
     passed = np.uint8(search.at[_PASSED])
-    entered = False
-    for first in range(start + search.at[_SLOT], candidates.row_start[u + 1], LANES):
-        highest = candidates.block_bound[first // LANES]
-        if highest < code:
-            if highest > passed:
-                passed = highest
-            continue
-        slots = allowed_slots(search, candidates, first, place + first)
-        if slots == 0:
-            continue
-        tighten(topics, candidates.bound, first, u, place + first)
-        hits = at_least(candidates.bound, first, code) & slots
-        if hits and not entered:
-            enter_row(topics, u)
-            entered = True
-        while hits:
-            slot = first + lowest_bit(hits)
-            hits &= hits - _ONE
-            v = place + slot if candidates.column.shape[0] == 0 else np.int64(candidates.column[slot])
-            merged = contribution(topics, u, v, threshold)
-            candidates.bound[slot] = coded(merged, candidates.step)
-            if merged >= threshold:
-                if search.in_order:
-                    search.at[_SLOT] = first - start
-                    search.at[_PASSED] = passed
-                    return v
-                list_tie(search, candidates, u, v)
-        highest = highest_of(candidates.bound, first, _ALL)
-        candidates.block_bound[first // LANES] = highest
-        if search.confined:
-            highest = highest_of(candidates.bound, first, slots)
-        if highest > passed:
-            passed = highest
+    end_block = candidates.row_start[u + 1] // LANES
+    for first_block in range((start + search.at[_SLOT]) // LANES, end_block, LANES):
+        here = _ALL >> np.uint64(max(0, first_block + LANES - end_block))
+        due = at_least(candidates.block_bound, first_block, code) & here
+        passed = max(passed, highest_of(candidates.block_bound, first_block, here & ~due))
+        while due:
+            first = (first_block + lowest_bit(due)) * LANES
+            due &= due - _ONE
+            slots = search.allowed[(place + first) >> 6] if search.confined else _ALL
+            if slots == 0:
+                continue
+            tighten(topics, candidates.bound, first, u, place + first)
+            hits = at_least(candidates.bound, first, code) & slots
+            # Before the bytes are written: to read what has just been written in parts would wait for it.
+            highest = highest_of(candidates.bound, first, ~hits)
+            if search.confined:
+                passed = max(passed, highest_of(candidates.bound, first, slots & ~hits))
+            evaluated = np.uint8(0)
+            while hits:
+                slot = first + lowest_bit(hits)
+                hits &= hits - _ONE
+                merged = contribution(topics, u, place + slot, threshold)
+                bound = coded(merged, candidates.step)
+                candidates.bound[slot] = bound
+                evaluated = max(evaluated, bound)
+                if merged >= threshold:
+                    if search.in_order:
+                        search.at[_SLOT] = first - start
+                        search.at[_PASSED] = passed
+                        return place + slot
+                    list_tie(search, candidates, u, place + slot)
+            highest = max(highest, evaluated)
+            candidates.block_bound[first // LANES] = highest
+            passed = max(passed, evaluated if search.confined else highest)
     search.row_bound[u] = passed
     return np.int64(-1)
 
@@ -256,10 +240,9 @@ def next_tie(search, topics, candidates, threshold):
         tie = search.ties[search.at[_NEXT]]
         u = np.int64(candidates.inner[np.int64(tie >> _HALF)])
         v = np.int64(candidates.inner[np.int64(tie & _LOWER)])
-        if not search.confined or (is_allowed(search.allowed, u) and is_allowed(search.allowed, v)):
-            enter_row(topics, u)
-            if contribution(topics, u, v, threshold) >= threshold:
-                return u, v
+        allowed = not search.confined or (is_allowed(search.allowed, u) and is_allowed(search.allowed, v))
+        if allowed and contribution(topics, u, v, threshold) >= threshold:
+            return u, v
         search.at[_NEXT] += 1
     return np.int64(-1), np.int64(-1)
 

@@ -21,7 +21,7 @@ from topicloom.kernels.greedy import representation
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.lanes import LANES, WORDS, count_either, lower_to_sum, lowest_bit, popcount
 from topicloom.kernels.greedy.representation import implements
-from topicloom.kernels.jit import inner_kernel, step
+from topicloom.kernels.jit import inner_kernel
 
 _WANTS, _OUTSIDE = 0, 1
 # What `set_outside` adds to how often a node is outside. Plain numbers would be two types, and compiled twice.
@@ -82,10 +82,9 @@ def subscription_of(before, bits, u, word, bit):
     return before[u, word] + np.int64(popcount(bits[u, _WANTS, word] & (bit - np.uint64(1))))
 
 
-@step()
-def shared_small_components(topics, u, v):
+@inner_kernel()
+def shared_small_components(label, before, bits, u, v):
     """Topics in which both nodes are outside, in one and the same component."""
-    label, before, bits = topics.circles.label, topics.before, topics.bits
     shared = 0
     for word in range(bits.shape[2]):
         both = bits[u, _OUTSIDE, word] & bits[v, _OUTSIDE, word]
@@ -123,17 +122,13 @@ def _tighten(topics, bounds, slot, u, first_column):
     lower_to_sum(bounds, slot, topics.outside_byte, first_column, topics.outside_byte[u])
 
 
-@implements(representation.contribution, TopicBits)
+@implements(representation.contribution, TopicBits, forceinline=True)
 def _contribution(topics, u, v, threshold):
     words = topics.bits.shape[2]
     of_u, of_v = 2 * u * words, 2 * v * words
-    total = np.uint64(0)
-    for word in range(0, words, WORDS):
-        wanted_u, wanted_v = of_u + word, of_v + word
-        total += count_either(topics.bits, wanted_u + words, wanted_v, wanted_u, wanted_v + words)
-    merged = np.int64(total)
+    merged = np.int64(count_either(topics.bits, of_u + words, of_v, of_u, of_v + words, words))
     if merged >= threshold:
-        merged -= shared_small_components(topics, u, v)
+        merged -= shared_small_components(topics.circles.label, topics.before, topics.bits, u, v)
     return merged
 
 
