@@ -49,10 +49,6 @@ def make_files(folder: Path, seed: int) -> None:
     (folder / "sweep.toml").write_text(
         'seed = [1, 2]\n[[workload]]\nnodes = [6]\ntopics = 3\nmin_topics = 1\n[[designer]]\nname = ["gm"]\n'
     )
-    (folder / "content-sweep.toml").write_text(
-        "seeds = 1\nusers = [6]\nusers_per_broker = [3]\naccess_to_core = [1.0]\nchannels = 4\n"
-        'algorithms = ["packing"]\n'
-    )
 
 
 def make_files_that_take_a_while(folder: Path, seed: int) -> None:

@@ -38,7 +38,7 @@ def test_plan(refused: Any) -> None:
     assert refused(*plan, "-f", "fleet.toml", "-o", "fleet.toml") == (
         "fleet.toml: is read by this command; give another file to write to"
     )
-    assert refused(*plan, "-f", "subs.csv", "-o", "p.json").startswith("subs.csv: cannot be read (")
+    assert refused(*plan, "-f", "subs.csv", "-o", "p.json").startswith("subs.csv: is not TOML: ")
     assert "--target" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--target", "kafka")
     assert "--relays" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--relays", "maybe")
     assert "--fleet is missing" in refused(*plan, "-o", "p.json")

@@ -173,18 +173,6 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, wrong: str
     assert str(refused.value) == f"{tmp_path}/fleet.toml: {wrong}"
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"fleet.toml: cannot be read \(.* \(at line 1, column 1\)\)$"):
-        read(tmp_path, "=")
-    for text in ("a = " + "[" * 3_000, f"a = {'9' * 5_000}"):
-        with pytest.raises(InputError, match=r"fleet.toml: cannot be read \(.*\)$"):
-            read(tmp_path, text)
-    (tmp_path / "bytes.toml").write_bytes(b"\xff")
-    for name in ("none.toml", "bytes.toml"):
-        with pytest.raises(InputError, match=f"{name}: cannot be read"):
-            Fleet.read(tmp_path / name)
-
-
 def test_what_links_may_be_built() -> None:
     fleet = Fleet.from_tables(
         {

@@ -139,16 +139,6 @@ def test_what_is_wrong_is_one_line_with_its_place(rows: Any, tmp_path: Path, tex
     assert "\n" not in message
 
 
-def test_files_that_are_no_spec(tmp_path: Path) -> None:
-    for path, wrong in ((tmp_path / "none.toml", "no such file"), (tmp_path, "is a folder")):
-        with pytest.raises(InputError, match=wrong):
-            read_spec(path)
-    binary = tmp_path / "binary.toml"
-    binary.write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="is not UTF-8 text"):
-        read_spec(binary)
-
-
 def test_a_sweep_goes_into_its_own_folder(rows: Any, tmp_path: Path) -> None:
     rows(WORKLOAD + DESIGNER)
     spec = read_spec(tmp_path / "spec.toml")

@@ -6,7 +6,6 @@ enough, and no pydantic is needed.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,13 +13,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from topicloom.files.toml_files import read_toml
 from topicloom.pipeline.grids.cell import require_64_bits
 from topicloom.pipeline.grids.grid import combinations
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Value = str | int | float | bool
 # A cell's parameters in the order of their names; a tuple, as cells are compared.
@@ -139,7 +134,7 @@ class Figure:
 
 def read_figure(path: Path, *, quick: bool) -> Figure:
     """Read a figure's file; `quick` takes the smaller sizes that it gives."""
-    content = _sized(tomllib.loads(path.read_text(encoding="utf-8")), quick=quick)
+    content = _sized(read_toml(path)[1], quick=quick)
     name = f"{path.parent.name}-{path.stem}"
     return Figure(
         id=name,

@@ -11,5 +11,6 @@
 - `name_tables`: Name columns from Parquet, CSV and TSV files, checked, with one-line errors.
 - `parquet`: Parquet files, each page with a checksum that is looked at when it is read.
 - `temporary`: Temporary files and folders, which the next run clears where the one that made them was killed.
+- `toml_files`: TOML files, with errors of one line that name the file.
 - `whole_folder`: Output folders that are whole or absent, whenever a run is killed.
 """

@@ -18,7 +18,7 @@ ACCESS_PRICES = 2**31 - 1
 EVENTS = 100_000_000
 BOUND_ROUNDS = 100_000
 PLAN_BYTES = 1 << 30
-FLEET_BYTES = 64 << 20
+TOML_BYTES = 64 << 20
 
 
 def require_at_most(number: int, most: int, what: str, *parameters: str, file: str | None = None) -> None:
@@ -35,5 +35,9 @@ def read_limited(path: str | os.PathLike[str], most_bytes: int) -> bytes:
         if size > most_bytes:
             raise InputError(f"has {size:,} bytes; the most are {most_bytes:,}", file=file)
         return file.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", file=file) from None
+    except IsADirectoryError:
+        raise InputError("is a folder; give a file", file=file) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", file=file) from None

@@ -7,7 +7,6 @@ and none may show a value that could be a secret.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +18,8 @@ from topicloom.deploy.planning.delivery import Delivery, delivery_from
 from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
 from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
-from topicloom.files.limits import FLEET_BYTES, read_limited
+from topicloom.files.toml_files import read_toml
 from topicloom.model.constraints import Constraints, NodeRule
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 
@@ -88,13 +82,7 @@ class Fleet:
     @classmethod
     def read(cls, path: Path) -> Fleet:
         """From a TOML file."""
-        try:
-            parsed = tomllib.loads(read_limited(path, FLEET_BYTES).decode())
-        except InputError:
-            raise
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
-        return cls.from_tables(parsed, str(path))
+        return cls.from_tables(read_toml(path)[1], str(path))
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Any], where: str = "fleet") -> Fleet:

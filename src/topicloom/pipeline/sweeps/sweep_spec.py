@@ -10,7 +10,6 @@ errors into ours would pass, and which values go together only designers and wor
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,14 +19,10 @@ from typing import Any
 
 from topicloom.designers import checked_parameters, find_designer
 from topicloom.errors import InputError
+from topicloom.files.toml_files import read_toml
 from topicloom.pipeline.grids.cell import require_64_bits
 from topicloom.pipeline.grids.grid import combinations
 from topicloom.workloads import synthetic
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 # Names and values; tuples, as rows are compared.
 Values = tuple[tuple[str, str | int | float], ...]
@@ -87,20 +82,7 @@ class Spec:
 
 def read_spec(path: Path) -> Spec:
     """Read and check a file that describes a sweep."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder; give a TOML file that describes a sweep") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text; give a TOML file that describes a sweep") from None
-    except tomllib.TOMLDecodeError as error:
-        message = str(error)
-        raise InputError(f"{path}: is not TOML: {message[:1].lower()}{message[1:]}") from None
+    text, content = read_toml(path)
     return Spec(path, text, tuple(_Reader(path, text).rows(content)))
 
 
