@@ -34,13 +34,15 @@ def tighten(topics: Any, bounds: Any, slot: Any, u: Any, first_column: Any) -> A
 def implements(function: Callable[..., Any], representation: type, **options: Any) -> Callable[..., Any]:
     """Register the decorated kernel as `function` for one representation of the topics, with options of numba's."""
 
+    jit_options: Any = {**INNER, **options}
+
     def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
         def choose(topics: Any, *rest: Any) -> Any:
             fits = getattr(topics, "instance_class", None) is representation
             return implementation if fits else None
 
         choose.__name__ = f"{function.__name__}_{representation.__name__}"
-        overload(function, strict=False, jit_options={**INNER, **options})(choose)
+        overload(function, strict=False, jit_options=jit_options)(choose)
         return implementation
 
     return register
