@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from topicloom.model import InputError
 from topicloom.pipeline import SparkOptions, spark_session
-from topicloom.pipeline.spark.jvm import require_reachable, start_jvm
+from topicloom.pipeline.spark.class_archive import with_archive
+from topicloom.pipeline.spark.jvm import find_java, require_reachable, spark_home, start_jvm
 from topicloom.pipeline.spark.settings import configuration
 
 
@@ -157,7 +158,7 @@ def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_a_master_that_makes_no_sense(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match="Master must"):
-        start_jvm({"spark.master": "nonsense"}, tmp_path, log)
+        start_jvm(with_archive({"spark.master": "nonsense"}, spark_home(), find_java()), tmp_path, log)
 
 
 def test_nobody_listens() -> None:
