@@ -7,7 +7,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,29 +25,39 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Subscriptions that keep any greedy designer busy for seconds."""
-    path = tmp_path_factory.mktemp("large") / "subs.parquet"
-    workloads.synthetic(
-        8000, 2000, popularity="uniform", sizes="uniform", min_topics=100, max_topics=500, seed=1
-    ).write(path)
-    return path
+# Says when it has been at work for a second; reading what it is given takes a tenth of that.
+TELLING = """
+import sys, threading, time
+from topicloom.cli.main import run
+from topicloom.cli.shared import progress
+
+def tell():
+    while not progress.is_busy():
+        time.sleep(0.01)
+    time.sleep(1)
+    print("busy", flush=True)
+
+threading.Thread(target=tell, daemon=True).start()
+sys.exit(run())
+"""
 
 
 @pytest.mark.slow
-def test_ctrl_c_leaves_nothing(large: Path, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_nothing(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    large = tmp_path_factory.mktemp("large") / "subs.parquet"
+    workloads.synthetic(4000, 500, sizes="uniform", min_topics=100, max_topics=200, seed=1).write(large)
     out = tmp_path / "overlay.parquet"
     out.write_text("older")
-    arguments = ["design", str(large), "--algorithm", "gm-fold", "--folds", "50", "--out", str(out)]
+    arguments = ["design", str(large), "--algorithm", "gm-fold", "--folds", "500", "--out", str(out)]
     with subprocess.Popen(
-        [*COMMAND, *arguments],
+        [sys.executable, "-c", TELLING, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=heed_interrupts,
     ) as process:
-        time.sleep(4)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "busy\n"
         assert process.poll() is None, "it must still be designing"
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)

@@ -79,11 +79,11 @@ def _coins(dice: random.Random, nodes: int, topics: int, chance: Callable[[int, 
 
 
 def _many_nodes(dice: random.Random) -> Interest:
-    return _coins(dice, 150, 40, lambda u, t: 0.15)
+    return _coins(dice, 132, 30, lambda u, t: 0.15)
 
 
 def _many_skewed(dice: random.Random) -> Interest:
-    return _coins(dice, 130, 90, lambda u, t: 3 / (3 + t))
+    return _coins(dice, 100, 70, lambda u, t: 3 / (3 + t))
 
 
 def _share_over_128(dice: random.Random) -> Interest:

@@ -61,12 +61,12 @@ def test_it_is_the_installed_one_and_typed(installed: Callable[..., str]) -> Non
     assert (Path(file).parent / "py.typed").exists()
 
 
-def test_from_subscriptions_to_a_page(installed: Callable[..., str]) -> None:
-    size = ["--nodes", 6, "--topics", 3, "--min-topics", 2]
-    installed("topicloom", "generate", *size, "--out", "subs.parquet")
-    installed("topicloom", "design", "subs.parquet", "--algorithm", "ring-per-topic", "--out", "rings.parquet")
-    installed("topicloom", "report", ".", "--out", "page.html")
-    assert "<h2>Fleet: subs.parquet</h2>" in installed("python", "-c", "print(open('page.html').read())")
+def test_from_subscriptions_to_a_page(installed: Callable[..., str], tmp_path: Path) -> None:
+    subs, page = tmp_path / "subs.parquet", tmp_path / "page.html"
+    topicloom.synthetic(6, 3, min_topics=2).write(subs)
+    installed("topicloom", "design", subs, "--algorithm", "ring-per-topic", "--out", tmp_path / "rings.parquet")
+    installed("topicloom", "report", tmp_path, "--out", page)
+    assert "<h2>Fleet: subs.parquet</h2>" in page.read_text(encoding="utf-8")
 
 
 def test_the_papers_figures_are_in_it(installed: Callable[..., str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import NASTY, page_of, write_nasty, write_results
+from pages import NASTY, TITLES, page_of, write_nasty, write_results
 from result_files import write_every_kind
 
 
@@ -24,4 +24,4 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def pages(folders: dict[str, Path]) -> dict[str, str]:
     """The page of each folder."""
-    return {name: page_of(folder) for name, folder in folders.items()}
+    return {name: page_of(folder, title=TITLES.get(name, "Topicloom report")) for name, folder in folders.items()}

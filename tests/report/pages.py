@@ -25,6 +25,8 @@ NASTY = (
     "{braces} {0} %s",
     "=cmd|' /C calc'!A0",
 )
+# Of pages that have another title than usual.
+TITLES = {"nasty": NASTY[0]}
 
 
 def nasty_interest() -> Interest:

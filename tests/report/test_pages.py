@@ -165,8 +165,8 @@ def test_ids_are_unique(pages: dict[str, str]) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_names_stay_text(folders: dict[str, Path]) -> None:
-    page = page_of(folders["nasty"], title=NASTY[0])
+def test_names_stay_text(pages: dict[str, str]) -> None:
+    page = pages["nasty"]
     read = Reader(page)
     plain = [attributes for tag, attributes in read.elements if tag == "script" and not attributes.get("type")]
     # What sorts tables, and what unpacks the scripts that draw networks; the others are data.

@@ -19,6 +19,7 @@ from topicloom.metrics import topic_measures
 from topicloom.pipeline.sweeps.sweep_table import SCHEMA
 from topicloom.report import find_files, read_results
 from topicloom.report.overlays.topics_section import TOPICS
+from topicloom.report.runs import sweep_pictures
 from topicloom.report.runs.sweep_pictures import Axis, panels, pictured, sweep_axis
 from topicloom.report.runs.sweep_results import SWEEP
 from topicloom.report.runs.sweep_section import sweep_section
@@ -236,17 +237,22 @@ def test_sweeps_of_one_workload_are_bars(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_panels_and_lines_are_limited(tmp_path: Path) -> None:
+def test_panels_and_lines_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To fewer here than usual, as drawing many takes seconds."""
+    assert (sweep_pictures.MOST_PANELS, sweep_pictures.MOST_LINES) == (6, 12)
+    for module in ("pictures", "section"):
+        monkeypatch.setattr(f"topicloom.report.runs.sweep_{module}.MOST_PANELS", 2)
+        monkeypatch.setattr(f"topicloom.report.runs.sweep_{module}.MOST_LINES", 3)
     rows = [
         row
-        for alpha in range(8)
-        for row in sweep_rows((1, 2), [f"d{k}" for k in range(15)], workload_popularity=f"p{alpha}")
+        for alpha in range(4)
+        for row in sweep_rows((1, 2), [f"d{k}" for k in range(5)], workload_popularity=f"p{alpha}")
     ]
     page = page_of(write_sweep(tmp_path / "s.parquet", rows))
-    assert "These are the first 12 of 15 designers and 6 of 8 panels; the table has all." in page
-    assert page.count(">popularity p5</text>") == 5
-    assert ">popularity p6</text>" not in page
-    assert len(cells_of(page)) == 8 * 2 * 15
+    assert "These are the first 3 of 5 designers and 2 of 4 panels; the table has all." in page
+    assert page.count(">popularity p1</text>") == 5
+    assert ">popularity p2</text>" not in page
+    assert len(cells_of(page)) == 4 * 2 * 5
 
 
 def test_failed_runs_are_listed(tmp_path: Path) -> None:

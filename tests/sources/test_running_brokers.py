@@ -10,35 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
+from collecting import PATIENCE_SECONDS, until_collected
 from machine import NATS
 from topicloom.deploy import Fleet
 from topicloom.deploy.proof.processes import LOOPBACK, free_ports, mosquitto_path
-from topicloom.deploy.proof.rabbitmq_fleet import RabbitProcesses
-from topicloom.sources import Collected, Collection, collect
-
-Rows = set[tuple[str, str, str]]
-_PATIENCE_SECONDS = 10.0
-
-
-def until_collected(fleet: Fleet, expected: Rows, before: Collected | None, folder: Path) -> Collection:
-    """Collect until it says what clients did, each time from what was written, as a new run would."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        found = collect(fleet, before, keep=lambda so_far: so_far.write(folder))
-        rows = [(row["node"], row["client"], row["topic"]) for row in found.collected.to_arrow().to_pylist()]
-        assert not found.problems
-        assert len(rows) == len(set(rows)), "each once"
-        if set(rows) == expected:
-            return found
-        assert time.monotonic() < deadline, (set(rows) - expected, expected - set(rows))
-        before = Collected.read(folder)
-        time.sleep(0.05)
 
 
 @contextmanager
@@ -48,7 +28,7 @@ def running(commands: dict[str, list[str]], ports: dict[str, int]) -> Iterator[N
     ]
     try:
         for port in ports.values():
-            deadline = time.monotonic() + _PATIENCE_SECONDS
+            deadline = time.monotonic() + PATIENCE_SECONDS
             while True:
                 try:
                     socket.create_connection((LOOPBACK, port), timeout=1).close()
@@ -172,30 +152,3 @@ def test_nats_servers(tmp_path: Path) -> None:
         one.close()
         ours.close()
         until_collected(fleet, set(), found.collected, tmp_path)
-
-
-@pytest.mark.broker("rabbitmq")
-def test_a_rabbitmq(tmp_path: Path) -> None:
-    with RabbitProcesses(free_ports(["a"])) as nodes:
-        ask = nodes.management("a").ask
-        settings = {
-            "rabbitmq": nodes.url("a"),
-            "credentials": {"username": "guest", "password_file": f"{tmp_path}/guest"},
-        }
-        (tmp_path / "guest").write_text("guest\n")
-        fleet = Fleet.from_tables({"brokers": {"a": {"host": LOOPBACK, "collect": settings}}})
-        for exchange, kind in (("news", "fanout"), ("alarms", "topic")):
-            ask("PUT", f"exchanges/%2F/{exchange}", {"type": kind, "durable": True})
-        for queue in ("q1", "q2"):
-            ask("PUT", f"queues/%2F/{queue}", {"durable": True})
-            ask("POST", f"bindings/%2F/e/news/q/{queue}", {"routing_key": ""})
-        ask("POST", "bindings/%2F/e/alarms/q/q1", {"routing_key": "*.fire"})
-        expected = {("a", "q1", "news"), ("a", "q2", "news"), ("a", "q1", "*.fire")}
-        found = until_collected(fleet, expected, None, tmp_path)
-        ask("DELETE", f"bindings/%2F/e/alarms/q/q1/{quote('*.fire', safe='')}")
-        ask("DELETE", "queues/%2F/q2")
-        found = until_collected(fleet, {("a", "q1", "news")}, found.collected, tmp_path)
-        (tmp_path / "guest").write_text("wrong\n")
-        refused = collect(fleet, found.collected)
-        assert "does not accept the login (401)" in refused.problems["a"]
-        assert "wrong" not in refused.problems["a"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,23 @@ def made(spark: SparkSession, out: Path, *figures: Figure) -> tuple[PlannedFigur
     return plan, write_reproduction(plan, errors, quick=False)
 
 
-def test_rows_are_those_of_direct_calls(spark: SparkSession, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    plan, [one] = made(spark, out, figure(tmp_path))
+@pytest.fixture(scope="module")
+def first(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, tuple[PlannedFigures, list[Made]]]:
+    """A folder with one figure, which tests that go on in it copy, and how it was made."""
+    folder = tmp_path_factory.mktemp("first")
+    return folder / "out", made(spark, folder / "out", figure(folder))
+
+
+@pytest.fixture
+def out(first: tuple[Path, object], tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(first[0], tmp_path / "out")
+
+
+def test_rows_are_those_of_direct_calls(first: tuple[Path, tuple[PlannedFigures, list[Made]]]) -> None:
+    out, (plan, [one]) = first
     assert len(plan.grid.pending) == 8
     rows = pyarrow.parquet.read_table(out / "p-fig-1.parquet").to_pylist()
     assert len(rows) == 8
@@ -95,9 +110,9 @@ def test_rows_are_those_of_direct_calls(spark: SparkSession, tmp_path: Path) -> 
     assert "![Degrees](p-fig-1.svg)" in (out / "results.md").read_text()
 
 
-def test_what_is_done_is_not_done_again_and_gives_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    made(spark, out, figure(tmp_path))
+def test_what_is_done_is_not_done_again_and_gives_the_same_bytes(
+    spark: SparkSession, out: Path, tmp_path: Path
+) -> None:
     files = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
     plan, _ = made(spark, out, figure(tmp_path))
     assert not plan.grid.pending
@@ -109,19 +124,17 @@ def test_what_is_done_is_not_done_again_and_gives_the_same_bytes(spark: SparkSes
     assert len(plan.grid.pending) == 2
 
 
-def test_the_same_seeds_give_the_same_data(spark: SparkSession, tmp_path: Path) -> None:
-    tables = []
-    for name in ("one", "other"):
-        made(spark, tmp_path / name, figure(tmp_path))
-        tables.append(pyarrow.parquet.read_table(tmp_path / name / "p-fig-1.parquet").drop_columns("seconds"))
-    assert tables[0].equals(tables[1])
-    assert (tmp_path / "one" / "p-fig-1.svg").read_bytes() == (tmp_path / "other" / "p-fig-1.svg").read_bytes()
+def test_the_same_seeds_give_the_same_data(spark: SparkSession, out: Path, tmp_path: Path) -> None:
+    made(spark, tmp_path / "other", figure(tmp_path))
+    one, other = (
+        pyarrow.parquet.read_table(folder / "p-fig-1.parquet").drop_columns("seconds")
+        for folder in (out, tmp_path / "other")
+    )
+    assert one.equals(other)
+    assert (out / "p-fig-1.svg").read_bytes() == (tmp_path / "other" / "p-fig-1.svg").read_bytes()
 
 
-def test_figures_share_cells_and_a_folder(spark: SparkSession, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    first = figure(tmp_path)
-    made(spark, out, first)
+def test_figures_share_cells_and_a_folder(spark: SparkSession, out: Path, tmp_path: Path) -> None:
     second = figure(tmp_path, GOOD.replace("[20, 30]", "[20, 40]"), "fig-2")
     plan, _ = made(spark, out, second)
     assert len(plan.grid.pending) == 4
@@ -157,16 +170,14 @@ def test_a_graph_that_is_too_small_stops_no_other_figure(spark: SparkSession, tm
     assert (one.figure.id, one.figure.failed) == ("p-fig-1", 0)
 
 
-def test_folders_that_cannot_be_taken(spark: SparkSession, tmp_path: Path) -> None:
-    full = tmp_path / "full"
-    made(spark, full, figure(tmp_path))
-    require_folder(full, quick=False)
+def test_folders_that_cannot_be_taken(out: Path, tmp_path: Path) -> None:
+    require_folder(out, quick=False)
     other = tmp_path / "other"
     other.mkdir()
     require_folder(other, quick=True)
     (other / "mine.txt").write_text("mine")
     for folder, quick, message in (
-        (full, True, "holds a full reproduction; give another folder for one with quick"),
+        (out, True, "holds a full reproduction; give another folder for one with quick"),
         (other, True, "holds other files; give a new folder, or one that a reproduction wrote"),
         (other / "mine.txt", False, "is a file; give a folder to write to"),
         (tmp_path / "no" / "where", False, f"the folder {tmp_path / 'no'} does not exist"),

@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from topicloom.model import InputError
 from topicloom.pipeline import SparkOptions, spark_session
-from topicloom.pipeline.spark.jvm import require_reachable, start_jvm
+from topicloom.pipeline.spark.class_archive import with_archive
+from topicloom.pipeline.spark.jvm import find_java, require_reachable, spark_home, start_jvm
 from topicloom.pipeline.spark.settings import configuration
 
 
@@ -23,7 +24,7 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# The whole pipeline with executors that are processes of their own, then fail in one of them.
+# The whole pipeline with an executor that is a process of its own, then fail in it. Its Java has the driver's archive.
 ON_A_CLUSTER = """
 import sys
 from pathlib import Path
@@ -32,6 +33,8 @@ import topicloom
 from topicloom.model import InputError, Interest
 from topicloom.pipeline import SparkOptions, ingest, spark_session
 from topicloom.pipeline.analysis.evaluate import evaluate
+from topicloom.pipeline.spark.class_archive import archive_file
+from topicloom.pipeline.spark.jvm import require_java, spark_home
 from topicloom.pipeline.sweeps.designer_sweep import sweep
 
 def broken(batches):
@@ -40,8 +43,11 @@ def broken(batches):
 folder = Path(sys.argv[1])
 pairs = [(f"n{i % 90}", f"t{i % 40}") for i in range(2000)]
 (folder / "raw.csv").write_text("node,topic\\n" + "".join(f"{a},{b}\\n" for a, b in pairs))
+archive = archive_file(spark_home(), require_java())
+java = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:SharedArchiveFile={archive}"
+conf = {"spark.executor.extraJavaOptions": java}
 try:
-    with spark_session(SparkOptions("local-cluster[1,2,1024]", driver_memory="512m"), "test") as spark:
+    with spark_session(SparkOptions("local-cluster[1,1,1024]", conf, driver_memory="512m"), "test") as spark:
         ingest(spark, [folder / "raw.csv"], folder / "out")
         interest = Interest.read(folder / "out")
         assert interest == Interest.from_pairs(pairs)
@@ -152,7 +158,7 @@ def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_a_master_that_makes_no_sense(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w") as log, pytest.raises(InputError, match="Master must"):
-        start_jvm({"spark.master": "nonsense"}, tmp_path, log)
+        start_jvm(with_archive({"spark.master": "nonsense"}, spark_home(), find_java()), tmp_path, log)
 
 
 def test_nobody_listens() -> None:

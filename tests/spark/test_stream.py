@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from effort import THOROUGH
 from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.churn import Settings
 from topicloom.churn.state import living
+from topicloom.cli.main import run
 from topicloom.model.events import Event, write_events
 from topicloom.pipeline.stream import Batch, _folders, event_lines, follow
 from topicloom.workloads import churn_trace
@@ -209,26 +211,36 @@ def test_folders(spark: SparkSession, tmp_path: Path) -> None:
         follow_once(spark, tmp_path)
 
 
-COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
-
-
-@pytest.mark.spark
-def test_the_command_waits_for_events_until_it_is_stopped(tmp_path: Path) -> None:
+def test_the_command_waits_for_events_until_it_is_stopped(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     INTEREST.write(tmp_path / "subs.parquet")
     OVERLAY.write(tmp_path / "overlay.parquet")
     put(EVENTS[:5], tmp_path / "events", "a.jsonl")
-    arguments = ["stream", "subs.parquet", "overlay.parquet", "--events", "events", "--state", "state", "--out", "out"]
-    process = subprocess.Popen(
-        [*COMMAND, *arguments, "--json", "--master", "local[1]"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert json.loads(process.stdout.readline())["last_event"] == 5
-    put(EVENTS[5:9], tmp_path / "events", "b.jsonl")
-    assert json.loads(process.stdout.readline()) == {
+    printed: list[str] = []
+    source, sink = os.pipe()
+
+    def press_ctrl_c() -> None:
+        """When a second file came and was applied; lines of a pipe must come at once, or this waits for ever."""
+        with open(source) as lines:
+            printed.append(lines.readline())
+            put(EVENTS[5:9], tmp_path / "events", "b.jsonl")
+            printed.append(lines.readline())
+            os.kill(os.getpid(), signal.SIGINT)
+            printed.extend(lines)
+
+    person = threading.Thread(target=press_ctrl_c, daemon=True)
+    person.start()
+    files = [tmp_path / "subs.parquet", tmp_path / "overlay.parquet"]
+    folders = [text for name in ("events", "state", "out") for text in (f"--{name}", tmp_path / name)]
+    with open(sink, "w") as pipe, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", pipe)
+        assert run([str(argument) for argument in ("stream", *files, *folders, "--json")]) == 130
+    person.join(60)
+    assert capsys.readouterr().err == "topicloom: stopped after batch 1; the same command goes on from there\n"
+    first, second = map(json.loads, printed)
+    assert first["last_event"] == 5
+    assert second == {
         "number": 1,
         "events": 4,
         "refused": 0,
@@ -238,9 +250,5 @@ def test_the_command_waits_for_events_until_it_is_stopped(tmp_path: Path) -> Non
         },
         "last_event": 9,
     }
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert errors == "topicloom: stopped after batch 1; the same command goes on from there\n"
-    assert process.returncode == 130
     overlay, _ = undisturbed(tmp_path, EVENTS[:9])
     assert (tmp_path / "out" / "overlay.parquet").read_bytes() == overlay
