@@ -1,7 +1,7 @@
 """Covers of a node's topics by as few hosts as greedy choices find, and links from them.
 
 How many of a node's topics each host wants is counted for 64 hosts at a time: bit p of all counts is a row of bits,
-a plane, and a topic is added to the planes as a carry runs through binary numbers. The hosts of the highest count are
+a plane, and topics are added to the planes as a carry runs through binary numbers. The hosts of the highest count are
 then those that are left after keeping, from the highest plane down, those with a bit set wherever any has one.
 
 A greedy cover takes the host that wants most topics not covered yet; of equals the cheapest, then the one with fewest
@@ -110,26 +110,41 @@ def attaching_bytes(hosts: int, subscriptions: int, longest: int) -> int:
 
 
 @tight_kernel()
+def carry_on(planes, carry, first, depth):
+    """Let a carry run through the planes from the first on."""
+    for plane in range(first, depth):
+        for word in range(carry.shape[0]):
+            carried = planes[plane, word] & carry[word]
+            planes[plane, word] ^= carry[word]
+            carry[word] = carried
+
+
+@tight_kernel()
 def count_hosts(rows: HostRows, topics, count, bench):
-    """Count for every host how many of the topics it wants; give the number of planes."""
+    """Count for every host how many of the topics it wants; give the number of planes.
+
+    Two topics are added at once, as one carry then runs for both.
+    """
     planes, carry = bench.planes, bench.carry
     words = carry.shape[0]
     depth = 0
+    waiting = np.int64(-1)  # the row of a topic that is added with the next one
     for k in range(count):
         if (k + 1) >> depth:
             for word in range(words):
                 planes[depth, word] = 0
             depth += 1
         topic = topics[k]
-        row = rows.bitset[topic]
-        if row >= 0:
+        row = np.int64(rows.bitset[topic])
+        if row >= 0 and waiting < 0:
+            waiting = row
+        elif row >= 0:
             for word in range(words):
-                carry[word] = rows.bits[row, word]
-            for plane in range(depth):
-                for word in range(words):
-                    carried = planes[plane, word] & carry[word]
-                    planes[plane, word] ^= carry[word]
-                    carry[word] = carried
+                one, other, sums = rows.bits[waiting, word], rows.bits[row, word], planes[0, word]
+                planes[0, word] = one ^ other ^ sums
+                carry[word] = (one & other) | ((one ^ other) & sums)
+            carry_on(planes, carry, np.int64(1), depth)
+            waiting = np.int64(-1)
         else:
             for at in range(rows.topic_start[topic], rows.topic_start[topic + 1]):
                 host = rows.topic_hosts[at]
@@ -140,6 +155,10 @@ def count_hosts(rows: HostRows, topics, count, bench):
                     planes[plane, word] ^= bit
                     bit = carried
                     plane += 1
+    if waiting >= 0:
+        for word in range(words):
+            carry[word] = rows.bits[waiting, word]
+        carry_on(planes, carry, np.int64(0), depth)
     return depth
 
 

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.jit import kernel
+from topicloom.kernels.jit import kernel, tight_kernel
+
+# So many numbers are gone through for the least before anybody asks where it is.
+_PART = 256
 
 
 @kernel()
@@ -28,7 +31,7 @@ def cheapest_paths(access, core):
         end = min(begin + block, users)
         for user in range(begin, end):
             for broker in range(brokers):
-                by_broker[broker, user - begin] = access[user, broker]
+                by_broker[broker, user - begin] = access[user, broker] + 0.0  # never -0.0, see `_least`
         for source in range(brokers):
             best, last = distance[source, begin:end], through[source, begin:end]
             for k in range(end - begin):
@@ -292,12 +295,10 @@ def _join_tree(near, via, source):
     for k in range(count):
         opening[k] = np.inf if parents[k] == source else nearest[k]
     while True:
-        key = _least(opening)
+        opener = _least(opening)
+        key = opening[opener]
         if key == np.inf:
             return parents
-        opener = 0
-        while opening[opener] != key:
-            opener += 1
         broker = parents[opener]
         row, last = near[broker], via[broker]
         # Among equals the lower id joins first.
@@ -306,15 +307,28 @@ def _join_tree(near, via, source):
             _look(row[part], last[part], broker, limit, nearest[part], parents[part], opening[part])
 
 
-# Numbers are never NaN, and to know that lets the loop work on whole vectors: 16 s became 5 s.
-@kernel(fastmath={"nnan"})
+@tight_kernel()
 def _least(numbers):
-    least = np.inf
-    for number in numbers:
-        least = min(least, number)
-    return least
+    """Where the least of some numbers is, the first of equals; none of them is negative.
+
+    Their bits read as whole numbers have the same order, and the least of these is found in whole vectors, that of
+    floats one by one: 3.8 s became 2.1 s.
+    """
+    bits = numbers.view(np.int64)
+    first, least = 0, bits[0]
+    for begin in range(0, bits.shape[0], _PART):
+        lowest = least
+        part = bits[begin : begin + _PART]
+        for k in range(part.shape[0]):
+            lowest = min(lowest, part[k])
+        if lowest < least:
+            first, least = begin, lowest
+    while bits[first] != least:
+        first += 1
+    return first
 
 
+# Numbers are never NaN, and to know that lets the loop work on whole vectors: 16 s became 5 s.
 @kernel(fastmath={"nnan"})
 def _look(row, last, broker, limit, nearest, parents, opening):
     """Users nearer than the limit have joined: they get a distance below all. The others see if a new broker is nearer.
