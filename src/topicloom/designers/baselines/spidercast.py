@@ -24,7 +24,7 @@ import numpy.typing as npt
 from topicloom.designers.base import Designer, Links, Parameter, Watch
 from topicloom.designers.baselines.measured_links import measured, measuring_bytes
 from topicloom.kernels.baselines.coverage import cover_topics
-from topicloom.kernels.baselines.coverage_by_bits import cover_by_bits, topic_words
+from topicloom.kernels.baselines.coverage_by_bits import cover_by_bits, member_bits, row_words
 from topicloom.model.interest import Ids, Interest
 
 # So many words of bits are counted in the time of one step to a member of a topic.
@@ -41,18 +41,15 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
     room = _most_links(interest, parameters)
     if not bits_pay(interest):
         return covered(cover_topics, interest, parameters, rng, watch, room)
-    words = topic_words(interest.node_start, interest.node_topics, interest.topic_count)
-    return covered(cover_by_bits, interest, parameters, rng, watch, room, words)
+    rows = member_bits(interest.topic_start, interest.topic_nodes, row_words(interest.node_count))
+    return covered(cover_by_bits, interest, parameters, rng, watch, room, rows)
 
 
 def bits_pay(interest: Interest) -> bool:
     """Whether counting common bits of all nodes takes less time than going through the members of a node's topics."""
     sizes = np.diff(interest.topic_start).astype(float)
-    return bool(interest.node_count**2 * _words(interest) < _WORDS_A_MEMBER * (sizes**2).sum())
-
-
-def _words(interest: Interest) -> int:
-    return -(-interest.topic_count // 64)
+    words = row_words(interest.node_count) * interest.subscription_count
+    return bool(words < _WORDS_A_MEMBER * (sizes**2).sum())
 
 
 def covered(
@@ -88,8 +85,8 @@ def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes at most: the member lists, how often each subscription is covered, and the links, twice at the end."""
     links = _most_links(interest, parameters)
     scratch = 8 * interest.subscription_count + 32 * interest.node_count + 8 * interest.topic_count
-    words = 8 * _words(interest) * interest.node_count if bits_pay(interest) else 0
-    return scratch + words + 24 * links + measuring_bytes(interest, links)
+    rows = 8 * row_words(interest.node_count) * (interest.topic_count + 16) if bits_pay(interest) else 0
+    return scratch + rows + 24 * links + measuring_bytes(interest, links)
 
 
 def _most_links(interest: Interest, parameters: Mapping[str, Any]) -> int:
