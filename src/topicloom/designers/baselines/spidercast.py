@@ -19,12 +19,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from topicloom.designers.base import Designer, Links, Parameter, Watch
 from topicloom.designers.baselines.measured_links import measured, measuring_bytes
 from topicloom.kernels.baselines.coverage import cover_topics
-from topicloom.kernels.baselines.coverage_by_bits import cover_by_bits, member_bits, row_words
+from topicloom.kernels.baselines.coverage_by_bits import WORDS_A_MEMBER, TopicRows, cover_by_bits, row_words, topic_rows
 from topicloom.model.interest import Ids, Interest
 
 # So many words of bits are counted in the time of one step to a member of a topic.
@@ -41,7 +40,7 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
     room = _most_links(interest, parameters)
     if not bits_pay(interest):
         return covered(cover_topics, interest, parameters, rng, watch, room)
-    rows = member_bits(interest.topic_start, interest.topic_nodes, row_words(interest.node_count))
+    rows = topic_rows(interest.topic_start, interest.topic_nodes, row_words(interest.node_count))
     return covered(cover_by_bits, interest, parameters, rng, watch, room, rows)
 
 
@@ -59,7 +58,7 @@ def covered(
     rng: np.random.Generator,
     watch: Watch,
     room: int,
-    members: npt.NDArray[Any] | None = None,
+    members: TopicRows | None = None,
 ) -> Links:
     """The links of a kernel that covers topics, with what each one merges; at most `room` of them.
 

@@ -3,17 +3,24 @@
 Counting a node's topics over all their members, as `coverage` does, takes as many steps as these have members: under
 Zipf's law 200,000 a node at 10,000 nodes. Here a topic is a row of bits, one for each node, and a gain is a number
 written down the planes: bit v of plane p is bit p of the gain of node v. Adding a topic to all gains takes a few
-operations on whole rows. Links and draws are the same.
+operations on whole rows. Random links need no gains, only who wants any topic in need. Links and draws are the same.
+
+Small topics have no row of their own, or these would take nodes x topics / 8 bytes: theirs is written when it is used.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from topicloom.kernels.baselines.coverage import chain_link, new_link_chains
 from topicloom.kernels.greedy.lanes import WORDS, lowest_bit, popcount
 from topicloom.kernels.jit import inner_kernel, kernel
 
+# A topic has a row if this many words of it come on a member at most: 8 bytes each.
+WORDS_A_MEMBER = 4
 _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
 
 
@@ -22,15 +29,53 @@ def row_words(nodes: int) -> int:
     return -(-nodes // (64 * WORDS)) * WORDS
 
 
+class TopicRows(NamedTuple):
+    """Which nodes want each topic: rows of bits for the large ones, lists for all."""
+
+    start: npt.NDArray[np.int64]
+    nodes: npt.NDArray[np.int32]
+    row: npt.NDArray[np.int64]  # by topic; -1 for small ones
+    bits: npt.NDArray[np.uint64]  # by row; the last two are spare
+
+
 @kernel()
-def member_bits(topic_start, topic_nodes, words):
-    """For every topic a row of bits: which nodes want it; at the end an empty row."""
+def topic_rows(topic_start, topic_nodes, words):
+    """Rows for the topics that are large enough."""
     topics = topic_start.shape[0] - 1
-    bits = np.zeros((topics + 1, words), np.uint64)
+    row = np.full(topics, -1, np.int64)
+    count = 0
     for topic in range(topics):
-        for k in range(topic_start[topic], topic_start[topic + 1]):
-            bits[topic, topic_nodes[k] >> 6] |= _ONE << np.uint64(topic_nodes[k] & 63)
-    return bits
+        if WORDS_A_MEMBER * (topic_start[topic + 1] - topic_start[topic]) >= words:
+            row[topic] = count
+            count += 1
+    rows = TopicRows(topic_start, topic_nodes, row, np.zeros((count + 2, words), np.uint64))
+    for topic in range(topics):
+        if row[topic] >= 0:
+            _set_members(rows, topic, rows.bits[row[topic]])
+    return rows
+
+
+@inner_kernel()
+def _set_members(rows, topic, into):
+    for k in range(rows.start[topic], rows.start[topic + 1]):
+        into[rows.nodes[k] >> 6] |= _ONE << np.uint64(rows.nodes[k] & 63)
+
+
+@inner_kernel()
+def _row_of(rows, topic, spare):
+    """The row of a topic: its own, or else the first or second spare one, to which it is written."""
+    row = rows.row[topic]
+    if row < 0:
+        row = rows.bits.shape[0] - spare
+        _fill(rows.bits[row], _NONE)
+        _set_members(rows, topic, rows.bits[row])
+    return row
+
+
+@inner_kernel()
+def _fill(row, word):
+    for w in range(row.shape[0]):
+        row[w] = word
 
 
 @inner_kernel()
@@ -63,13 +108,16 @@ def _change_by_carry(plane, flip, carry):
     return carried != 0
 
 
-@kernel()
-def _change_gains(planes, bits, topics, flip, carry):
+@inner_kernel()
+def _change_gains(planes, rows, topics, flip, carry):
     """Add one to the gain of every node for each topic that it wants, or take it; two topics at a time."""
-    zeros = np.int64(bits.shape[0] - 1)
     for k in range(0, topics.shape[0], 2):
-        other = np.int64(topics[k + 1]) if k + 1 < topics.shape[0] else zeros
-        carried = _change_by_two(planes[0], bits[topics[k]], bits[other], flip, carry)
+        row = rows.bits[_row_of(rows, topics[k], 1)]
+        if k + 1 < topics.shape[0]:
+            carried = _change_by_two(planes[0], row, rows.bits[_row_of(rows, topics[k + 1], 2)], flip, carry)
+        else:
+            _copy(row, carry)
+            carried = _change_by_carry(planes[0], flip, carry)
         plane = 1
         while carried:
             carried = _change_by_carry(planes[plane], flip, carry)
@@ -93,9 +141,10 @@ def _copy(row, into):
 
 
 @inner_kernel()
-def _most(planes, allowed, best, trial):
+def _most(planes, scratch):
     """The allowed node of highest gain, lowest id first; -1 where none has any."""
-    _copy(allowed, best)
+    best, trial = scratch.one, scratch.other
+    _copy(scratch.allowed, best)
     found = False
     for plane in range(planes.shape[0] - 1, -1, -1):
         if _keep_common(best, planes[plane], trial):
@@ -123,7 +172,7 @@ def _add_row(row, into):
 
 
 @inner_kernel()
-def _count_and_take(row, left, taken):
+def _take(row, left, taken):
     """Take the bits of a row out of those that are left; give how many these were."""
     count = np.int64(0)
     for w in range(left.shape[0]):
@@ -133,94 +182,59 @@ def _count_and_take(row, left, taken):
     return count
 
 
-@inner_kernel()
-def _any_of(bits, node_topics, covered, listed, enough, allowed, left):
-    """Write the allowed nodes that want a listed topic still in need; give their number."""
-    left[:] = 0
-    for k in range(listed.shape[0]):
-        if covered[listed[k]] < enough:
-            _add_row(bits[node_topics[listed[k]]], left)
-    count = np.int64(0)
-    for w in range(left.shape[0]):
-        left[w] &= allowed[w]
-        count += np.int64(popcount(left[w]))
-    return count
+class Scratch(NamedTuple):
+    """Rows and lists of the node whose turn it is."""
 
-
-@inner_kernel()
-def _in_order(bits, node_topics, listed, place, left, taken):
-    """The node at a place among those left, as they come up in the listed topics."""
-    k = 0
-    count = _count_and_take(bits[node_topics[listed[0]]], left, taken)
-    while place >= count:
-        place -= count
-        k += 1
-        count = _count_and_take(bits[node_topics[listed[k]]], left, taken)
-    return _bit_at(taken, place)
+    allowed: npt.NDArray[np.uint64]  # nodes that it may link to
+    one: npt.NDArray[np.uint64]
+    other: npt.NDArray[np.uint64]
+    need: npt.NDArray[np.int64]  # its subscriptions in need
+    topics: npt.NDArray[np.int32]
 
 
 @kernel()
-def cover_by_bits(node_start, node_topics, topic_start, bits, greedy, random, max_degree, room, rng, ticks):
-    """The links of `cover_topics`, from the rows of `member_bits`."""
-    chains = new_link_chains(node_start, node_topics.shape[0], room)
-    covered, degree, nodes, words = chains.covered, chains.degree, chains.degree.shape[0], bits.shape[1]
-    planes = np.zeros((_planes(chains.of_u.shape[0]), words), np.uint64)
-    open_nodes = np.full(words, _ALL)
-    allowed, one, other = np.empty(words, np.uint64), np.empty(words, np.uint64), np.empty(words, np.uint64)
-    listed = np.empty(chains.of_u.shape[0], np.int64)
-    topics = np.empty(chains.of_u.shape[0], np.int32)
-    for v in range(nodes, 64 * words):
-        _clear(open_nodes, v)
-    links = 0
-    for u in range(nodes):
-        if ticks[1] != 0:
-            break
-        _copy(open_nodes, allowed)
-        _clear(allowed, u)
-        link = chains.last[u]
-        while link >= 0:
-            _clear(allowed, chains.source[link])
-            link = chains.before[link]
-        for by_chance in (False, True):
-            enough = greedy + random if by_chance else greedy
-            if degree[u] >= max_degree:
-                break
-            found = 0
-            for i in range(node_start[u], node_start[u + 1]):
-                if covered[i] < enough:
-                    listed[found] = i
-                    topics[found] = node_topics[i]
-                    found += 1
-            used = planes[: _planes(found)]
-            if not by_chance:
-                used[:] = 0
-                _change_gains(used, bits, topics[:found], _NONE, one)
-            while degree[u] < max_degree:
-                if by_chance:
-                    count = _any_of(bits, node_topics, covered, listed[:found], enough, allowed, one)
-                    if count == 0:
-                        break
-                    chosen = _in_order(bits, node_topics, listed[:found], int(rng.random() * count), one, other)
-                else:
-                    chosen = _most(used, allowed, one, other)
-                    if chosen < 0:
-                        break
-                common = chain_link(chains, links, node_start, node_topics, u, chosen)
-                links += 1
-                _clear(allowed, chosen)
-                if degree[chosen] == max_degree:
-                    _clear(open_nodes, chosen)
-                if not by_chance:
-                    met = 0
-                    for k in range(common):
-                        if covered[chains.of_u[k]] == enough:
-                            topics[met] = node_topics[chains.of_u[k]]
-                            met += 1
-                    _change_gains(used, bits, topics[:met], _ALL, one)
-        if degree[u] == max_degree:
-            _clear(open_nodes, u)
-        ticks[0] = links
-    return chains.source[:links].copy(), chains.target[:links].copy()
+def _new_scratch(words, longest):
+    return Scratch(
+        np.empty(words, np.uint64),
+        np.empty(words, np.uint64),
+        np.empty(words, np.uint64),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int32),
+    )
+
+
+@inner_kernel()
+def _begin_turn(chains, open_nodes, allowed, u):
+    """Node u may link to all that can take links but itself and those that linked to it."""
+    _copy(open_nodes, allowed)
+    _clear(allowed, u)
+    link = chains.last[u]
+    while link >= 0:
+        _clear(allowed, chains.source[link])
+        link = chains.before[link]
+
+
+@inner_kernel()
+def _list_need(node_start, node_topics, covered, u, enough, scratch):
+    """List the topics of u in need, and its subscriptions to them; give their number."""
+    found = 0
+    for i in range(node_start[u], node_start[u + 1]):
+        if covered[i] < enough:
+            scratch.need[found] = i
+            scratch.topics[found] = node_topics[i]
+            found += 1
+    return found
+
+
+@inner_kernel()
+def _list_met(chains, node_topics, common, enough, topics):
+    """List the topics that the last link covered often enough; give their number."""
+    met = 0
+    for k in range(common):
+        if chains.covered[chains.of_u[k]] == enough:
+            topics[met] = node_topics[chains.of_u[k]]
+            met += 1
+    return met
 
 
 @inner_kernel()
@@ -230,3 +244,94 @@ def _planes(count):
     while count >> planes:
         planes += 1
     return planes
+
+
+@kernel()
+def _cover_by_gain(rows, chains, links, node_start, node_topics, u, enough, max_degree, planes, scratch):
+    """Link u to the node of highest gain until none has any; give the number of all links."""
+    found = _list_need(node_start, node_topics, chains.covered, u, enough, scratch)
+    used = planes[: _planes(found)]
+    for plane in range(used.shape[0]):
+        _fill(used[plane], _NONE)
+    _change_gains(used, rows, scratch.topics[:found], _NONE, scratch.one)
+    while chains.degree[u] < max_degree:
+        chosen = _most(used, scratch)
+        if chosen < 0:
+            break
+        common = chain_link(chains, links, node_start, node_topics, u, chosen)
+        links += 1
+        _clear(scratch.allowed, chosen)
+        met = _list_met(chains, node_topics, common, enough, scratch.topics)
+        _change_gains(used, rows, scratch.topics[:met], _ALL, scratch.one)
+    return links
+
+
+@inner_kernel()
+def _still_wanting(rows, covered, found, enough, scratch):
+    """Write to `one` the allowed nodes that want any of the topics found that is still in need; give their number."""
+    left = scratch.one
+    _fill(left, _NONE)
+    for k in range(found):
+        if covered[scratch.need[k]] < enough:
+            _add_row(rows.bits[_row_of(rows, scratch.topics[k], 1)], left)
+    count = np.int64(0)
+    for w in range(left.shape[0]):
+        left[w] &= scratch.allowed[w]
+        count += np.int64(popcount(left[w]))
+    return count
+
+
+@inner_kernel()
+def _in_order(rows, place, scratch):
+    """The node at a place among those left in `one`, as they come up in the topics found."""
+    k = 0
+    count = _take(rows.bits[_row_of(rows, scratch.topics[0], 1)], scratch.one, scratch.other)
+    while place >= count:
+        place -= count
+        k += 1
+        count = _take(rows.bits[_row_of(rows, scratch.topics[k], 1)], scratch.one, scratch.other)
+    return _bit_at(scratch.other, place)
+
+
+@kernel()
+def _cover_by_chance(rows, chains, links, node_start, node_topics, u, enough, max_degree, rng, scratch):
+    """Link u to random nodes that want a topic in need until there is none; give the number of all links."""
+    found = _list_need(node_start, node_topics, chains.covered, u, enough, scratch)
+    while chains.degree[u] < max_degree:
+        count = _still_wanting(rows, chains.covered, found, enough, scratch)
+        if count == 0:
+            break
+        chosen = _in_order(rows, int(rng.random() * count), scratch)
+        chain_link(chains, links, node_start, node_topics, u, chosen)
+        links += 1
+        _clear(scratch.allowed, chosen)
+    return links
+
+
+@kernel()
+def cover_by_bits(node_start, node_topics, topic_start, rows, greedy, random, max_degree, room, rng, ticks):
+    """The links of `cover_topics`, from the rows of `topic_rows`."""
+    chains = new_link_chains(node_start, node_topics.shape[0], room)
+    longest, words = chains.of_u.shape[0], rows.bits.shape[1]
+    planes, scratch = np.empty((_planes(longest), words), np.uint64), _new_scratch(words, longest)
+    open_nodes = np.full(words, _ALL)
+    for v in range(chains.degree.shape[0], 64 * words):
+        _clear(open_nodes, v)
+    links = 0
+    for u in range(chains.degree.shape[0]):
+        if ticks[1] != 0:
+            break
+        _begin_turn(chains, open_nodes, scratch.allowed, u)
+        before = links
+        links = _cover_by_gain(
+            rows, chains, links, node_start, node_topics, u, greedy, max_degree, planes, scratch
+        )
+        links = _cover_by_chance(
+            rows, chains, links, node_start, node_topics, u, greedy + random, max_degree, rng, scratch
+        )
+        for link in range(before, links):
+            for v in (chains.source[link], chains.target[link]):
+                if chains.degree[v] >= max_degree:
+                    _clear(open_nodes, v)
+        ticks[0] = links
+    return chains.source[:links].copy(), chains.target[:links].copy()
