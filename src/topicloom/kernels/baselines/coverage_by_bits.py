@@ -321,11 +321,11 @@ def cover_by_bits(node_start, node_topics, topic_start, rows, greedy, random, ma
     for u in range(chains.degree.shape[0]):
         if ticks[1] != 0:
             break
+        if chains.degree[u] >= max_degree:
+            continue
         _begin_turn(chains, open_nodes, scratch.allowed, u)
         before = links
-        links = _cover_by_gain(
-            rows, chains, links, node_start, node_topics, u, greedy, max_degree, planes, scratch
-        )
+        links = _cover_by_gain(rows, chains, links, node_start, node_topics, u, greedy, max_degree, planes, scratch)
         links = _cover_by_chance(
             rows, chains, links, node_start, node_topics, u, greedy + random, max_degree, rng, scratch
         )
