@@ -28,9 +28,9 @@ from topicloom.kernels.baselines.coverage_by_bits import WORDS_A_MEMBER, TopicRo
 from topicloom.model.interest import Ids, Interest
 
 # So many words of a row are added to gains in the time of one step to a member of a topic.
-_WORDS_A_STEP = 3
+_WORDS_A_STEP = 2.5
 # And so many in the time that it takes to begin with a row.
-_WORDS_TO_BEGIN = 24
+_WORDS_TO_BEGIN = 6
 # Rows at most beside those of topics: one for each bit of a gain, and what a turn needs.
 _OTHER_ROWS = 40
 
@@ -52,8 +52,8 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
 def bits_pay(interest: Interest) -> bool:
     """Whether adding rows with a bit for each node takes less time than going through the members of topics."""
     sizes = np.diff(interest.topic_start).astype(float)
-    words = (row_words(interest.node_count) + _WORDS_TO_BEGIN) * interest.subscription_count
-    return bool(words < _WORDS_A_STEP * (sizes**2).sum())
+    words = interest.node_count / 64 + _WORDS_TO_BEGIN
+    return bool(words * interest.subscription_count < _WORDS_A_STEP * (sizes**2).sum())
 
 
 def covered(

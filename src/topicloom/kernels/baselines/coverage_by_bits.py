@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from topicloom.kernels.baselines.coverage import chain_link, new_link_chains
 from topicloom.kernels.greedy.lanes import WORDS, lowest_bit, popcount
-from topicloom.kernels.jit import inner_kernel, kernel
+from topicloom.kernels.jit import inner_kernel, kernel, step
 
 # A topic has a row if this many words of it come on a member at most: 8 bytes each.
 WORDS_A_MEMBER = 4
@@ -38,27 +38,17 @@ class TopicRows(NamedTuple):
     bits: npt.NDArray[np.uint64]  # by row; the last two are spare
 
 
-@kernel()
-def topic_rows(topic_start, topic_nodes, words):
+def topic_rows(topic_start: npt.NDArray[np.int64], topic_nodes: npt.NDArray[np.int32], words: int) -> TopicRows:
     """Rows for the topics that are large enough."""
-    topics = topic_start.shape[0] - 1
-    row = np.full(topics, -1, np.int64)
-    count = 0
-    for topic in range(topics):
-        if WORDS_A_MEMBER * (topic_start[topic + 1] - topic_start[topic]) >= words:
-            row[topic] = count
-            count += 1
-    rows = TopicRows(topic_start, topic_nodes, row, np.zeros((count + 2, words), np.uint64))
-    for topic in range(topics):
-        if row[topic] >= 0:
-            _set_members(rows, topic, rows.bits[row[topic]])
-    return rows
-
-
-@inner_kernel()
-def _set_members(rows, topic, into):
-    for k in range(rows.start[topic], rows.start[topic + 1]):
-        into[rows.nodes[k] >> 6] |= _ONE << np.uint64(rows.nodes[k] & 63)
+    sizes = np.diff(topic_start)
+    large = WORDS_A_MEMBER * sizes >= words
+    row = np.where(large, np.cumsum(large) - 1, -1)
+    bits = np.zeros((int(large.sum()) + 2, words), np.uint64)
+    nodes = topic_nodes[np.repeat(large, sizes)]
+    word = np.repeat(row[large] * words, sizes[large]) + (nodes >> 6)
+    # As no bit is set twice, adding sets them.
+    np.add.at(bits.reshape(-1), word, np.uint64(1) << (nodes & 63).astype(np.uint64))
+    return TopicRows(topic_start, topic_nodes, row, bits)
 
 
 @inner_kernel()
@@ -68,7 +58,8 @@ def _row_of(rows, topic, spare):
     if row < 0:
         row = rows.bits.shape[0] - spare
         _fill(rows.bits[row], _NONE)
-        _set_members(rows, topic, rows.bits[row])
+        for k in range(rows.start[topic], rows.start[topic + 1]):
+            rows.bits[row, rows.nodes[k] >> 6] |= _ONE << np.uint64(rows.nodes[k] & 63)
     return row
 
 
@@ -140,7 +131,7 @@ def _copy(row, into):
         into[w] = row[w]
 
 
-@inner_kernel()
+@step()
 def _most(planes, scratch):
     """The allowed node of highest gain, lowest id first; -1 where none has any."""
     best, trial = scratch.one, scratch.other
@@ -192,7 +183,7 @@ class Scratch(NamedTuple):
     topics: npt.NDArray[np.int32]
 
 
-@kernel()
+@step()
 def _new_scratch(words, longest):
     return Scratch(
         np.empty(words, np.uint64),
@@ -203,7 +194,7 @@ def _new_scratch(words, longest):
     )
 
 
-@inner_kernel()
+@step()
 def _begin_turn(chains, open_nodes, allowed, u):
     """Node u may link to all that can take links but itself and those that linked to it."""
     _copy(open_nodes, allowed)
@@ -214,7 +205,7 @@ def _begin_turn(chains, open_nodes, allowed, u):
         link = chains.before[link]
 
 
-@inner_kernel()
+@step()
 def _list_need(node_start, node_topics, covered, u, enough, scratch):
     """List the topics of u in need, and its subscriptions to them; give their number."""
     found = 0
@@ -226,7 +217,7 @@ def _list_need(node_start, node_topics, covered, u, enough, scratch):
     return found
 
 
-@inner_kernel()
+@step()
 def _list_met(chains, node_topics, common, enough, topics):
     """List the topics that the last link covered often enough; give their number."""
     met = 0
@@ -246,27 +237,7 @@ def _planes(count):
     return planes
 
 
-@kernel()
-def _cover_by_gain(rows, chains, links, node_start, node_topics, u, enough, max_degree, planes, scratch):
-    """Link u to the node of highest gain until none has any; give the number of all links."""
-    found = _list_need(node_start, node_topics, chains.covered, u, enough, scratch)
-    used = planes[: _planes(found)]
-    for plane in range(used.shape[0]):
-        _fill(used[plane], _NONE)
-    _change_gains(used, rows, scratch.topics[:found], _NONE, scratch.one)
-    while chains.degree[u] < max_degree:
-        chosen = _most(used, scratch)
-        if chosen < 0:
-            break
-        common = chain_link(chains, links, node_start, node_topics, u, chosen)
-        links += 1
-        _clear(scratch.allowed, chosen)
-        met = _list_met(chains, node_topics, common, enough, scratch.topics)
-        _change_gains(used, rows, scratch.topics[:met], _ALL, scratch.one)
-    return links
-
-
-@inner_kernel()
+@step()
 def _still_wanting(rows, covered, found, enough, scratch):
     """Write to `one` the allowed nodes that want any of the topics found that is still in need; give their number."""
     left = scratch.one
@@ -281,11 +252,10 @@ def _still_wanting(rows, covered, found, enough, scratch):
     return count
 
 
-@inner_kernel()
+@step()
 def _in_order(rows, place, scratch):
     """The node at a place among those left in `one`, as they come up in the topics found."""
-    k = 0
-    count = _take(rows.bits[_row_of(rows, scratch.topics[0], 1)], scratch.one, scratch.other)
+    k, count = -1, np.int64(0)
     while place >= count:
         place -= count
         k += 1
@@ -293,45 +263,61 @@ def _in_order(rows, place, scratch):
     return _bit_at(scratch.other, place)
 
 
-@kernel()
-def _cover_by_chance(rows, chains, links, node_start, node_topics, u, enough, max_degree, rng, scratch):
-    """Link u to random nodes that want a topic in need until there is none; give the number of all links."""
-    found = _list_need(node_start, node_topics, chains.covered, u, enough, scratch)
-    while chains.degree[u] < max_degree:
-        count = _still_wanting(rows, chains.covered, found, enough, scratch)
-        if count == 0:
-            break
-        chosen = _in_order(rows, int(rng.random() * count), scratch)
-        chain_link(chains, links, node_start, node_topics, u, chosen)
-        links += 1
-        _clear(scratch.allowed, chosen)
-    return links
+@step()
+def _by_chance(rows, covered, found, enough, rng, scratch):
+    """A random one of the allowed nodes that want a topic in need; -1 where there is none."""
+    count = _still_wanting(rows, covered, found, enough, scratch)
+    return _in_order(rows, int(rng.random() * count), scratch) if count > 0 else np.int64(-1)
+
+
+@step()
+def _all_open(nodes, words):
+    """A row of all nodes."""
+    row = np.empty(words, np.uint64)
+    _fill(row, _ALL)
+    for v in range(nodes, 64 * words):
+        _clear(row, v)
+    return row
 
 
 @kernel()
 def cover_by_bits(node_start, node_topics, topic_start, rows, greedy, random, max_degree, room, rng, ticks):
     """The links of `cover_topics`, from the rows of `topic_rows`."""
     chains = new_link_chains(node_start, node_topics.shape[0], room)
+    covered, degree, nodes = chains.covered, chains.degree, chains.degree.shape[0]
     longest, words = chains.of_u.shape[0], rows.bits.shape[1]
     planes, scratch = np.empty((_planes(longest), words), np.uint64), _new_scratch(words, longest)
-    open_nodes = np.full(words, _ALL)
-    for v in range(chains.degree.shape[0], 64 * words):
-        _clear(open_nodes, v)
+    open_nodes = _all_open(nodes, words)
     links = 0
-    for u in range(chains.degree.shape[0]):
+    for u in range(nodes):
         if ticks[1] != 0:
             break
-        if chains.degree[u] >= max_degree:
-            continue
         _begin_turn(chains, open_nodes, scratch.allowed, u)
-        before = links
-        links = _cover_by_gain(rows, chains, links, node_start, node_topics, u, greedy, max_degree, planes, scratch)
-        links = _cover_by_chance(
-            rows, chains, links, node_start, node_topics, u, greedy + random, max_degree, rng, scratch
-        )
-        for link in range(before, links):
-            for v in (chains.source[link], chains.target[link]):
-                if chains.degree[v] >= max_degree:
-                    _clear(open_nodes, v)
+        for by_chance in (False, True):
+            if degree[u] >= max_degree:
+                break
+            enough = greedy + random if by_chance else greedy
+            found = _list_need(node_start, node_topics, covered, u, enough, scratch)
+            gains = planes[: 0 if by_chance else _planes(found)]
+            for plane in range(gains.shape[0]):
+                _fill(gains[plane], _NONE)
+            changed, flip = found, _NONE
+            while degree[u] < max_degree:
+                if by_chance:
+                    chosen = _by_chance(rows, covered, found, enough, rng, scratch)
+                else:
+                    _change_gains(gains, rows, scratch.topics[:changed], flip, scratch.one)
+                    chosen = _most(gains, scratch)
+                if chosen < 0:
+                    break
+                common = chain_link(chains, links, node_start, node_topics, u, chosen)
+                links += 1
+                _clear(scratch.allowed, chosen)
+                if degree[chosen] >= max_degree:
+                    _clear(open_nodes, chosen)
+                if not by_chance:
+                    changed, flip = _list_met(chains, node_topics, common, enough, scratch.topics), _ALL
+        if degree[u] >= max_degree:
+            _clear(open_nodes, u)
         ticks[0] = links
     return chains.source[:links].copy(), chains.target[:links].copy()
