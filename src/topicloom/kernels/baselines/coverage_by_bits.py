@@ -132,10 +132,10 @@ def _copy(row, into):
 
 
 @step()
-def _most(planes, scratch):
+def _most(planes, turn):
     """The allowed node of highest gain, lowest id first; -1 where none has any."""
-    best, trial = scratch.one, scratch.other
-    _copy(scratch.allowed, best)
+    best, trial = turn.one, turn.other
+    _copy(turn.allowed, best)
     found = False
     for plane in range(planes.shape[0] - 1, -1, -1):
         if _keep_common(best, planes[plane], trial):
@@ -173,7 +173,7 @@ def _take(row, left, taken):
     return count
 
 
-class Scratch(NamedTuple):
+class TurnRows(NamedTuple):
     """Rows and lists of the node whose turn it is."""
 
     allowed: npt.NDArray[np.uint64]  # nodes that it may link to
@@ -184,8 +184,8 @@ class Scratch(NamedTuple):
 
 
 @step()
-def _new_scratch(words, longest):
-    return Scratch(
+def _new_turn(words, longest):
+    return TurnRows(
         np.empty(words, np.uint64),
         np.empty(words, np.uint64),
         np.empty(words, np.uint64),
@@ -206,13 +206,13 @@ def _begin_turn(chains, open_nodes, allowed, u):
 
 
 @step()
-def _list_need(node_start, node_topics, covered, u, enough, scratch):
+def _list_need(node_start, node_topics, covered, u, enough, turn):
     """List the topics of u in need, and its subscriptions to them; give their number."""
     found = 0
     for i in range(node_start[u], node_start[u + 1]):
         if covered[i] < enough:
-            scratch.need[found] = i
-            scratch.topics[found] = node_topics[i]
+            turn.need[found] = i
+            turn.topics[found] = node_topics[i]
             found += 1
     return found
 
@@ -238,36 +238,36 @@ def _planes(count):
 
 
 @step()
-def _still_wanting(rows, covered, found, enough, scratch):
+def _still_wanting(rows, covered, found, enough, turn):
     """Write to `one` the allowed nodes that want any of the topics found that is still in need; give their number."""
-    left = scratch.one
+    left = turn.one
     _fill(left, _NONE)
     for k in range(found):
-        if covered[scratch.need[k]] < enough:
-            _add_row(rows.bits[_row_of(rows, scratch.topics[k], 1)], left)
+        if covered[turn.need[k]] < enough:
+            _add_row(rows.bits[_row_of(rows, turn.topics[k], 1)], left)
     count = np.int64(0)
     for w in range(left.shape[0]):
-        left[w] &= scratch.allowed[w]
+        left[w] &= turn.allowed[w]
         count += np.int64(popcount(left[w]))
     return count
 
 
 @step()
-def _in_order(rows, place, scratch):
+def _in_order(rows, place, turn):
     """The node at a place among those left in `one`, as they come up in the topics found."""
     k, count = -1, np.int64(0)
     while place >= count:
         place -= count
         k += 1
-        count = _take(rows.bits[_row_of(rows, scratch.topics[k], 1)], scratch.one, scratch.other)
-    return _bit_at(scratch.other, place)
+        count = _take(rows.bits[_row_of(rows, turn.topics[k], 1)], turn.one, turn.other)
+    return _bit_at(turn.other, place)
 
 
 @step()
-def _by_chance(rows, covered, found, enough, rng, scratch):
+def _by_chance(rows, covered, found, enough, rng, turn):
     """A random one of the allowed nodes that want a topic in need; -1 where there is none."""
-    count = _still_wanting(rows, covered, found, enough, scratch)
-    return _in_order(rows, int(rng.random() * count), scratch) if count > 0 else np.int64(-1)
+    count = _still_wanting(rows, covered, found, enough, turn)
+    return _in_order(rows, int(rng.random() * count), turn) if count > 0 else np.int64(-1)
 
 
 @step()
@@ -286,37 +286,37 @@ def cover_by_bits(node_start, node_topics, topic_start, rows, greedy, random, ma
     chains = new_link_chains(node_start, node_topics.shape[0], room)
     covered, degree, nodes = chains.covered, chains.degree, chains.degree.shape[0]
     longest, words = chains.of_u.shape[0], rows.bits.shape[1]
-    planes, scratch = np.empty((_planes(longest), words), np.uint64), _new_scratch(words, longest)
+    planes, turn = np.empty((_planes(longest), words), np.uint64), _new_turn(words, longest)
     open_nodes = _all_open(nodes, words)
     links = 0
     for u in range(nodes):
         if ticks[1] != 0:
             break
-        _begin_turn(chains, open_nodes, scratch.allowed, u)
+        _begin_turn(chains, open_nodes, turn.allowed, u)
         for by_chance in (False, True):
             if degree[u] >= max_degree:
                 break
             enough = greedy + random if by_chance else greedy
-            found = _list_need(node_start, node_topics, covered, u, enough, scratch)
+            found = _list_need(node_start, node_topics, covered, u, enough, turn)
             gains = planes[: 0 if by_chance else _planes(found)]
             for plane in range(gains.shape[0]):
                 _fill(gains[plane], _NONE)
             changed, flip = found, _NONE
             while degree[u] < max_degree:
                 if by_chance:
-                    chosen = _by_chance(rows, covered, found, enough, rng, scratch)
+                    chosen = _by_chance(rows, covered, found, enough, rng, turn)
                 else:
-                    _change_gains(gains, rows, scratch.topics[:changed], flip, scratch.one)
-                    chosen = _most(gains, scratch)
+                    _change_gains(gains, rows, turn.topics[:changed], flip, turn.one)
+                    chosen = _most(gains, turn)
                 if chosen < 0:
                     break
                 common = chain_link(chains, links, node_start, node_topics, u, chosen)
                 links += 1
-                _clear(scratch.allowed, chosen)
+                _clear(turn.allowed, chosen)
                 if degree[chosen] >= max_degree:
                     _clear(open_nodes, chosen)
                 if not by_chance:
-                    changed, flip = _list_met(chains, node_topics, common, enough, scratch.topics), _ALL
+                    changed, flip = _list_met(chains, node_topics, common, enough, turn.topics), _ALL
         if degree[u] >= max_degree:
             _clear(open_nodes, u)
         ticks[0] = links
