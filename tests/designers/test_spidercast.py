@@ -31,10 +31,11 @@ def build(interest: Interest, seed: int = 0, **parameters: Any) -> Links:
     return links
 
 
-@pytest.fixture(params=[False, True], ids=["lists", "bits"])
+@pytest.fixture(params=[0, 8, 16, 64], ids=["lists", "bits", "bits, few rows", "bits, no rows"])
 def _counting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways to count what nodes would cover."""
-    monkeypatch.setattr(spidercast, "bits_pay", lambda interest: request.param)
+    """Both ways to count what nodes would cover; the longer a row, the larger are the topics without one."""
+    monkeypatch.setattr(spidercast, "bits_pay", lambda interest: request.param > 0)
+    monkeypatch.setattr(spidercast, "row_words", lambda nodes: request.param)
 
 
 def pairs(links: Links) -> list[tuple[int, int]]:
@@ -85,10 +86,11 @@ def test_spidercast_m_equals_its_twin(seed: int, shape: str, greedy: int, random
     assert pairs(build(interest, seed, greedy=greedy, random=random, max_degree=max_degree)) == expected
 
 
+@pytest.mark.usefixtures("_counting")
 @pytest.mark.parametrize("popularity", ["uniform", "zipf", "exponential"])
-@pytest.mark.parametrize("max_degree", [3, 60])
+@pytest.mark.parametrize("max_degree", [3, 100])
 def test_equals_its_twin_on_many_nodes(popularity: str, max_degree: int) -> None:
-    interest = synthetic(60, 40, popularity=popularity, sizes="power-law", min_topics=1, max_topics=20, seed=5)
+    interest = synthetic(100, 40, popularity=popularity, sizes="power-law", min_topics=1, max_topics=20, seed=5)
     expected = twin.spidercast(interest, 3, 1, max_degree, np.random.default_rng(9))
     assert pairs(build(interest, 9, max_degree=max_degree)) == expected
 

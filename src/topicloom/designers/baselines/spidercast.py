@@ -7,8 +7,9 @@ times, until there is none. A link covers every topic that both ends want, for b
 Guarantee: each topic of a node is covered `greedy` + `random` times, or as often as there are other nodes that want
 it. The overlay is not sure to be topic-connected: that only becomes likely with rising coverage.
 
-Cost: for each node four times the sizes of its topics, and for each link a scan of the nodes that share a topic
-in need; or, where nodes share much, for each link nodes x topics / 64 in whole vectors.
+Cost: where topics are large, for each topic of a node and for each link a few operations on a row with a bit for each
+node; else for each node four times the sizes of its topics, and for each link a scan of the nodes that share a topic
+in need. 0.3 to 0.6 seconds for 10,000 nodes with 697,000 subscriptions.
 
 Symbols: the protocol's K_g and K_r are `greedy` and `random`.
 """
@@ -19,16 +20,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from topicloom.designers.base import Designer, Links, Parameter, Watch
 from topicloom.designers.baselines.measured_links import measured, measuring_bytes
 from topicloom.kernels.baselines.coverage import cover_topics
-from topicloom.kernels.baselines.coverage_by_bits import cover_by_bits, topic_words
+from topicloom.kernels.baselines.coverage_by_bits import WORDS_A_MEMBER, TopicRows, cover_by_bits, row_words, topic_rows
 from topicloom.model.interest import Ids, Interest
 
-# So many words of bits are counted in the time of one step to a member of a topic.
-_WORDS_A_MEMBER = 3
+# So many words of a row are added to gains in the time of one step to a member of a topic.
+_WORDS_A_STEP = 2.5
+# And so many in the time that it takes to begin with a row.
+_WORDS_TO_BEGIN = 6
+# Rows at most beside those of topics: one for each bit of a gain, and what a turn needs.
+_OTHER_ROWS = 40
 
 COVERAGE = (
     Parameter("greedy", int, "how often links chosen by gain cover each topic of a node", default=3, minimum=0),
@@ -41,18 +45,15 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
     room = _most_links(interest, parameters)
     if not bits_pay(interest):
         return covered(cover_topics, interest, parameters, rng, watch, room)
-    words = topic_words(interest.node_start, interest.node_topics, interest.topic_count)
-    return covered(cover_by_bits, interest, parameters, rng, watch, room, words)
+    rows = topic_rows(interest.topic_start, interest.topic_nodes, row_words(interest.node_count))
+    return covered(cover_by_bits, interest, parameters, rng, watch, room, rows)
 
 
 def bits_pay(interest: Interest) -> bool:
-    """Whether counting common bits of all nodes takes less time than going through the members of a node's topics."""
+    """Whether adding rows with a bit for each node takes less time than going through the members of topics."""
     sizes = np.diff(interest.topic_start).astype(float)
-    return bool(interest.node_count**2 * _words(interest) < _WORDS_A_MEMBER * (sizes**2).sum())
-
-
-def _words(interest: Interest) -> int:
-    return -(-interest.topic_count // 64)
+    words = interest.node_count / 64 + _WORDS_TO_BEGIN
+    return bool(words * interest.subscription_count < _WORDS_A_STEP * (sizes**2).sum())
 
 
 def covered(
@@ -62,11 +63,11 @@ def covered(
     rng: np.random.Generator,
     watch: Watch,
     room: int,
-    members: npt.NDArray[Any] | None = None,
+    members: TopicRows | None = None,
 ) -> Links:
     """The links of a kernel that covers topics, with what each one merges; at most `room` of them.
 
-    It looks for others among the nodes of topics, or in whatever else is given as `members`.
+    It looks for others among the nodes of topics, as lists or as given in `members`.
     """
     others = max(interest.node_count - 1, 0)
     source, target = kernel(
@@ -85,11 +86,18 @@ def covered(
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Bytes at most: the member lists, how often each subscription is covered, and the links, twice at the end."""
+    """Bytes at most: the member lists or rows, how often subscriptions are covered, and the links, twice at the end."""
     links = _most_links(interest, parameters)
     scratch = 8 * interest.subscription_count + 32 * interest.node_count + 8 * interest.topic_count
-    words = 8 * _words(interest) * interest.node_count if bits_pay(interest) else 0
-    return scratch + words + 24 * links + measuring_bytes(interest, links)
+    rows = _row_bytes(interest) if bits_pay(interest) else 0
+    return scratch + rows + 24 * links + measuring_bytes(interest, links)
+
+
+def _row_bytes(interest: Interest) -> int:
+    """Bytes of rows, and of making them."""
+    words = row_words(interest.node_count)
+    of_topics = min(words * interest.topic_count, WORDS_A_MEMBER * interest.subscription_count)
+    return 8 * (of_topics + _OTHER_ROWS * words) + 20 * interest.topic_count + 12 * interest.subscription_count
 
 
 def _most_links(interest: Interest, parameters: Mapping[str, Any]) -> int:

@@ -7,7 +7,7 @@ the node degree reaches the given maximum", as the paper has it.
 
 Guarantee: no degree passes `max_degree`. Coverage and connectivity are whatever that leaves room for.
 
-Cost: as SpiderCast, less the nodes that are full: 1 to 2 seconds for 10,000 nodes with 697,000 subscriptions and
+Cost: as SpiderCast, less the nodes that are full: 0.06 seconds for 10,000 nodes with 697,000 subscriptions and
 a `max_degree` of 4. By links, for each one the sizes of a node's topics.
 
 Symbols: the paper's d is `max_degree`.
