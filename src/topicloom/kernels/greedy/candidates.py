@@ -10,6 +10,8 @@ from its place). `co_subscribers` lists only pairs with a common topic (5 bytes 
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,9 @@ from topicloom.kernels.jit import inlined, inner_kernel, kernel, step, tight_ker
 _EXACT = 128
 # So many rows are counted before the next 64 nodes have their turn: a page of memory for each is still at hand.
 _ROWS = 1024
+# Threads that count, at most: more would wait for memory.
+_THREADS = 8
+_FEW = 4
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -90,8 +95,16 @@ def all_pairs(
         outer,
         inverse(outer),
     )
-    table = np.zeros((topic_count, LANES), np.uint8)
-    count_common_topics(node_start, node_topics, table, candidates)
+
+    def count(base: int) -> None:
+        table = np.zeros((topic_count, LANES), np.uint8)
+        count_common_topics(node_start, node_topics, table, candidates, base)
+
+    bases = range(0, nodes, _ROWS)
+    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as threads:
+        # For a few rows a thread would cost more than it saves.
+        for _ in (map if len(bases) < _FEW else threads.map)(count, bases):
+            pass
     return candidates
 
 
@@ -134,26 +147,25 @@ def co_subscribers_bytes(pairs: int, nodes: int) -> int:
 
 
 @tight_kernel()
-def count_common_topics(node_start, node_topics, table, candidates):
-    """Bound every pair by its common topics, 64 higher nodes at a time.
+def count_common_topics(node_start, node_topics, table, candidates, base):
+    """Bound every pair of some rows from `base` on by its common topics, 64 higher nodes at a time.
 
     For these `table` tells, by topic and node, who wants what, so the rows of a node's topics add up to what it has in
     common with each: 2 to 4 times faster than popcounts at 10,000 x 1,000, 5 times on few topics.
     """
     nodes = candidates.row_start.shape[0] - 1
-    for base in range(0, nodes, _ROWS):
-        for first in range(first_column(base), nodes, LANES):
-            end = min(first + LANES, nodes)
-            write_wants(node_start, node_topics, table, first, end, np.uint8(1))
-            for u in range(base, min(base + _ROWS, end - 1)):
-                slot = candidates.row_start[u] + first - first_column(u)
-                add_up(candidates.bound, slot, table, node_topics, node_start[u], node_start[u + 1])
-                if candidates.step > 1 and node_start[u + 1] - node_start[u] > _EXACT:
-                    code_counts(candidates, slot)
-                for lane in range(u + 1 - first):
-                    candidates.bound[slot + lane] = 0
-                candidates.block_bound[slot // LANES] = highest_of(candidates.bound, slot, _ALL)
-            write_wants(node_start, node_topics, table, first, end, np.uint8(0))
+    for first in range(first_column(base), nodes, LANES):
+        end = min(first + LANES, nodes)
+        write_wants(node_start, node_topics, table, first, end, np.uint8(1))
+        for u in range(base, min(base + _ROWS, end - 1)):
+            slot = candidates.row_start[u] + first - first_column(u)
+            add_up(candidates.bound, slot, table, node_topics, node_start[u], node_start[u + 1])
+            if candidates.step > 1 and node_start[u + 1] - node_start[u] > _EXACT:
+                code_counts(candidates, slot)
+            for lane in range(u + 1 - first):
+                candidates.bound[slot + lane] = 0
+            candidates.block_bound[slot // LANES] = highest_of(candidates.bound, slot, _ALL)
+        write_wants(node_start, node_topics, table, first, end, np.uint8(0))
 
 
 @inner_kernel()
