@@ -14,7 +14,7 @@ from typing import Any
 
 from topicloom.control.watching.controller import is_listening
 from topicloom.deploy import Fleet
-from topicloom.deploy.proof.processes import LOOPBACK, free_ports
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 
 _SCRIPT = Path(__file__).parents[1] / "examples" / "local-fleet" / "broker"
 

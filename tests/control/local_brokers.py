@@ -12,7 +12,7 @@ from typing import Any
 from following import wait_until_all_answer
 
 from topicloom.deploy import Fleet
-from topicloom.deploy.proof.processes import LOOPBACK, free_ports
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "local-fleet" / "broker"
 

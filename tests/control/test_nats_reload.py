@@ -17,7 +17,7 @@ from topicloom.control.applying.broker_checks import wait_until_taken
 from topicloom.control.drivers.base import DeliveryFailed
 from topicloom.control.drivers.registry import driver_of
 from topicloom.deploy import Fleet, Plan, make_plan
-from topicloom.deploy.proof.processes import LOOPBACK, free_ports
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 from topicloom.deploy.targets.render import configuration_of
 
 pytestmark = pytest.mark.broker("nats")

@@ -21,8 +21,9 @@ from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.wishes import wishes_in
 from topicloom.deploy import Fleet, Plan
 from topicloom.deploy.proof.delivery_tally import DeliveryTally
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 from topicloom.deploy.proof.nats_fleet import NatsClients
-from topicloom.deploy.proof.processes import LOOPBACK, free_ports, on_ports
+from topicloom.deploy.proof.processes import on_ports
 
 pytestmark = pytest.mark.broker("nats")
 

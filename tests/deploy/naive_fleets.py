@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from topicloom.deploy.proof.clients import Clients
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, on_ports
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
+from topicloom.deploy.proof.processes import Processes, on_ports
 
 # A loop shows after a few rounds; more would only heat the machine.
 ENOUGH = 60

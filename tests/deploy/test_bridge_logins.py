@@ -12,7 +12,8 @@ import pytest
 from topicloom import Interest, Overlay
 from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.proof.clients import Clients
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, on_ports
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
+from topicloom.deploy.proof.processes import Processes, on_ports
 from topicloom.deploy.targets.render import configurations
 
 pytestmark = [

@@ -16,6 +16,7 @@ from topicloom.deploy import Plan
 from topicloom.deploy.proof import live, processes
 from topicloom.deploy.proof.delivery_tally import DeliveryTally
 from topicloom.deploy.proof.live import LiveStopped, LiveWatch, Proof, accepting_first, prove
+from topicloom.deploy.proof.loopback_ports import free_ports
 
 pytestmark = pytest.mark.broker("mosquitto")
 
@@ -115,7 +116,7 @@ def test_a_failure_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_broker_that_does_not_start_says_why() -> None:
-    ports = processes.free_ports(["a"])
+    ports = free_ports(["a"])
     with processes.Processes(ports) as running, pytest.raises(InputError, match=r"^broker 'a' did not start: .*Error"):
         running.start("a", "connection x\ntopic t sideways\n")
     assert left_behind() == []

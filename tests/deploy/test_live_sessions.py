@@ -14,7 +14,8 @@ from plans import plan_over
 from topicloom.deploy import Plan
 from topicloom.deploy.proof.clients import Clients
 from topicloom.deploy.proof.live import on_loopback
-from topicloom.deploy.proof.processes import Processes, free_ports, on_ports
+from topicloom.deploy.proof.loopback_ports import free_ports
+from topicloom.deploy.proof.processes import Processes, on_ports
 from topicloom.deploy.targets.render import configurations
 
 pytestmark = pytest.mark.broker("mosquitto")

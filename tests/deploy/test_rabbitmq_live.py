@@ -22,7 +22,7 @@ from topicloom.deploy.planning.delivery import Delivery
 from topicloom.deploy.planning.logins import Credentials
 from topicloom.deploy.proof.live import LiveFleet, LiveWatch, on_loopback
 from topicloom.deploy.proof.live_change import change_running
-from topicloom.deploy.proof.processes import LOOPBACK, free_ports
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 from topicloom.deploy.proof.rabbitmq_fleet import RabbitProcesses
 from topicloom.deploy.targets.render import configurations
 from topicloom.sources import collect

@@ -18,7 +18,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from collecting import PATIENCE_SECONDS, until_collected
 from machine import NATS
 from topicloom.deploy import Fleet
-from topicloom.deploy.proof.processes import LOOPBACK, free_ports, mosquitto_path
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
+from topicloom.deploy.proof.processes import mosquitto_path
 
 
 @contextmanager

@@ -21,8 +21,9 @@ from topicloom.deploy.planning.make_plan import make_plan
 from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.proof.clients import Clients
 from topicloom.deploy.proof.delivery_tally import DeliveryCounts, DeliveryTally
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 from topicloom.deploy.proof.nats_fleet import NatsClients, NatsProcesses
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, on_ports
+from topicloom.deploy.proof.processes import Processes, on_ports
 from topicloom.deploy.proof.rabbitmq_fleet import RabbitClients, RabbitProcesses
 from topicloom.deploy.targets.mosquitto import session_name
 from topicloom.deploy.targets.render import configurations

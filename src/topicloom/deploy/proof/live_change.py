@@ -16,8 +16,9 @@ from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.proof.change_tally import ChangeCounts, ChangeTally
 from topicloom.deploy.proof.changing_fleets import ChangingFleet, ChangingMosquittos, ChangingNats, ChangingRabbits
 from topicloom.deploy.proof.live import LiveWatch, accepting_first, on_loopback
+from topicloom.deploy.proof.loopback_ports import free_ports
 from topicloom.deploy.proof.nats_fleet import NatsProcesses
-from topicloom.deploy.proof.processes import Processes, free_ports
+from topicloom.deploy.proof.processes import Processes
 from topicloom.deploy.proof.rabbitmq_fleet import RabbitProcesses
 from topicloom.errors import InputError
 

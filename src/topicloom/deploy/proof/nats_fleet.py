@@ -14,7 +14,8 @@ from types import TracebackType
 
 from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.proof.clients import OnMessage
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, free_ports, installed
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
+from topicloom.deploy.proof.processes import Processes, installed
 from topicloom.errors import InputError
 
 _CONNECT_SECONDS = 10.0

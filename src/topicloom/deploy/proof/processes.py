@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 from topicloom.deploy.planning.broker_names import identifier
 from topicloom.deploy.planning.fleet_file import Broker
+from topicloom.deploy.proof.loopback_ports import LOOPBACK
 from topicloom.errors import InputError
 from topicloom.files.temporary import scratch_folder
 
-LOOPBACK = "127.0.0.1"
-_PORTS = range(10_000, 20_000)
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 # Mosquitto's default.
@@ -51,28 +49,6 @@ def installed(program: str, called: str) -> str:
     if found is None:
         raise InputError(f"{called} is not installed; on Debian or Ubuntu: sudo apt install {program}")
     return found
-
-
-def free_ports(names: Sequence[str], taken: Collection[int] = ()) -> dict[str, int]:
-    """A loopback port for each name that nobody has, nor is to have, below those that systems give to clients.
-
-    A client that keeps trying a broker that is down would sooner or later get the broker's own port, and be connected
-    with itself; the broker could not come back then. They are taken at random, as others may look for some, too.
-    """
-    free = (port for port in random.sample(_PORTS, len(_PORTS)) if port not in taken and _is_free(port))
-    found = dict(zip(names, free, strict=False))
-    if len(found) < len(names):
-        raise InputError(f"no {len(names):,} ports from {_PORTS[0]:,} to {_PORTS[-1]:,} are free on this machine")
-    return found
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as trying:
-        try:
-            trying.bind((LOOPBACK, port))
-        except OSError:
-            return False
-    return True
 
 
 def on_ports(ports: Mapping[str, int]) -> dict[str, Broker]:

@@ -22,7 +22,8 @@ from urllib.parse import quote
 from topicloom.deploy.planning.broker_names import identifier
 from topicloom.deploy.planning.plan import Plan
 from topicloom.deploy.proof.clients import OnMessage
-from topicloom.deploy.proof.processes import LOOPBACK, Processes, ending_with_owner, free_ports, installed
+from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
+from topicloom.deploy.proof.processes import Processes, ending_with_owner, installed
 from topicloom.deploy.targets.rabbitmq import vhost_of
 from topicloom.deploy.targets.rabbitmq_management import ManagementFailed, RabbitManagement
 from topicloom.errors import InputError
