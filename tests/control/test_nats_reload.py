@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from following import wait_until_all_answer
 
 from machine import NATS
 from topicloom import Interest, Overlay
@@ -75,10 +75,7 @@ def test_a_reload_by_signal_is_looked_after(tmp_path: Path) -> None:
     with ExitStack() as stack:
         stack.enter_context(running(tmp_path / "b", leafs["b"], webs["web b"], configuration_of(plan, "b")))
         begun = stack.enter_context(running(tmp_path / "a", leafs["a"], webs["web a"], configuration_of(plan, "a")))
-        deadline = time.monotonic() + 10
-        while not (tmp_path / "a" / "pid").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_until_all_answer(fleet)
         assert told(plan) == 1, "what it has already it takes"
         with pytest.raises(
             DeliveryFailed, match=r"^it has 1 links to other servers, and 0 by the plan \(nats-server 2"

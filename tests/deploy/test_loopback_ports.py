@@ -26,6 +26,11 @@ def test_no_two_processes_get_the_same() -> None:
     assert len({*map(int, theirs.split())} - {*mine.values()}) == len(NAMES)
 
 
+def test_none_is_given_twice_while_there_are_others() -> None:
+    given = [port for _ in range(60) for port in free_ports(["a", "b"]).values()]
+    assert len({*given}) == len(given)
+
+
 def test_neither_those_taken_nor_those_that_somebody_listens_at() -> None:
     (port,) = free_ports(["a"]).values()
     first = port - port % 100
@@ -53,5 +58,8 @@ def test_a_copy_of_a_process_gets_its_own() -> None:
 def test_more_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loopback_ports, "_PORTS", range(20_000, 20_200))
     monkeypatch.setattr(loopback_ports, "_held", {})
+    monkeypatch.setattr(loopback_ports, "_given", set())
+    assert len({*free_ports([str(k) for k in range(150)]).values()}) == 150
+    assert len({*free_ports([str(k) for k in range(200)]).values()}) == 200
     with pytest.raises(InputError, match="no 201 ports from 20,000 to 20,199 are free on this machine"):
         free_ports([str(k) for k in range(201)])

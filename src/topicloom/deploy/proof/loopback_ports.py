@@ -16,6 +16,7 @@ _PART = 100
 
 # By its first port: what holds a part, until the process that it belongs to ends.
 _held: dict[int, socket.socket] = {}
+_given: set[int] = set()
 _holder = 0
 
 
@@ -29,19 +30,26 @@ def free_ports(names: Sequence[str], taken: Collection[int] = ()) -> dict[str, i
     found = dict(zip(names, free, strict=False))
     if len(found) < len(names):
         raise InputError(f"no {len(names):,} ports from {_PORTS[0]:,} to {_PORTS[-1]:,} are free on this machine")
+    _given.update(found.values())
     return found
 
 
 def _ports_held() -> Iterator[int]:
-    """The ports of the parts that this process holds, and then of others, which it holds from then on."""
+    """The ports of the parts that this process holds, and then of others, which it holds from then on.
+
+    Those that it has given to somebody already, who may not listen yet, come last.
+    """
     global _holder
     if os.getpid() != _holder:  # a copy of a process does not hold what that one holds
         _held.clear()
+        _given.clear()
         _holder = os.getpid()
     parts = range(_PORTS.start, _PORTS.stop, _PART)
-    for first in sorted(random.sample(parts, len(parts)), key=lambda first: first not in _held):
-        if first in _held or _hold(first):
-            yield from random.sample(range(first, first + _PART), _PART)
+    for again in (False, True):
+        for first in sorted(random.sample(parts, len(parts)), key=lambda first: first not in _held):
+            if first in _held or _hold(first):
+                ports = [port for port in range(first, first + _PART) if (port in _given) == again]
+                yield from random.sample(ports, len(ports))
 
 
 def _hold(first: int) -> bool:
