@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from topicloom.kernels.greedy.candidates import all_pairs
 from topicloom.kernels.greedy.lanes import LANES
+from topicloom.kernels.greedy.topic_bits import new_topic_bits
 from topicloom.workloads import synthetic
 
 
-def test_threads_count_every_pair() -> None:
+@pytest.mark.parametrize("in_tiles", [False, True])
+def test_threads_count_every_pair(in_tiles: bool) -> None:
     interest = synthetic(4_200, 40, popularity="zipf", sizes="uniform", min_topics=1, max_topics=9, seed=1)
     outer = np.arange(interest.node_count, dtype=np.int32)
-    found = all_pairs(interest.node_start, interest.node_topics, interest.topic_count, 9, outer)
+    topics = new_topic_bits(interest.node_start, interest.node_topics, interest.topic_count)
+    found = all_pairs(interest.node_start, interest.node_topics, topics.table, 9, outer, in_tiles=in_tiles)
     wants = np.zeros((interest.node_count, interest.topic_count), np.float32)
     wants[np.repeat(outer, np.diff(interest.node_start)), interest.node_topics] = 1
     common = (wants @ wants.T).astype(np.uint8)
     for u in range(interest.node_count):
-        row = found.bound[found.row_start[u] : found.row_start[u + 1]]
         place = (u + 1) // LANES * LANES
+        columns = np.arange(place, -(-interest.node_count // LANES) * LANES)
+        row = found.bound[found.row_base[u] + columns // LANES * found.apart + columns % LANES]
         assert not row[: u + 1 - place].any()
         assert (row[u + 1 - place : interest.node_count - place] == common[u, u + 1 :]).all()
+    assert found.bound.astype(int).sum() == np.triu(common, 1).astype(int).sum()
     blocks = found.bound.reshape(-1, LANES).max(axis=1)
     assert (found.block_bound[: len(blocks)] == blocks).all()

@@ -110,7 +110,8 @@ def by_pairs(interest: Interest, group: Ids | None = None) -> PairInstance:
 
     Kernels see the nodes group by group, where there are any, and by falling number of topics. Links that contribute
     much then lie close together, and the search skips most rows and blocks: 2 to 5 times faster than in the order of
-    ids. Not so where few topics make for many equal links: in the order of ids these need not be listed.
+    ids; where there are no groups, candidates are in tiles then. Not so where few topics make for many equal links: in
+    the order of ids, row after row, these need not be listed.
     """
     bitsets = prefers_bitsets(interest)
     sizes = np.diff(interest.node_start)
@@ -121,7 +122,8 @@ def by_pairs(interest: Interest, group: Ids | None = None) -> PairInstance:
     node_start, node_topics = _renumbered(interest, outer)
     if bitsets:
         topics = new_topic_bits(node_start, node_topics, interest.topic_count)
-        return PairInstance(topics, all_pairs(node_start, node_topics, interest.topic_count, highest, outer))
+        in_tiles = group is None and bool((outer[1:] < outer[:-1]).any())
+        return PairInstance(topics, all_pairs(node_start, node_topics, topics.table, highest, outer, in_tiles=in_tiles))
     subscriber = np.repeat(np.arange(interest.node_count, dtype=np.int32), np.diff(node_start))
     topic_nodes = subscriber[np.argsort(node_topics, kind="stable")]
     return PairInstance(

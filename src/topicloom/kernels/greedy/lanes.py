@@ -28,6 +28,7 @@ _VECTOR = ir.VectorType(_BYTE, LANES)
 _FLAGS = ir.VectorType(ir.IntType(1), LANES)
 _WORDS = ir.VectorType(_WORD, WORDS)
 _ZEROS = ir.Constant(_VECTOR, [0] * LANES)
+_ONES = ir.Constant(_VECTOR, [1] * LANES)
 _FULL = ir.Constant(_VECTOR, [255] * LANES)
 
 
@@ -51,10 +52,6 @@ def _splat(builder: Any, value: Any) -> Any:
     first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(_INDEX, 0))
     zeros = ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES)
     return builder.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), zeros)
-
-
-def _minimum(builder: Any, a: Any, b: Any) -> Any:
-    return builder.select(builder.icmp_unsigned("<", a, b), a, b)
 
 
 def _highest(builder: Any, vector: Any) -> Any:
@@ -97,8 +94,8 @@ def at_least(typing: Any, array: Any, position: Any, value: Any) -> Any:
 
 
 @intrinsic
-def lower_to_sum(typing: Any, array: Any, position: Any, terms: Any, term_position: Any, term: Any) -> Any:
-    """Lower each of 64 bytes to at most its term plus `term`, the sum capped at 255."""
+def lower_to_sum(typing: Any, array: Any, position: Any, terms: Any, term_position: Any, term: Any, chosen: Any) -> Any:
+    """Lower each of 64 bytes whose bit is set in `chosen` to at most its term plus `term`, the sum capped at 255."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
@@ -106,10 +103,11 @@ def lower_to_sum(typing: Any, array: Any, position: Any, terms: Any, term_positi
         each = _load(builder, _pointer(context, builder, signature.args[2], args[2], args[3]))
         total = builder.add(each, _splat(builder, args[4]))
         total = builder.select(builder.icmp_unsigned("<", total, each), _FULL, total)
-        builder.store(_minimum(builder, lanes, total), pointer).align = 1
+        lower = builder.and_(builder.icmp_unsigned("<", total, lanes), builder.bitcast(args[5], _FLAGS))
+        builder.store(builder.select(lower, total, lanes), pointer).align = 1
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, terms, types.intp, types.uint8), generate
+    return types.void(array, types.intp, terms, types.intp, types.uint8, types.uint64), generate
 
 
 @intrinsic
@@ -124,10 +122,10 @@ def highest_of(typing: Any, array: Any, position: Any, chosen: Any) -> Any:
 
 
 @intrinsic
-def add_up(typing: Any, array: Any, position: Any, table: Any, rows: Any, begin: Any, end: Any) -> Any:
-    """Write to 64 bytes the sums of those rows of a table of 64 columns that `rows` names from `begin` until `end`.
+def count_lanes(typing: Any, array: Any, position: Any, table: Any, base: Any, rows: Any, begin: Any, end: Any) -> Any:
+    """Write to 64 bytes in how many words of a table their bit is set, up to 255.
 
-    Sums end at 255.
+    The words are those that `rows` names from `begin` until `end`, counted from the word `base` on.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -135,17 +133,18 @@ def add_up(typing: Any, array: Any, position: Any, table: Any, rows: Any, begin:
             builder.module, ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR]), "llvm.uadd.sat.v64i8"
         )
         total = cgutils.alloca_once_value(builder, _ZEROS)
-        named = context.make_array(signature.args[3])(context, builder, args[3]).data
-        with cgutils.for_range_slice(builder, args[4], args[5], ir.Constant(_WORD, 1)) as (place, _):
+        named = context.make_array(signature.args[4])(context, builder, args[4]).data
+        words = builder.gep(context.make_array(signature.args[2])(context, builder, args[2]).data, [args[3]])
+        with cgutils.for_range_slice(builder, args[5], args[6], ir.Constant(_WORD, 1)) as (place, _):
             row = builder.zext(builder.load(builder.gep(named, [place])), _WORD)
-            at_row = builder.mul(row, ir.Constant(_WORD, LANES))
-            lanes = _load(builder, _pointer(context, builder, signature.args[2], args[2], at_row))
-            builder.store(builder.call(add, [builder.load(total), lanes]), total)
+            lanes = builder.bitcast(builder.load(builder.gep(words, [row])), _FLAGS)
+            before = builder.load(total)
+            builder.store(builder.select(lanes, builder.call(add, [before, _ONES]), before), total)
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
         builder.store(builder.load(total), pointer).align = 1
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, table, rows, types.intp, types.intp), generate
+    return types.void(array, types.intp, table, types.intp, rows, types.intp, types.intp), generate
 
 
 @intrinsic

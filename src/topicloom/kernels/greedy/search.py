@@ -1,28 +1,31 @@
 """The search for the best link: highest contribution, then lowest (smaller id, larger id); for topics as bitsets.
 
-It goes down the contributions from the highest. At each one it scans the candidates, skips rows and blocks whose
-bound is lower, evaluates the links whose bound is not, and lists those that do contribute that much: the ties.
-Sorted by ids, they are handed out one after the other, each after a second look, because links added meanwhile
+It goes down the contributions from the highest. At each one it scans the candidates, skips groups of 64 blocks and
+blocks whose bound is lower, evaluates the links whose bound is not, and lists those that do contribute that much: the
+ties. Sorted by ids, they are handed out one after the other, each after a second look, because links added meanwhile
 may have taken its contribution. Contributions only fall, so no tie can appear later; when the list is empty the
 next lower contribution has its turn.
 
 The list has a fixed room. Where ties are more, it keeps those of the lowest smaller ids, and the scan is
-repeated for the rest. Where rows are in the order of ids, ties come up in their order, and none are listed: the scan
-stops at each one and goes on from there.
+repeated for the rest. Where candidates lie row after row in the order of ids, ties come up in their order, and none are
+listed: the scan stops at each one and goes on from there.
+
+Where many links of a block are due, the contributions of all 64 are counted at once.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.greedy import best_link
 from topicloom.kernels.greedy.best_link import is_allowed
-from topicloom.kernels.greedy.candidates import Candidates, coded, first_column, highest_coded
-from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit
+from topicloom.kernels.greedy.candidates import Candidates, coded, highest_coded
+from topicloom.kernels.greedy.lanes import LANES, at_least, highest_of, lowest_bit, popcount
 from topicloom.kernels.greedy.representation import contribution, implements, tighten
+from topicloom.kernels.greedy.topic_bits import bound_blocks, lower_to_counts, tighten_blocks
 from topicloom.kernels.jit import inner_kernel, step
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -32,15 +35,22 @@ _LOWER = np.uint64(0xFFFFFFFF)
 _ROOM = 1 << 20
 # Ties are few while their square, the cost of inserting them, is below so many times the nodes, which counting walks.
 _FEW = 8
+# To count all 64 links of a block costs as much as to evaluate one for every so many topics of its row. A confined
+# search comes back to the others when the highest degree rises, so it counts sooner.
+_TOPICS_A_LINK, _TOPICS_A_LINK_CONFINED = 5, 16
 
 
 class Search(NamedTuple):
     """Where a search stands. It may be confined to links between allowed nodes."""
 
     confined: bool
-    in_order: bool  # whether rows are in the order of ids, so that ties are found in their order and not listed
+    in_order: bool  # whether candidates are, row after row, in the order of ids; else they are in tiles
     allowed: npt.NDArray[np.uint64]  # one bit a node
-    row_bound: npt.NDArray[np.uint8]  # highest bound of each row among allowed links, coded
+    group_slot: npt.NDArray[np.int64]  # the first slot of each group: a tile, or up to 64 blocks of a row
+    group_length: npt.NDArray[np.int32]  # its blocks
+    group_node: npt.NDArray[np.int32]  # its first row
+    group_column: npt.NDArray[np.int32]  # the first node of its first block
+    group_bound: npt.NDArray[np.uint8]  # its highest bound among allowed links, coded
     ties: npt.NDArray[np.uint64]  # links as (smaller id << 32 | larger id), sorted
     spare: npt.NDArray[np.uint64]  # room to sort them
     tally: npt.NDArray[np.int64]  # by node, to sort them
@@ -49,8 +59,8 @@ class Search(NamedTuple):
 
 # The present contribution; the next tie, the number of ties, and the smaller ids that they are taken from.
 _CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = best_link.CONTRIBUTION, 1, 2, 3, 4
-# The row that the scan is at, the slots of it that have had their turn, and the highest bound among these.
-_ROW, _SLOT, _PASSED = 5, 6, 7
+# The group that the scan is at, the blocks of it that have had their turn, and the highest bound among these.
+_GROUP, _BLOCK, _PASSED = 5, 6, 7
 
 
 def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> Search:
@@ -58,14 +68,19 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
 
     A node has fewer ties than there are nodes, so twice that room is always enough to go on.
     """
-    nodes = len(candidates.row_start) - 1
-    in_order = bool((candidates.outer[1:] > candidates.outer[:-1]).all())
+    nodes = len(candidates.outer)
+    in_order = len(candidates.row_start) > 0
     ties = 0 if in_order else max(room, 2 * nodes)
+    slot, length, node, column = _groups(candidates)
     return Search(
         confined,
         in_order,
         np.zeros(-(-nodes // LANES), np.uint64),
-        np.zeros(nodes, np.uint8),
+        slot,
+        length,
+        node,
+        column,
+        np.zeros(len(slot), np.uint8),
         np.empty(ties, np.uint64),
         np.empty(ties, np.uint64),
         np.empty(nodes + 1, np.int64),
@@ -73,26 +88,38 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
     )
 
 
+def _groups(candidates: Candidates) -> tuple[npt.NDArray[Any], ...]:
+    """First slot, number of blocks, first row and first column of each group."""
+    nodes = len(candidates.outer)
+    if len(candidates.row_start) == 0:
+        row, column = np.triu_indices(-(-nodes // LANES))
+        slot, length = np.arange(len(row)) * LANES**2, np.full(len(row), LANES)
+        return slot, length.astype(np.int32), (row * LANES).astype(np.int32), (column * LANES).astype(np.int32)
+    blocks = np.diff(candidates.row_start) // LANES
+    groups = -(-blocks // LANES)
+    row = np.repeat(np.arange(nodes), groups)
+    before = (np.arange(len(row)) - np.repeat(np.cumsum(groups) - groups, groups)) * LANES
+    slot, length = candidates.row_start[row] + before * LANES, np.minimum(blocks[row] - before, LANES)
+    column = slot - candidates.row_base[row]
+    return slot, length.astype(np.int32), row.astype(np.int32), column.astype(np.int32)
+
+
 @implements(best_link.restart, Search)
 def _restart(search, candidates):
-    for u in range(search.row_bound.shape[0]):
-        highest = np.uint8(0)
-        for block in range(candidates.row_start[u] // LANES, candidates.row_start[u + 1] // LANES):
-            if candidates.block_bound[block] > highest:
-                highest = candidates.block_bound[block]
-        search.row_bound[u] = highest
+    for group in range(search.group_bound.shape[0]):
+        here = _ALL >> np.uint64(LANES - search.group_length[group])
+        search.group_bound[group] = highest_of(candidates.block_bound, search.group_slot[group] // LANES, here)
     search.at[_CONTRIBUTION] = highest_coded(np.uint8(255), candidates.step) + 1
     search.at[_COUNT] = search.at[_NEXT]
-    search.at[_UNTIL] = search.row_bound.shape[0]
+    search.at[_UNTIL] = candidates.outer.shape[0]
 
 
 @step()
 def descend(search, candidates):
-    """Go down to the next contribution that any row may reach; its ties are not listed yet."""
+    """Go down to the next contribution that any group may reach; its ties are not listed yet."""
     highest = np.uint8(0)
-    for u in range(search.row_bound.shape[0]):
-        if search.row_bound[u] > highest and (not search.confined or is_allowed(search.allowed, u)):
-            highest = search.row_bound[u]
+    for group in range(search.group_bound.shape[0]):
+        highest = max(highest, search.group_bound[group])
     next_lower = highest_coded(highest, candidates.step)
     if next_lower < search.at[_CONTRIBUTION]:
         search.at[_CONTRIBUTION] = next_lower
@@ -109,7 +136,7 @@ def sort_ties(search, count):
     Not by numpy's sort, nor by new arrays: compiling these took a third of the first design.
     """
     ties = search.ties
-    if count * count < _FEW * search.row_bound.shape[0]:
+    if count * count < _FEW * search.tally.shape[0]:
         for k in range(1, count):
             tie = ties[k]
             place = k
@@ -166,69 +193,88 @@ def list_tie(search, candidates, u, v):
 
 
 @step()
-def scan_row(search, topics, candidates, u, threshold):
-    """Evaluate the links of row u whose bound reaches the threshold, and list those that contribute it.
+def allowed_blocks(search, group):
+    """The blocks of a group whose row is that of an allowed node, as bits."""
+    here = _ALL >> np.uint64(LANES - search.group_length[group])
+    node = np.int64(search.group_node[group])
+    if not search.confined:
+        return here
+    if not search.in_order:
+        return search.allowed[node >> 6]
+    return here if is_allowed(search.allowed, node) else np.uint64(0)
 
-    In order, stop at the first and give its node; -1 at the end of the row.
+
+@step()
+def scan_group(search, topics, candidates, group, threshold):
+    """Evaluate the links of a group whose bound reaches the threshold, and list those that contribute it.
+
+    In order, stop at the first and give its node; -1 at the end of the group.
     """
     code = coded(threshold, candidates.step)
-    start = candidates.row_start[u]
-    place = first_column(u) - start
+    start = search.group_slot[group]
+    u, v = np.int64(search.group_node[group]), np.int64(search.group_column[group])
+    rows, columns = (np.int64(0), np.int64(LANES)) if search.in_order else (np.int64(1), np.int64(0))
+    topics_a_link = _TOPICS_A_LINK_CONFINED if search.confined else _TOPICS_A_LINK
     passed = np.uint8(search.at[_PASSED])
-    end_block = candidates.row_start[u + 1] // LANES
-    for first_block in range((start + search.at[_SLOT]) // LANES, end_block, LANES):
-        here = _ALL >> np.uint64(max(0, first_block + LANES - end_block))
-        due = at_least(candidates.block_bound, first_block, code) & here
-        passed = max(passed, highest_of(candidates.block_bound, first_block, here & ~due))
-        while due:
-            first = (first_block + lowest_bit(due)) * LANES
-            due &= due - _ONE
-            slots = search.allowed[(place + first) >> 6] if search.confined else _ALL
-            if slots == 0:
-                continue
-            tighten(topics, candidates.bound, first, u, place + first)
+    blocks = allowed_blocks(search, group) & (_ALL << np.uint64(search.at[_BLOCK]))
+    tighten_blocks(topics, candidates.block_bound, start // LANES, u, v, search.in_order, blocks)
+    due = at_least(candidates.block_bound, start // LANES, code) & blocks
+    passed = max(passed, highest_of(candidates.block_bound, start // LANES, blocks & ~due))
+    while due:
+        block = lowest_bit(due)
+        due &= due - _ONE
+        first = start + block * LANES
+        node, column = u + block * rows, v + block * columns
+        slots = search.allowed[column >> 6] if search.confined else _ALL
+        if slots == 0:
+            continue
+        tighten(topics, candidates.bound, first, node, column)
+        hits = at_least(candidates.bound, first, code) & slots
+        if np.int64(popcount(hits)) * topics_a_link > topics.node_start[node + 1] - topics.node_start[node]:
+            lower_to_counts(topics, candidates, first, node, column)
             hits = at_least(candidates.bound, first, code) & slots
-            # Before the bytes are written: to read what has just been written in parts would wait for it.
-            highest = highest_of(candidates.bound, first, ~hits)
-            if search.confined:
-                passed = max(passed, highest_of(candidates.bound, first, slots & ~hits))
-            evaluated = np.uint8(0)
-            while hits:
-                slot = first + lowest_bit(hits)
-                hits &= hits - _ONE
-                merged = contribution(topics, u, place + slot, threshold)
-                bound = coded(merged, candidates.step)
-                candidates.bound[slot] = bound
-                evaluated = max(evaluated, bound)
-                if merged >= threshold:
-                    if search.in_order:
-                        search.at[_SLOT] = first - start
-                        search.at[_PASSED] = passed
-                        return place + slot
-                    list_tie(search, candidates, u, place + slot)
-            highest = max(highest, evaluated)
-            candidates.block_bound[first // LANES] = highest
-            passed = max(passed, evaluated if search.confined else highest)
-    search.row_bound[u] = passed
+        # Before the bytes are written: to read what has just been written in parts would wait for it.
+        highest = highest_of(candidates.bound, first, ~hits)
+        if search.confined:
+            passed = max(passed, highest_of(candidates.bound, first, slots & ~hits))
+        evaluated = np.uint8(0)
+        while hits:
+            lane = lowest_bit(hits)
+            hits &= hits - _ONE
+            merged = contribution(topics, node, column + lane, threshold)
+            bound = coded(merged, candidates.step)
+            candidates.bound[first + lane] = bound
+            evaluated = max(evaluated, bound)
+            if merged >= threshold:
+                if search.in_order:
+                    search.at[_BLOCK] = block
+                    search.at[_PASSED] = passed
+                    return column + lane
+                list_tie(search, candidates, node, column + lane)
+        highest = max(highest, evaluated)
+        candidates.block_bound[first // LANES] = highest
+        passed = max(passed, evaluated if search.confined else highest)
+    search.group_bound[group] = passed
     return np.int64(-1)
 
 
 @step()
 def scan(search, topics, candidates, threshold):
-    """Scan the rows that may reach the threshold; in order, until a link of row `at[_ROW]` does.
+    """Scan the groups that may reach the threshold; in order, until a link of group `at[_GROUP]` does.
 
-    Gives the other node of that link; -1 after the last row.
+    Gives the other node of that link; -1 after the last group.
     """
     code = coded(threshold, candidates.step)
-    for u in range(search.at[_ROW], search.row_bound.shape[0]):
-        if search.row_bound[u] < code:
+    if search.at[_GROUP] == 0 and search.at[_BLOCK] == 0:
+        bound_blocks(topics)
+    for group in range(search.at[_GROUP], search.group_bound.shape[0]):
+        if search.group_bound[group] < code:
             continue
-        if not search.confined or is_allowed(search.allowed, u):
-            v = scan_row(search, topics, candidates, u, threshold)
-            if v >= 0:
-                search.at[_ROW] = u
-                return v
-        search.at[_SLOT] = 0
+        v = scan_group(search, topics, candidates, group, threshold)
+        if v >= 0:
+            search.at[_GROUP] = group
+            return v
+        search.at[_BLOCK] = 0
         search.at[_PASSED] = 0
     return np.int64(-1)
 
@@ -250,7 +296,7 @@ def next_tie(search, topics, candidates, threshold):
 @implements(best_link.find_best, Search)
 def _find_best(search, topics, candidates, least):
     at = search.at
-    nodes = search.row_bound.shape[0]
+    nodes = candidates.outer.shape[0]
     while at[_CONTRIBUTION] >= least:
         threshold = at[_CONTRIBUTION]
         u, v = next_tie(search, topics, candidates, threshold)
@@ -266,7 +312,7 @@ def _find_best(search, topics, candidates, least):
         at[_UNTIL] = nodes
         v = scan(search, topics, candidates, threshold)
         if v >= 0:
-            at[_UNTIL] = at[_ROW]
-            return at[_ROW], v, threshold
+            at[_UNTIL] = 0
+            return np.int64(search.group_node[at[_GROUP]]), v, threshold
         sort_ties(search, at[_COUNT])
     return np.int64(0), np.int64(0), np.int64(0)

@@ -18,12 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.greedy import representation
+from topicloom.kernels.greedy.candidates import EXACT, code_counts
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
-from topicloom.kernels.greedy.lanes import LANES, WORDS, count_either, lower_to_sum, lowest_bit, popcount
+from topicloom.kernels.greedy.lanes import (
+    LANES,
+    WORDS,
+    count_either,
+    count_lanes,
+    highest_of,
+    lower_to_sum,
+    lowest_bit,
+    popcount,
+)
 from topicloom.kernels.greedy.representation import implements
-from topicloom.kernels.jit import inner_kernel
+from topicloom.kernels.jit import inlined, inner_kernel
 
 _WANTS, _OUTSIDE = 0, 1
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 # What `set_outside` adds to how often a node is outside. Plain numbers would be two types, and compiled twice.
 _INSIDE_NOW, _OUTSIDE_NOW = np.int64(-1), np.int64(1)
 
@@ -32,9 +43,14 @@ class TopicBits(NamedTuple):
     """Bitsets by node, and the components they summarise."""
 
     bits: npt.NDArray[np.uint64]  # node x (wants, outside) x word: side by side, an evaluation reads both
+    table: npt.NDArray[np.uint64]  # block of 64 nodes x (wants, outside) x topic: the same, one bit for each of them
+    node_start: npt.NDArray[np.int64]  # first subscription of each node
+    row: npt.NDArray[np.int32]  # by subscription: the row of the table with those that a link might join its node with
+    counts: npt.NDArray[np.uint8]  # room to count them
     before: npt.NDArray[np.int32]  # node x word: the subscription of the word's first topic
     outside_count: npt.NDArray[np.int32]  # by node
     outside_byte: npt.NDArray[np.uint8]  # the same capped at 255, padded to whole lanes
+    block_outside: npt.NDArray[np.uint8]  # no node of a block is outside more often; padded so that 64 can be read
     subscriber: npt.NDArray[np.int32]  # node of each subscription
     largest: npt.NDArray[np.int32]  # label of each topic's largest component, -1 while all are alone
     circles: Circles
@@ -52,14 +68,24 @@ def new_topic_bits(
     wanted = np.zeros(nodes * words, np.uint64)
     # As no bit is set twice, adding sets them.
     np.add.at(wanted, word, np.uint64(1) << (node_topics & 63).astype(np.uint64))
-    before = np.searchsorted(word, np.arange(nodes * words)).astype(np.int32)
-    outside_byte = np.zeros(-(-nodes // LANES) * LANES, np.uint8)
+    blocks = -(-nodes // LANES)
+    table = np.zeros(blocks * words * 64, np.uint64)
+    in_table = (subscriber >> 6).astype(np.int64) * (words * 64) + node_topics
+    np.add.at(table, in_table, np.uint64(1) << (subscriber & 63).astype(np.uint64))
+    in_word = np.bitwise_count(wanted)
+    before = np.cumsum(in_word, dtype=np.int32) - in_word
+    outside_byte = np.zeros(blocks * LANES, np.uint8)
     outside_byte[:nodes] = np.minimum(sizes, 255)
     return TopicBits(
         np.repeat(wanted.reshape(nodes, 1, words), 2, axis=1),
+        np.repeat(table.reshape(blocks, 1, words * 64), 2, axis=1),
+        node_start,
+        node_topics.copy(),
+        np.empty(LANES, np.uint8),
         before.reshape(nodes, words),
         sizes.astype(np.int32),
         outside_byte,
+        np.zeros(blocks + LANES, np.uint8),
         subscriber,
         np.full(words * 64, -1, np.int32),
         new_circles(len(node_topics)),
@@ -73,7 +99,7 @@ def _words(topic_count: int) -> int:
 
 def topic_bits_bytes(nodes: int, topic_count: int, subscriptions: int) -> int:
     """Memory of `new_topic_bits`."""
-    return nodes * _words(topic_count) * 20 + nodes * 5 + subscriptions * 16
+    return nodes * _words(topic_count) * 36 + nodes * 5 + subscriptions * 20
 
 
 @inner_kernel()
@@ -101,12 +127,17 @@ def shared_small_components(label, before, bits, u, v):
 def set_outside(topics, component, word, bit, change):
     """Mark every node of a component as outside, or as inside, in the topic of a bit."""
     subscription = component
+    topic = word * 64 + lowest_bit(bit)
     while True:
         node = topics.subscriber[subscription]
         topics.bits[node, _OUTSIDE, word] ^= bit
+        topics.table[node >> 6, _OUTSIDE, topic] ^= np.uint64(1) << np.uint64(node & 63)
+        topics.row[subscription] -= change * topics.table.shape[2]
         outside = topics.outside_count[node] + change
         topics.outside_count[node] = outside
-        topics.outside_byte[node] = outside if outside < 255 else 255
+        byte = np.uint8(min(outside, 255))
+        topics.outside_byte[node] = byte
+        topics.block_outside[node >> 6] = max(topics.block_outside[node >> 6], byte)
         subscription = topics.circles.following[subscription]
         if subscription == component:
             break
@@ -117,9 +148,38 @@ def _enter_row(topics, u):
     """Nothing to do."""
 
 
+@inner_kernel()
+def bound_blocks(topics):
+    """Find how often a node of each block is outside at most."""
+    for block in range(topics.outside_byte.shape[0] // LANES):
+        topics.block_outside[block] = highest_of(topics.outside_byte, block * LANES, _ALL)
+
+
+@inlined()
+def tighten_blocks(topics, block_bounds, block, u, v, in_row, blocks):
+    """Lower bounds of up to 64 blocks: of row u from node v on, or of 64 rows from u on with the 64 nodes from v on."""
+    if in_row:
+        lower_to_sum(block_bounds, block, topics.block_outside, v // LANES, topics.outside_byte[u], blocks)
+    else:
+        lower_to_sum(block_bounds, block, topics.outside_byte, u, topics.block_outside[v // LANES], blocks)
+
+
 @implements(representation.tighten, TopicBits)
 def _tighten(topics, bounds, slot, u, first_column):
-    lower_to_sum(bounds, slot, topics.outside_byte, first_column, topics.outside_byte[u])
+    lower_to_sum(bounds, slot, topics.outside_byte, first_column, topics.outside_byte[u], _ALL)
+
+
+@inlined()
+def lower_to_counts(topics, candidates, slot, u, v):
+    """Lower the bounds of links of u with the 64 nodes from v on to what they contribute, all at once.
+
+    They stay a little higher where both are outside in the same component of a topic.
+    """
+    table, counts, start = topics.table, topics.counts, topics.node_start
+    count_lanes(counts, 0, table, v // LANES * 2 * table.shape[2], topics.row, start[u], start[u + 1])
+    if candidates.step > 1 and start[u + 1] - start[u] > EXACT:
+        code_counts(counts, 0, candidates.step)
+    lower_to_sum(candidates.bound, slot, counts, 0, np.uint8(0), _ALL)
 
 
 @implements(representation.contribution, TopicBits, forceinline=True)
