@@ -29,7 +29,6 @@ _FLAGS = ir.VectorType(ir.IntType(1), LANES)
 _WORDS = ir.VectorType(_WORD, WORDS)
 _ZEROS = ir.Constant(_VECTOR, [0] * LANES)
 _ONES = ir.Constant(_VECTOR, [1] * LANES)
-_FULL = ir.Constant(_VECTOR, [255] * LANES)
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
@@ -54,16 +53,10 @@ def _splat(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), zeros)
 
 
-def _highest(builder: Any, vector: Any) -> Any:
-    """Highest lane, by folding the vector in halves."""
-    lanes = LANES
-    while lanes > 1:
-        lanes //= 2
-        shuffle = ir.VectorType(_INDEX, lanes)
-        low = builder.shuffle_vector(vector, vector, ir.Constant(shuffle, list(range(lanes))))
-        high = builder.shuffle_vector(vector, vector, ir.Constant(shuffle, list(range(lanes, 2 * lanes))))
-        vector = builder.select(builder.icmp_unsigned(">", low, high), low, high)
-    return builder.extract_element(vector, ir.Constant(_INDEX, 0))
+def _call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
+    """Call one of LLVM's own functions."""
+    kind = ir.FunctionType(result, [operand.type for operand in operands])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
 
 
 @intrinsic
@@ -101,8 +94,7 @@ def lower_to_sum(typing: Any, array: Any, position: Any, terms: Any, term_positi
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
         lanes = _load(builder, pointer)
         each = _load(builder, _pointer(context, builder, signature.args[2], args[2], args[3]))
-        total = builder.add(each, _splat(builder, args[4]))
-        total = builder.select(builder.icmp_unsigned("<", total, each), _FULL, total)
+        total = _call(builder, "llvm.uadd.sat.v64i8", _VECTOR, each, _splat(builder, args[4]))
         lower = builder.and_(builder.icmp_unsigned("<", total, lanes), builder.bitcast(args[5], _FLAGS))
         builder.store(builder.select(lower, total, lanes), pointer).align = 1
         return context.get_dummy_value()
@@ -116,7 +108,8 @@ def highest_of(typing: Any, array: Any, position: Any, chosen: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         lanes = _load(builder, _pointer(context, builder, signature.args[0], args[0], args[1]))
-        return _highest(builder, builder.select(builder.bitcast(args[2], _FLAGS), lanes, _ZEROS))
+        lanes = builder.select(builder.bitcast(args[2], _FLAGS), lanes, _ZEROS)
+        return _call(builder, "llvm.vector.reduce.umax.v64i8", _BYTE, lanes)
 
     return types.uint8(array, types.intp, types.uint64), generate
 
@@ -129,9 +122,6 @@ def count_lanes(typing: Any, array: Any, position: Any, table: Any, base: Any, r
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        add = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR]), "llvm.uadd.sat.v64i8"
-        )
         total = cgutils.alloca_once_value(builder, _ZEROS)
         named = context.make_array(signature.args[4])(context, builder, args[4]).data
         words = builder.gep(context.make_array(signature.args[2])(context, builder, args[2]).data, [args[3]])
@@ -139,7 +129,8 @@ def count_lanes(typing: Any, array: Any, position: Any, table: Any, base: Any, r
             row = builder.zext(builder.load(builder.gep(named, [place])), _WORD)
             lanes = builder.bitcast(builder.load(builder.gep(words, [row])), _FLAGS)
             before = builder.load(total)
-            builder.store(builder.select(lanes, builder.call(add, [before, _ONES]), before), total)
+            more = _call(builder, "llvm.uadd.sat.v64i8", _VECTOR, before, _ONES)
+            builder.store(builder.select(lanes, more, before), total)
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
         builder.store(builder.load(total), pointer).align = 1
         return context.get_dummy_value()
@@ -155,11 +146,6 @@ def count_either(typing: Any, words: Any, a: Any, b: Any, c: Any, d: Any, count:
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        module = builder.module
-        count_bits = cgutils.get_or_insert_function(module, ir.FunctionType(_WORDS, [_WORDS]), "llvm.ctpop.v8i64")
-        add_up = cgutils.get_or_insert_function(
-            module, ir.FunctionType(_WORD, [_WORDS]), "llvm.vector.reduce.add.v8i64"
-        )
         total = cgutils.alloca_once_value(builder, ir.Constant(_WORDS, [0] * WORDS))
         begin, step = ir.Constant(_WORD, 0), ir.Constant(_WORD, WORDS)
         with cgutils.for_range_slice(builder, begin, args[5], step) as (word, _):
@@ -167,7 +153,8 @@ def count_either(typing: Any, words: Any, a: Any, b: Any, c: Any, d: Any, count:
                 _words(context, builder, signature.args[0], args[0], builder.add(at, word)) for at in args[1:5]
             )
             either = builder.or_(builder.and_(at_a, at_b), builder.and_(at_c, at_d))
-            builder.store(builder.add(builder.load(total), builder.call(count_bits, [either])), total)
-        return builder.call(add_up, [builder.load(total)])
+            bits = _call(builder, "llvm.ctpop.v8i64", _WORDS, either)
+            builder.store(builder.add(builder.load(total), bits), total)
+        return _call(builder, "llvm.vector.reduce.add.v8i64", _WORD, builder.load(total))
 
     return types.uint64(words, types.intp, types.intp, types.intp, types.intp, types.intp), generate

@@ -31,7 +31,7 @@ from topicloom.kernels.greedy.lanes import (
     popcount,
 )
 from topicloom.kernels.greedy.representation import implements
-from topicloom.kernels.jit import inlined, inner_kernel
+from topicloom.kernels.jit import inner_kernel, step
 
 _WANTS, _OUTSIDE = 0, 1
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -148,14 +148,14 @@ def _enter_row(topics, u):
     """Nothing to do."""
 
 
-@inner_kernel()
+@step()
 def bound_blocks(topics):
     """Find how often a node of each block is outside at most."""
     for block in range(topics.outside_byte.shape[0] // LANES):
         topics.block_outside[block] = highest_of(topics.outside_byte, block * LANES, _ALL)
 
 
-@inlined()
+@step()
 def tighten_blocks(topics, block_bounds, block, u, v, in_row, blocks):
     """Lower bounds of up to 64 blocks: of row u from node v on, or of 64 rows from u on with the 64 nodes from v on."""
     if in_row:
@@ -169,7 +169,7 @@ def _tighten(topics, bounds, slot, u, first_column):
     lower_to_sum(bounds, slot, topics.outside_byte, first_column, topics.outside_byte[u], _ALL)
 
 
-@inlined()
+@step()
 def lower_to_counts(topics, candidates, slot, u, v):
     """Lower the bounds of links of u with the 64 nodes from v on to what they contribute, all at once.
 
@@ -178,7 +178,7 @@ def lower_to_counts(topics, candidates, slot, u, v):
     table, counts, start = topics.table, topics.counts, topics.node_start
     count_lanes(counts, 0, table, v // LANES * 2 * table.shape[2], topics.row, start[u], start[u + 1])
     if candidates.step > 1 and start[u + 1] - start[u] > EXACT:
-        code_counts(counts, 0, candidates.step)
+        code_counts(counts, np.int64(0), candidates.step)
     lower_to_sum(candidates.bound, slot, counts, 0, np.uint8(0), _ALL)
 
 
