@@ -14,6 +14,7 @@ from reference.content import make_network, random_network
 from topicloom import InputError
 from topicloom.content import ALGORITHMS, Assignment, assign, cost, run
 from topicloom.content.assigning.steiner_mixing import link_weights
+from topicloom.content.network.core_prices import closed
 
 FAST = [name for name in ALGORITHMS if name not in ("exact", "sub-channel")]
 SEEDS = range(times(40))
@@ -116,6 +117,24 @@ def test_steiner_mixing_opens_brokers_on_the_way() -> None:
         assert weights.tolist() == slow.mixed_weights(dear).tolist()
         opened += int(((weights > 0).sum(axis=1) > 1).sum())
     assert opened > 20
+
+
+@pytest.mark.parametrize("ratio", [1.003, 1.05, 2.0])
+@pytest.mark.parametrize("whole_prices", [False, True])
+def test_steiner_mixing_among_many_brokers(ratio: float, whole_prices: bool) -> None:
+    """More brokers than are looked at together, most of them opened on the way; and the same with many ties."""
+    rng = np.random.default_rng(int(1000 * ratio))
+    users, brokers = rng.random((80, 2)), rng.random((50, 2))
+    access, core = (np.hypot(*(some[:, None, k] - brokers[None, :, k] for k in range(2))) for some in (users, brokers))
+    access *= ratio
+    if whole_prices:
+        access, core = np.round(8 * access), closed(np.round(8 * core))
+    access[rng.random(access.shape) < 0.1] = np.inf
+    rate = rng.integers(1, 5, (80, 2)) * (rng.random((80, 2)) < 0.04)
+    network = make_network(rate.astype(float), rng.random((80, 2)) < 0.7, access, core, np.full(50, np.inf))
+    expected = slow.mixed_weights(network)
+    assert link_weights(network).tolist() == expected.tolist()
+    assert (expected.sum(axis=0) > 0).sum() > 16
 
 
 @pytest.mark.parametrize("seed", range(times(15)))

@@ -5,10 +5,6 @@ cheapest path from a broker in it (phase 1); weigh each link of a user to a brok
 and draw the user's broker by its weights, within capacity (phase 2); route between brokers on minimum spanning trees
 (phase 3).
 
-The tree of a publisher depends on it only through the first broker that it reaches, on its cheapest path to another
-user. So trees are built once for each first broker and channel. A publisher that wants its own channel stays among
-the users of the tree; its link carries the messages of the others.
-
 Phase 1 may also grow one tree for each channel: "|B_u| is at most T, which is the number of sub-channels". It begins
 with the user that publishes most there. Or that tree is the one of the metric closure, the textbook's approximation,
 where "nodes (clients and brokers) are connected with shortest paths instead of edges": paths go from user to user, and
@@ -16,7 +12,10 @@ each end carries the whole channel.
 
 A user without traffic, or whose weighted brokers are all full, goes to the cheapest broker with room.
 
-Cost: users x brokers x (brokers + channels), and for the trees brokers x subscriptions x the brokers that a tree opens.
+Cost: users x brokers x (channels and brokers of use to a user), and for the trees brokers x subscriptions x the brokers
+in a tree that are near a user. Memory: up to 48 bytes for each pair of a user and a broker of use to it, besides prices
+and weights; 12 where all trees are stars. Trees of several channels are grown at a time, for which each needs as much
+again for its own users.
 """
 
 from __future__ import annotations
@@ -27,25 +26,20 @@ from typing import Any
 import numpy as np
 
 from topicloom.algorithms import Parameter
+from topicloom.content.assigning.mixing_trees import channel_weights, closure_weights, publisher_weights
 from topicloom.content.base import Assigner, Placed, in_some_order
-from topicloom.content.network.channels_by_user import Floats, transposed
+from topicloom.content.network.channels_by_user import Floats
 from topicloom.content.network.network import Network
 from topicloom.kernels.content.assigning import drawn
-from topicloom.kernels.content.mixing import channel_tree_weights, cheapest_paths, mixed_weights
 
 # A tree for each publisher and channel; one for each channel; that of the metric closure of the users of a channel.
-TREES = ("publisher", "channel", "closure")
+_WEIGHTS = {"publisher": publisher_weights, "channel": channel_weights, "closure": closure_weights}
+TREES = tuple(_WEIGHTS)
 
 
 def link_weights(network: Network, trees: str = TREES[0]) -> Floats:
     """Phase 1: the traffic on the link of each user to each broker, in all trees together."""
-    distance, through = cheapest_paths(network.access, network.core)
-    wanting = transposed(network.wants, network.channel_count)
-    given = (network.access, distance, through, network.rates, wanting)
-    weights: Floats = (
-        mixed_weights(*given) if trees == "publisher" else channel_tree_weights(*given, trees == "closure")
-    )
-    return weights
+    return _WEIGHTS[trees](network)
 
 
 def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Generator) -> Placed:

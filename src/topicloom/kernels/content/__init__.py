@@ -10,4 +10,6 @@
 - `moving`: What moving one user from a broker to another would change, exactly, for all brokers at once.
 - `spanning`: Minimum spanning trees over some of the brokers, and what one broker more would add.
 - `sparse_rows`: Rows of a sparse table: channels by user or users by channel, and a number with each.
+- `tree_growing`: A tree from a first broker to users, who join it nearest first (the Content paper, algorithm 3).
+- `useful_brokers`: Brokers that may be the last on a cheapest path to a user, and the users of each, nearest first.
 """
