@@ -6,14 +6,17 @@ import random
 from collections import Counter
 from itertools import product
 
+import numpy as np
 import pytest
 
 from effort import times
 from reference.fleets import STARTS, links_of, random_event, random_join, random_overlay, topics_of
 from reference.maintainers import Change, MaintainerTwin, broken_topics
 from topicloom.churn import BACKUPS, Settings, maintainer
+from topicloom.churn.live_overlay import row_of
 from topicloom.churn.mending_maintainer import MendingMaintainer
 from topicloom.churn.methods import RULES
+from topicloom.kernels.living import wanting_rows
 from topicloom.model import Overlay
 from topicloom.model.events import JOIN, LEAVE, Event
 
@@ -63,6 +66,14 @@ def assert_sound(found: MendingMaintainer) -> None:
     for rows in (*by_node, fleet.members):
         assert rows.used[1] == rows.length.sum()
         assert rows.used[0] <= len(rows.items)
+    words = fleet.wanting.shape[1]
+    assert words == scratch.candidates.shape[1] == scratch.owed.shape[2]
+    assert 64 * words == len(scratch.weight) >= len(fleet.rank)
+    if len(fleet.wanting):
+        assert len(fleet.wanting) >= len(scratch.topic_mark)
+        pairs = {(topic, u) for topic in range(len(fleet.members.start)) for u in row_of(fleet.members, topic).tolist()}
+        bits = np.unpackbits(fleet.wanting.view(np.uint8), axis=1, bitorder="little")
+        assert set(map(tuple, np.argwhere(bits).tolist())) == pairs
 
 
 def assert_alike(found: MendingMaintainer, twin: MaintainerTwin, where: str) -> None:
@@ -114,6 +125,19 @@ def test_equals_its_twin_on_many_tiny_fleets(kind: str, prune: bool) -> None:
         overlay = random_overlay(dice, dice.choice(STARTS), most_nodes=8, most_topics=5)
         settings = settings_of(kind, dice.randint(1, 4), dice.choice([1, 1.5, 2, 3]), prune, 2**64 - 1 - seed)
         follow(*both(overlay, kind, settings), dice, 20, f"{seed=}")
+
+
+@pytest.mark.parametrize("nodes_a_member", [0, 3])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.startswith("primal-dual")])
+def test_equals_its_twin_where_topics_are_too_small_for_rows_of_bits(
+    kind: str, nodes_a_member: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the start, or from when the fleet has grown."""
+    monkeypatch.setattr(wanting_rows, "NODES_A_MEMBER", nodes_a_member)
+    for seed in range(times(8)):
+        dice = random.Random(f"small topics {kind} {nodes_a_member} {seed}")
+        overlay = random_overlay(dice, STARTS[seed % len(STARTS)])
+        follow(*both(overlay, kind, settings_of(kind, dice.randint(1, 4), 3, False, seed)), dice, 30, f"{seed=}")
 
 
 @pruning

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from topicloom.designers.baselines.measured_links import measured
 from topicloom.kernels.living.growing_rows import GrowingRows, new_rows, reserved
 from topicloom.kernels.living.population import Population, Scratch
+from topicloom.kernels.living.wanting_rows import room_for_bits, wanting_rows
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
@@ -83,13 +84,15 @@ class LiveOverlay:
         counts = np.bincount(overlay.degrees, minlength=1)
         degrees[: len(counts)] = counts
         degrees[-1] = len(counts) - 1
+        wanted = new_rows(nodes, interest.node_start, interest.node_topics)
         self.population = Population(
             rank=np.arange(nodes, dtype=np.int32),
-            topics=new_rows(nodes, interest.node_start, interest.node_topics),
+            topics=wanted,
             members=new_rows(topics, interest.topic_start, interest.topic_nodes),
             neighbours=new_rows(nodes, starts, np.concatenate([target, source])[around]),
             backups=new_rows(nodes),
             primaries=new_rows(nodes),
+            wanting=wanting_rows(wanted, nodes, topics),
             degrees=degrees,
             limit=allowed.room.copy(),
             group=allowed.group.copy(),
@@ -107,6 +110,7 @@ class LiveOverlay:
             before=np.zeros(topics, np.int32),
             place=np.zeros(nodes, np.int32),
             queue=np.zeros(nodes, np.int32),
+            **room_for_bits(nodes),
             latest=np.zeros(1, np.int64),
             random=np.array([random], np.uint64),
         )
@@ -179,6 +183,7 @@ class LiveOverlay:
         if len(self.topic_names) > len(self.scratch.topic_mark):
             by_topic = ("topic_mark", "uncovered", "before")
             self.scratch = self._longer_scratch(by_topic, len(self.topic_names))
+            self._renew_wanting()
         return np.array(list(map(known.__getitem__, topics)), np.int32)
 
     def reserve(self, *, topics: int = 0, links: int = 0, backups: int = 0) -> None:
@@ -267,6 +272,13 @@ class LiveOverlay:
             rank=rank, degrees=degrees, limit=limit, group=group, price_group=price_group
         )
         self.scratch = self._longer_scratch(("mark", "key", "gain", "chosen", "place", "queue"), count)
+        self.scratch = self.scratch._replace(**room_for_bits(len(rank)))
+        self._renew_wanting()
+
+    def _renew_wanting(self) -> None:
+        """Rows of bits for as many nodes and topics as there is room for, if they still pay."""
+        nodes, topics = len(self.population.rank), len(self.scratch.topic_mark)
+        self.population = self.population._replace(wanting=wanting_rows(self.population.topics, nodes, topics))
 
     def _longer_scratch(self, names: Sequence[str], count: int) -> Scratch:
         return self.scratch._replace(**{name: _longer(getattr(self.scratch, name), count) for name in names})

@@ -184,7 +184,8 @@ def _fewest_links(ways: TopicWays, gaps: _Gaps) -> tuple[list[int], list[int]]:
     change = np.repeat([-1, 1], len(gaps.begin))
     happens = (time >= 0) & (time < _NEVER)
     topic, time, change = topic[happens], time[happens], change[happens]
-    order = np.lexsort((time, topic))
+    # By one number, as sorting by two takes three times as long.
+    order = np.argsort(topic * (int(time.max(initial=0)) + 1) + time)
     topic, time, change = topic[order], time[order], change[order]
     if not len(topic):
         return [], []

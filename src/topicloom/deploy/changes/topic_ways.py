@@ -71,8 +71,9 @@ def ways_of_topics(old: Plan, new: Plan) -> TopicWays:
     brokers = sorted({name for _, owners in made for name in owners})
     number = {name: i for i, name in enumerate(brokers)}
     had, has = (_keys(plan, topics, made) for plan in (old, new))
-    kept = np.intersect1d(had, has, assume_unique=True)
-    rows = (np.setdiff1d(had, kept, assume_unique=True), kept, np.setdiff1d(has, kept, assume_unique=True))
+    place = np.searchsorted(has, had)
+    stays = np.append(has, -1)[place] == had
+    rows = (had[~stays], had[stays], np.delete(has, place[stays]))
     owners = np.array([[number[name] for name in owners] for _, owners in made], np.int64).reshape(-1, 2)
     return TopicWays(
         topics,

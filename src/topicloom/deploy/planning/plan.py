@@ -171,9 +171,11 @@ class Plan:
     def carried(self) -> tuple[Numbers, Numbers]:
         """A row for every link of every route, by link and then route: the number of the link, and of the route."""
         number = {way: at for at, link in enumerate(self.links) for way in (link, link[::-1])}
-        links = np.array([number[link] for route in self.routes for link in route.links], np.int64)
-        order = np.argsort(links, kind="stable")
-        return links[order], np.repeat(np.arange(len(self.routes)), [len(route.links) for route in self.routes])[order]
+        ways = chain.from_iterable(route.links for route in self.routes)
+        links = np.fromiter(map(number.__getitem__, ways), np.int64)
+        routes = np.repeat(np.arange(len(self.routes)), [len(route.links) for route in self.routes])
+        links, routes = np.divmod(np.sort(links * len(self.routes) + routes), max(1, len(self.routes)))
+        return links, routes
 
     @cached_property
     def routes_of_link(self) -> Mapping[Pair, tuple[Route, ...]]:
@@ -183,12 +185,26 @@ class Plan:
     @cached_property
     def lines_of_link(self) -> Mapping[Pair, tuple[Line, ...]]:
         """For every link, as (who opens it, who accepts it), what it carries, in the order of the patterns."""
-        if all(route.is_whole for route in self.routes) and all(a.topic < b.topic for a, b in pairwise(self.routes)):
+        if self._carries_topics:
             return self._by_link([Line(route.topic, "both", route.qos) for route in self.routes])
         return {
             link: tuple(sorted(chain.from_iterable(route.lines_over(link) for route in routes)))
             for link, routes in self.routes_of_link.items()
         }
+
+    @cached_property
+    def patterns_of_link(self) -> Mapping[Pair, tuple[str, ...]]:
+        """For every link, as (who opens it, who accepts it), the patterns that it carries, in order."""
+        if self._carries_topics:
+            return self._by_link([route.topic for route in self.routes])
+        return {
+            link: tuple(dict.fromkeys(line.pattern for line in lines)) for link, lines in self.lines_of_link.items()
+        }
+
+    @cached_property
+    def _carries_topics(self) -> bool:
+        """Whether every link carries just the topics of its routes, which come in order."""
+        return all(route.is_whole for route in self.routes) and all(a.topic < b.topic for a, b in pairwise(self.routes))
 
     def _by_link(self, of_routes: Sequence[T]) -> dict[Pair, tuple[T, ...]]:
         """For every link that of its routes, in their order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.jit import tight_kernel
+from topicloom.kernels.jit import inner_kernel, tight_kernel
 from topicloom.kernels.living.growing_rows import append, clear, remove
 from topicloom.kernels.living.population import new_mark
 
@@ -33,7 +33,7 @@ def random_below(random, count):
     return np.int64(z % np.uint64(count))
 
 
-@tight_kernel()
+@inner_kernel()
 def forget_backups(population, v):
     """A node has no backups any more."""
     backups = population.backups
@@ -42,14 +42,14 @@ def forget_backups(population, v):
     clear(backups, v)
 
 
-@tight_kernel()
+@inner_kernel()
 def add_backup(backups, primaries, v, u):
     """Let u stand in for v."""
     append(backups, v, u)
     append(primaries, u, v)
 
 
-@tight_kernel()
+@inner_kernel()
 def still_uncovered(topics, w, topic_mark, covering, uncovered, count):
     """Mark the topics of w and take them out of the uncovered ones, whose order stays; give how many are left."""
     for k in range(topics.start[w], topics.start[w] + topics.length[w]):
@@ -62,7 +62,7 @@ def still_uncovered(topics, w, topic_mark, covering, uncovered, count):
     return left
 
 
-@tight_kernel()
+@inner_kernel()
 def drop(uncovered, count, at):
     """Take out the uncovered topic at a place, keeping the order; give how many are left."""
     for k in range(at, count - 1):
@@ -70,7 +70,7 @@ def drop(uncovered, count, at):
     return count - 1
 
 
-@tight_kernel()
+@inner_kernel()
 def build_by_primal_dual(population, scratch, v, coverage, carried):
     """Backups of v: Shadows, algorithm 12.
 
@@ -116,7 +116,7 @@ def build_by_primal_dual(population, scratch, v, coverage, carried):
             key[best] = _CHOSEN
 
 
-@tight_kernel()
+@inner_kernel()
 def set_keys(population, scratch, v):
     """What each node may be chosen by, lowest first: its weight, then its rank. Backups of v, and v, come never."""
     neighbours, primaries, rank, key = (
@@ -134,7 +134,7 @@ def set_keys(population, scratch, v):
     key[v] = _CHOSEN
 
 
-@tight_kernel()
+@inner_kernel()
 def build_greedily(population, scratch, v, coverage, plain):
     """Backups of v: Shadows, algorithm 11. Always the node of lowest weight for each uncovered topic that it wants.
 
@@ -186,7 +186,7 @@ def build_greedily(population, scratch, v, coverage, plain):
             count = left
 
 
-@tight_kernel()
+@inner_kernel()
 def is_lighter(population, gain, u, than, plain):
     """Whether u has less weight for each topic it gains than another node; in a tie, the lower rank."""
     if plain:

@@ -89,10 +89,12 @@ def append(rows, r, item):
 @tight_kernel()
 def remove(rows, r, item):
     """Take an item, which is there, out of a row."""
+    items = rows.items
     last = rows.start[r] + rows.length[r] - 1
-    at = rows.start[r]
-    while rows.items[at] != item:
-        at += 1
+    # An unsigned place needs no look at whether it counts from the end, which took a sixth of the time.
+    at = np.uint64(rows.start[r])
+    while items[at] != item:
+        at += np.uint64(1)
     rows.items[at] = rows.items[last]
     rows.length[r] -= 1
     rows.used[1] -= 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.jit import inlined, kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, kernel
 from topicloom.kernels.living.population import link, new_mark
 
 NOBODY = np.int64(-1)
@@ -17,7 +17,7 @@ NOBODY = np.int64(-1)
 NEVER = np.int64(1) << 40
 
 
-@tight_kernel()
+@inner_kernel()
 def mark_members(population, scratch, topic):
     """Mark the nodes that want a topic; give the mark."""
     members = population.members
@@ -27,7 +27,7 @@ def mark_members(population, scratch, topic):
     return wanting
 
 
-@tight_kernel()
+@inner_kernel()
 def reach(population, scratch, wanting, source, piece, awaited):
     """Put all nodes that a source reaches within a topic into a piece, or fewer once all awaited ones are among them.
 
@@ -57,7 +57,7 @@ def reach(population, scratch, wanting, source, piece, awaited):
     return found
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def pieces_without(population, scratch, topics, around, nodes):
     """The table of pieces of those topics that a node left in pieces; it is gone already.
 
@@ -89,7 +89,7 @@ def pieces_without(population, scratch, topics, around, nodes):
     return np.ascontiguousarray(table[:count].T), broken[:count]
 
 
-@tight_kernel()
+@inner_kernel()
 def all_pieces(population, scratch, topic):
     """Put all nodes of a topic into pieces; give their mark and how many pieces there are."""
     members = population.members
@@ -123,7 +123,7 @@ def pieces_of(population, scratch, topics):
     return nodes, pieces_among(population, scratch, broken[:count], nodes), broken[:count]
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def pieces_among(population, scratch, topics, nodes):
     """The table of pieces of topics, whatever they were before an event; `nodes` get the rows."""
     table = np.full((nodes.shape[0], topics.shape[0]), NOBODY, np.int32)
@@ -135,7 +135,7 @@ def pieces_among(population, scratch, topics, nodes):
     return table
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def pieces_with(population, scratch, topics, newcomer, nodes):
     """The table of pieces of the topics in which a newcomer has no neighbour yet: it is one, all others are another.
 
@@ -157,7 +157,7 @@ def pieces_with(population, scratch, topics, newcomer, nodes):
     return table
 
 
-@tight_kernel()
+@inner_kernel()
 def fill_row(rows, topic_mark, marked, leaving, node, column, row, value):
     """Write a value into the columns of the topics that a node wants and that have a mark, and leave another mark."""
     for k in range(rows.start[node], rows.start[node] + rows.length[node]):
@@ -167,7 +167,7 @@ def fill_row(rows, topic_mark, marked, leaving, node, column, row, value):
             row[column[topic]] = value
 
 
-@tight_kernel()
+@inner_kernel()
 def contribution(table, i, j):
     """How many topics a link would join two pieces of."""
     total = 0
@@ -194,7 +194,7 @@ def price_of(population, u, v):
     return population.price[population.price_group[u], population.price_group[v]]
 
 
-@tight_kernel()
+@inner_kernel()
 def best_in_row(population, nodes, table, i, first, end, below, best_j):
     """The highest contribution of a link of node i with one of those up to `end`, both of degree less than `below`."""
     best = 0
@@ -213,7 +213,7 @@ def best_in_row(population, nodes, table, i, first, end, below, best_j):
     return best
 
 
-@tight_kernel()
+@inner_kernel()
 def comes_first(population, nodes, best_j, i, other):
     """Whether the best link of row i is taken before that of another row, which contributes as much."""
     mine = price_of(population, nodes[i], nodes[best_j[i]])
@@ -221,7 +221,7 @@ def comes_first(population, nodes, best_j, i, other):
     return mine < its or (mine == its and i < other)
 
 
-@tight_kernel()
+@inner_kernel()
 def best_link(population, nodes, table, only, below, bound, best_j):
     """The row with the link of highest contribution, the cheapest, then lowest one in a tie; -1 where none contributes.
 
@@ -242,7 +242,7 @@ def best_link(population, nodes, table, only, below, bound, best_j):
     return best if top > 0 else -1
 
 
-@tight_kernel()
+@inner_kernel()
 def join_pieces(table, i, j):
     """Put the pieces of two nodes together in each topic both want; give how many pieces are fewer."""
     joined = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.jit import kernel, tight_kernel
+from topicloom.kernels.jit import inner_kernel, kernel
 from topicloom.kernels.living.joining_pieces import mark_members
 from topicloom.kernels.living.population import new_mark, unlink
 
@@ -63,13 +63,13 @@ def still_needed(population, scratch, reasons, ends):
     return answers
 
 
-@tight_kernel()
+@inner_kernel()
 def is_bridge(order, low, parent, u, v):
     """Whether the search went down from u to v, and from v and below no other link leads back up."""
     return parent[v] == u and low[v] > order[u]
 
 
-@tight_kernel()
+@inner_kernel()
 def search_depth_first(population, scratch, wanting, root, order, low, at, parent):
     """Number the marked nodes that a root reaches in the order of reaching them, and how high each leads back."""
     neighbours = population.neighbours
@@ -108,7 +108,7 @@ def needed_for(population, scratch, u, v):
     return -1
 
 
-@tight_kernel()
+@inner_kernel()
 def has_another_way(population, scratch, topic, u, v):
     """Whether v can be reached from u among the nodes that want a topic, without the link between them."""
     neighbours = population.neighbours

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.jit import kernel, tight_kernel
+from topicloom.kernels.jit import inner_kernel, kernel
 from topicloom.kernels.living.growing_rows import GrowingRows, append, clear, remove
 
 
@@ -24,6 +24,7 @@ class Population(NamedTuple):
     neighbours: GrowingRows  # by node
     backups: GrowingRows  # by node
     primaries: GrowingRows  # by node
+    wanting: npt.NDArray[np.uint64]  # topic x word, a bit for each member; no topics where they are small
     # How many nodes have each degree, and in the last place the highest degree there is.
     degrees: npt.NDArray[np.int32]
     limit: npt.NDArray[np.int32]  # by node: the most links it may have
@@ -45,12 +46,16 @@ class Scratch(NamedTuple):
     before: npt.NDArray[np.int32]  # by topic
     place: npt.NDArray[np.int32]  # by node
     queue: npt.NDArray[np.int32]  # by node
+    # By bits, as `wanting` is: weights, what they are down planes before a cover and within it, and who may be chosen.
+    weight: npt.NDArray[np.int32]  # by node
+    owed: npt.NDArray[np.uint64]  # 2 x plane x word
+    candidates: npt.NDArray[np.uint64]  # 3 x word
     # The latest mark, and the state of the random numbers.
     latest: npt.NDArray[np.int64]
     random: npt.NDArray[np.uint64]
 
 
-@tight_kernel()
+@inner_kernel()
 def new_mark(latest):
     """A mark that nothing has yet."""
     latest[0] += 1
@@ -61,7 +66,7 @@ def new_mark(latest):
 _MORE, _LESS = np.int64(1), np.int64(-1)
 
 
-@tight_kernel()
+@inner_kernel()
 def raise_degree(population, u, by):
     """Count a node as having one link more or less, before the row of its neighbours changes; `by` is 1 or -1."""
     degrees = population.degrees
@@ -75,7 +80,7 @@ def raise_degree(population, u, by):
         degrees[top] -= 1
 
 
-@tight_kernel()
+@inner_kernel()
 def link(population, u, v):
     """Link two nodes."""
     raise_degree(population, u, _MORE)
@@ -84,7 +89,7 @@ def link(population, u, v):
     append(population.neighbours, v, u)
 
 
-@tight_kernel()
+@inner_kernel()
 def unlink(population, u, v):
     """Take away the link of two nodes."""
     raise_degree(population, u, _LESS)
@@ -102,7 +107,7 @@ def relink(population, added, removed):
         unlink(population, np.int64(removed[k, 0]), np.int64(removed[k, 1]))
 
 
-@tight_kernel()
+@inner_kernel()
 def enter(population, u, rank):
     """A node enters at a place in the order of names, with no topics and no links."""
     for other in range(population.rank.shape[0]):
@@ -112,7 +117,7 @@ def enter(population, u, rank):
     population.degrees[0] += 1
 
 
-@tight_kernel()
+@inner_kernel()
 def exit_(population, u):
     """A node that has no topics and no links any more goes."""
     rank = population.rank[u]
@@ -123,13 +128,20 @@ def exit_(population, u):
     population.degrees[0] -= 1
 
 
-@tight_kernel()
+@inner_kernel()
 def want(population, u, topics):
     """A node wants these topics, given in the order of their names, and no others."""
     rows = population.topics
+    wanting = population.wanting
+    by_bits = wanting.shape[0] > 0
+    word, bit = u >> 6, np.uint64(1) << np.uint64(u & 63)
     for k in range(rows.start[u], rows.start[u] + rows.length[u]):
         remove(population.members, np.int64(rows.items[k]), u)
+        if by_bits:
+            wanting[rows.items[k], word] &= ~bit
     clear(rows, u)
     for k in range(topics.shape[0]):
         append(rows, u, np.int64(topics[k]))
         append(population.members, np.int64(topics[k]), u)
+        if by_bits:
+            wanting[topics[k], word] |= bit

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.jit import kernel, tight_kernel
+from topicloom.kernels.jit import inner_kernel, kernel
 from topicloom.kernels.living.backups import build_by_primal_dual, build_greedily, forget_backups
+from topicloom.kernels.living.backups_by_bits import build_by_bits
 from topicloom.kernels.living.growing_rows import clear, remove
 from topicloom.kernels.living.joining_pieces import NOBODY, mend, pieces_among, pieces_with, pieces_without
 from topicloom.kernels.living.population import enter, exit_, link, new_mark, unlink, want
@@ -31,24 +32,28 @@ def build_backups(population, scratch, nodes, coverage, method):
     """Build the backups of nodes, one after the other."""
     for k in range(nodes.shape[0]):
         if method in (PRIMAL_DUAL, PRIMAL_DUAL_CARRIED):
-            build_by_primal_dual(population, scratch, np.int64(nodes[k]), coverage, method == PRIMAL_DUAL_CARRIED)
+            carried = method == PRIMAL_DUAL_CARRIED
+            if population.wanting.shape[0]:
+                build_by_bits(population, scratch, np.int64(nodes[k]), coverage, carried)
+            else:
+                build_by_primal_dual(population, scratch, np.int64(nodes[k]), coverage, carried)
         elif method in (GREEDY, GREEDY_PLAIN):
             build_greedily(population, scratch, np.int64(nodes[k]), coverage, method == GREEDY_PLAIN)
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def row(rows, r):
     """A copy of a row."""
     return rows.items[rows.start[r] : rows.start[r] + rows.length[r]].copy()
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def by_rank(population, nodes):
     """Nodes in the order of their names."""
     return nodes[np.argsort(population.rank[nodes])]
 
 
-@tight_kernel()
+@inner_kernel()
 def collect(scratch, collected, rows, r, marked, count):
     """Add the items of a row that have no mark yet; give how many there are now."""
     for k in range(rows.start[r], rows.start[r] + rows.length[r]):
@@ -60,7 +65,7 @@ def collect(scratch, collected, rows, r, marked, count):
     return count
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def shadow_set(population, scratch, v, topics, method, leaving):
     """The nodes that links may be added among, by rank: without v where it is leaving, with it where it comes."""
     marked = new_mark(scratch.latest)
@@ -79,7 +84,7 @@ def shadow_set(population, scratch, v, topics, method, leaving):
     return by_rank(population, scratch.queue[:count].copy())
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def connect(population, scratch, v, topics, whole, rho, coverage, method):
     """Link a node within topics that it has just begun to want, which were `whole` or not.
 
@@ -96,7 +101,7 @@ def connect(population, scratch, v, topics, whole, rho, coverage, method):
     return ends, contributions, nodes.shape[0]
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho):
     """A node wants fewer topics: mend those given up, which were `whole` or not; give links and contributions."""
     want(population, v, kept)
@@ -209,7 +214,7 @@ def primaries_that_want(population, scratch, v, topics):
     return primaries[:count]
 
 
-@kernel()
+@kernel(no_cpython_wrapper=True)
 def no_longer_alone(population, scratch, v, topics):
     """Who wanted one of these topics alone until v came, by rank; only now can somebody stand in for them there."""
     marked = new_mark(scratch.latest)
