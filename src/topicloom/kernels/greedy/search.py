@@ -10,8 +10,7 @@ The list has a fixed room. Where ties are more, it keeps those of the lowest sma
 repeated for the rest. Where candidates lie row after row in the order of ids, ties come up in their order, and none are
 listed: the scan stops at each one and goes on from there.
 
-Where many links of a row with a panel are due, the contributions of all 512 are counted at once. A confined search has
-bounds of blocks of its own: what the links of an allowed node with another contribute says nothing of the others.
+Where many links of a row with a panel are due, the contributions of all 512 are counted at once.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ class Search(NamedTuple):
     group_length: npt.NDArray[np.int32]  # its blocks
     group_node: npt.NDArray[np.int32]  # its first row
     group_column: npt.NDArray[np.int32]  # the first node of its first block
-    group_bound: npt.NDArray[np.uint8]  # its highest bound among allowed links, coded
-    block_bound: npt.NDArray[np.uint8]  # the same by block; that of the candidates where all links are allowed
+    group_bound: npt.NDArray[np.uint8]  # its highest bound among rows of allowed nodes, coded
     ties: npt.NDArray[np.uint64]  # links as (smaller id << 32 | larger id), sorted
     spare: npt.NDArray[np.uint64]  # room to sort them
     tally: npt.NDArray[np.int64]  # by node, to sort them
@@ -85,7 +83,6 @@ def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> 
         node,
         column,
         np.zeros(len(slot), np.uint8),
-        np.empty_like(candidates.block_bound) if confined else candidates.block_bound,
         np.empty(ties, np.uint64),
         np.empty(ties, np.uint64),
         np.empty(nodes + 1, np.int64),
@@ -114,9 +111,6 @@ def _groups(candidates: Candidates) -> tuple[npt.NDArray[Any], ...]:
 
 @implements(best_link.restart, Search)
 def _restart(search, candidates):
-    if search.confined:
-        for block in range(search.block_bound.shape[0]):
-            search.block_bound[block] = candidates.block_bound[block]
     for group in range(search.group_bound.shape[0]):
         here = _ALL >> np.uint64(LANES - search.group_length[group])
         search.group_bound[group] = highest_of(candidates.block_bound, search.group_slot[group] // LANES, here)
@@ -254,8 +248,8 @@ def scan_group(search, topics, candidates, group, threshold):
     u, v = np.int64(search.group_node[group]), np.int64(search.group_column[group])
     rows, columns = (np.int64(0), np.int64(WIDE)) if search.in_order else (np.int64(1), np.int64(0))
     blocks = allowed_blocks(search, group)
-    tighten_blocks(topics, search.block_bound, start // LANES, u, v, search.in_order, blocks)
-    due = at_least(search.block_bound, start // LANES, code) & blocks & (_ALL << np.uint64(search.at[_BLOCK]))
+    tighten_blocks(topics, candidates.block_bound, start // LANES, u, v, search.in_order, blocks)
+    due = at_least(candidates.block_bound, start // LANES, code) & blocks & (_ALL << np.uint64(search.at[_BLOCK]))
     ask_ahead(candidates.bound, start, due)
     while due:
         part = lowest_bit(due) // WORDS
@@ -274,7 +268,6 @@ def scan_group(search, topics, candidates, group, threshold):
             hits = at_least(candidates.bound, first, code) & slots
             # Before the bytes are written: to read what has just been written in parts would wait for it.
             highest = highest_of(candidates.bound, first, ~hits)
-            highest_allowed = highest_of(candidates.bound, first, slots & ~hits)
             evaluated = np.uint8(0)
             while hits:
                 lane = lowest_bit(hits)
@@ -289,9 +282,7 @@ def scan_group(search, topics, candidates, group, threshold):
                         return others + lane
                     list_tie(search, candidates, node, others + lane)
             candidates.block_bound[first // LANES] = max(highest, evaluated)
-            if search.confined:
-                search.block_bound[first // LANES] = max(highest_allowed, evaluated)
-    search.group_bound[group] = highest_of(search.block_bound, start // LANES, blocks)
+    search.group_bound[group] = highest_of(candidates.block_bound, start // LANES, blocks)
     return np.int64(-1)
 
 
