@@ -110,7 +110,7 @@ def by_pairs(interest: Interest, group: Ids | None = None) -> PairInstance:
 
     Kernels see the nodes group by group, where there are any, and by falling number of topics. Links that contribute
     much then lie close together, and the search skips most rows and blocks: 2 to 5 times faster than in the order of
-    ids; where there are no groups, candidates are in tiles then. Not so where few topics make for many equal links: in
+    ids; where there are no groups, candidates are in panels then. Not so where few topics make for many equal links: in
     the order of ids, row after row, these need not be listed.
     """
     bitsets = prefers_bitsets(interest)
@@ -122,8 +122,9 @@ def by_pairs(interest: Interest, group: Ids | None = None) -> PairInstance:
     node_start, node_topics = _renumbered(interest, outer)
     if bitsets:
         topics = new_topic_bits(node_start, node_topics, interest.topic_count)
-        in_tiles = group is None and bool((outer[1:] < outer[:-1]).any())
-        return PairInstance(topics, all_pairs(node_start, node_topics, topics.table, highest, outer, in_tiles=in_tiles))
+        in_panels = group is None and bool((outer[1:] < outer[:-1]).any())
+        pairs = all_pairs(node_start, node_topics, topics.table, highest, outer, in_panels=in_panels)
+        return PairInstance(topics, pairs)
     subscriber = np.repeat(np.arange(interest.node_count, dtype=np.int32), np.diff(node_start))
     topic_nodes = subscriber[np.argsort(node_topics, kind="stable")]
     return PairInstance(

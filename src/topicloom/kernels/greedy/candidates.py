@@ -5,8 +5,8 @@ Bounds are bytes: values above 128 are coded in steps, rounded up, so that any c
 of blocks of 64 slots, and the highest bound of each block is kept beside them.
 
 There are two layouts. `all_pairs` gives every pair of nodes a slot (n^2/2 bytes; the column of a slot follows
-from its place), row after row or in tiles: the blocks of 64 rows with the same 64 nodes follow each other, so that
-what is known of these stays in the fastest cache. `co_subscribers` lists only pairs with a common topic (5 bytes each).
+from its place), row after row or in panels: the parts of all rows with the same 512 nodes follow each other, so that
+what is known of these stays in the cache. `co_subscribers` lists only pairs with a common topic (5 bytes each).
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.greedy.lanes import LANES, count_lanes, highest_of
+from topicloom.kernels.greedy.lanes import LANES, WIDE, WORDS, count_lanes, highest_of
 from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
 
 # Contributions up to this are coded as they are.
 EXACT = 128
-# So many rows are counted before the next 64 nodes have their turn: a page of memory for each is still at hand.
-_ROWS = 1024
+# Rows of a panel that are scanned together: their blocks are 64.
+ROWS = LANES // WORDS
+# A thread counts so many rows at a time.
+_SHARE = 1024
 # Threads that count, at most: more would wait for memory.
 _THREADS = 8
 _FEW = 4
@@ -37,11 +39,9 @@ class Candidates(NamedTuple):
     Kernels number nodes in an order of their own; `outer` leads to the ids outside, `inner` back.
     """
 
-    row_start: npt.NDArray[np.int64]  # first slot of each row, a multiple of 64; empty where pairs are in tiles
-    row_base: npt.NDArray[
-        np.int64
-    ]  # that of each node with node 0, if there were one; empty where not every pair has one
-    apart: int  # slots from a block of 64 nodes to the next in the same row
+    row_start: npt.NDArray[np.int64]  # first slot of each row, a multiple of 64; empty where pairs are in panels
+    row_base: npt.NDArray[np.int64]  # where every pair has a slot: what its row adds to the place of the slot,
+    panel_base: npt.NDArray[np.int64]  # and what the panel of the higher node adds
     column: npt.NDArray[np.int32]  # by slot: the higher node; empty where slots follow from place
     bound: npt.NDArray[np.uint8]  # by slot, coded; 0 where the slot is unused or the link is spent
     block_bound: npt.NDArray[np.uint8]  # highest bound of each block, padded so that 64 can be read
@@ -70,13 +70,13 @@ def code_step(highest: int) -> int:
 @inlined()
 def first_column(u):
     """Node of the first slot of row u where every pair has a slot."""
-    return (u + 1) // LANES * LANES
+    return (u + 1) // WIDE * WIDE
 
 
 @inlined()
 def block_slot(candidates, u, v):
-    """Where every pair has a slot: the first of the 64 of row u that node v is among."""
-    return candidates.row_base[u] + (v >> 6) * candidates.apart
+    """Where every pair has a slot: that of row u with the first node of the panel of node v."""
+    return candidates.row_base[u] + candidates.panel_base[v // WIDE]
 
 
 def inverse(outer: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -93,14 +93,14 @@ def all_pairs(
     highest: int,
     outer: npt.NDArray[np.int32],
     *,
-    in_tiles: bool,
+    in_panels: bool,
 ) -> Candidates:
     """Every pair of nodes, bounded by the number of common topics."""
-    row_start, row_base, apart, slots = (_tiles if in_tiles else _rows)(len(outer))
+    row_start, row_base, panel_base, slots = (_panels if in_panels else _rows)(len(outer))
     candidates = Candidates(
         row_start,
         row_base,
-        apart,
+        panel_base,
         np.empty(0, np.int32),
         np.zeros(slots, np.uint8),
         np.zeros(slots // LANES + LANES, np.uint8),
@@ -112,7 +112,7 @@ def all_pairs(
     def count(base: int) -> None:
         count_common_topics(node_start, node_topics, table, candidates, base)
 
-    bases = range(0, len(outer), _ROWS)
+    bases = range(0, len(outer), _SHARE)
     with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as threads:
         # For a few rows a thread would cost more than it saves.
         for _ in (map if len(bases) < _FEW else threads.map)(count, bases):
@@ -120,26 +120,25 @@ def all_pairs(
     return candidates
 
 
-def _rows(nodes: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int, int]:
-    """First slot of each row and `row_base`, how far blocks are apart, and the number of slots; row after row."""
-    first = (np.arange(nodes) + 1) // LANES * LANES
+def _rows(nodes: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
+    """First slot of each row, `row_base`, `panel_base` and the number of slots; row after row."""
+    first = first_column.py_func(np.arange(nodes))
     row_start = np.zeros(nodes + 1, np.int64)
-    np.cumsum(-(-nodes // LANES) * LANES - first, out=row_start[1:])
-    return row_start, row_start[:-1] - first, LANES, int(row_start[-1])
+    np.cumsum(-(-nodes // WIDE) * WIDE - first, out=row_start[1:])
+    return row_start, row_start[:-1] - first, np.arange(-(-nodes // WIDE)) * WIDE, int(row_start[-1])
 
 
-def _tiles(nodes: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int, int]:
-    """The same in tiles of 64 x 64 pairs: those of 64 nodes with themselves and with all higher ones, then the next."""
-    tile, lane = np.divmod(np.arange(nodes), LANES)
-    before = np.arange(-(-nodes // LANES) + 1)
-    first_tile = before * (2 * len(before) - 1 - before) // 2
-    row_base = (first_tile[tile] - tile) * LANES**2 + lane * LANES
-    return np.empty(0, np.int64), row_base, LANES**2, int(first_tile[-1]) * LANES**2
+def _panels(nodes: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
+    """The same panel after panel: the parts of all rows with its 512 nodes."""
+    panel = np.arange(-(-nodes // WIDE))
+    panel_base = panel * (panel + 1) // 2 * WIDE**2
+    slots = int(panel_base[-1]) + -(-nodes // ROWS) * ROWS * WIDE
+    return np.empty(0, np.int64), np.arange(nodes) * WIDE, panel_base, slots
 
 
 def all_pairs_bytes(nodes: int) -> int:
-    """Memory of `all_pairs`."""
-    slots = (nodes + LANES) * (nodes + 2 * LANES) // 2
+    """Memory of `all_pairs`, and of two searches among them."""
+    slots = (nodes + WIDE) * (nodes + 2 * WIDE) // 2
     return slots + slots // 32 + nodes * 16
 
 
@@ -159,7 +158,7 @@ def co_subscribers(
     candidates = Candidates(
         row_start,
         np.empty(0, np.int64),
-        0,
+        np.empty(0, np.int64),
         np.zeros(slots, np.int32),
         np.zeros(slots, np.uint8),
         np.zeros(slots // LANES + LANES, np.uint8),
@@ -179,28 +178,30 @@ def co_subscribers_bytes(pairs: int, nodes: int) -> int:
 
 @tight_kernel()
 def count_common_topics(node_start, node_topics, table, candidates, base):
-    """Bound every pair of some rows from `base` on by its common topics, 64 higher nodes at a time.
+    """Bound every pair of some rows from `base` on by its common topics, 512 higher nodes at a time.
 
     For these `table` tells who wants a topic, so counting bits in the rows of a node's topics gives what it has in
-    common with each: 2 to 4 times faster than popcounts at 10,000 x 1,000, 5 times on few topics.
+    common with each: popcounts of pairs take 5 times as long at 10,000 x 1,000.
     """
     nodes = candidates.outer.shape[0]
-    for first in range(first_column(base), nodes, LANES):
-        at_block = first // LANES * table.shape[1] * table.shape[2]
-        for u in range(base, min(base + _ROWS, nodes - 1, first + LANES - 1)):
+    rows = np.int64(table.shape[2])
+    for first in range(first_column(base), nodes, WIDE):
+        words = first // WIDE * 2 * rows * WORDS
+        for u in range(base, min(base + _SHARE, nodes - 1, first + WIDE - 1)):
             slot = block_slot(candidates, u, first)
-            count_lanes(candidates.bound, slot, table, at_block, node_topics, node_start[u], node_start[u + 1])
+            count_lanes(candidates.bound, slot, table, words, node_topics, node_start[u], node_start[u + 1], rows - 1)
             if candidates.step > 1 and node_start[u + 1] - node_start[u] > EXACT:
                 code_counts(candidates.bound, slot, candidates.step)
             for lane in range(u + 1 - first):
                 candidates.bound[slot + lane] = 0
-            candidates.block_bound[slot // LANES] = highest_of(candidates.bound, slot, _ALL)
+            for block in range(slot // LANES, (slot + WIDE) // LANES):
+                candidates.block_bound[block] = highest_of(candidates.bound, block * LANES, _ALL)
 
 
 @inner_kernel()
 def code_counts(counts, slot, step):
-    """Code 64 counts; 255 stands for any higher one, too."""
-    for lane in range(slot, slot + LANES):
+    """Code 512 counts; 255 stands for any higher one, too."""
+    for lane in range(slot, slot + WIDE):
         if counts[lane] < 255:
             counts[lane] = coded(np.int64(counts[lane]), step)
 
@@ -269,7 +270,7 @@ def exclude(candidates, source, target):
         a, b = candidates.inner[source[link]], candidates.inner[target[link]]
         u, v = min(a, b), max(a, b)
         if candidates.row_base.shape[0]:
-            candidates.bound[block_slot(candidates, u, v) + (v & 63)] = 0
+            candidates.bound[block_slot(candidates, u, v) + v % WIDE] = 0
         else:
             for slot in range(candidates.row_start[u], candidates.row_start[u + 1]):
                 if candidates.column[slot] == v:
@@ -287,7 +288,7 @@ def exclude_groups(candidates, group, may_meet):
     for u in range(nodes):
         if candidates.row_base.shape[0]:
             for v in range(u + 1, nodes):
-                candidates.bound[block_slot(candidates, u, v) + (v & 63)] &= may_meet[group[u], v]
+                candidates.bound[block_slot(candidates, u, v) + v % WIDE] &= may_meet[group[u], v]
         else:
             for slot in range(candidates.row_start[u], candidates.row_start[u + 1]):
                 candidates.bound[slot] &= may_meet[group[u], candidates.column[slot]]

@@ -22,11 +22,13 @@ from topicloom.kernels.greedy.candidates import EXACT, code_counts
 from topicloom.kernels.greedy.circles import Circles, join, new_circles
 from topicloom.kernels.greedy.lanes import (
     LANES,
+    WIDE,
     WORDS,
     count_either,
     count_lanes,
     highest_of,
     lower_to_sum,
+    lower_to_sums,
     lowest_bit,
     popcount,
 )
@@ -43,7 +45,7 @@ class TopicBits(NamedTuple):
     """Bitsets by node, and the components they summarise."""
 
     bits: npt.NDArray[np.uint64]  # node x (wants, outside) x word: side by side, an evaluation reads both
-    table: npt.NDArray[np.uint64]  # block of 64 nodes x (wants, outside) x topic: the same, one bit for each of them
+    table: npt.NDArray[np.uint64]  # panel x (wants, outside) x topic x word: the same, one bit for each node of it
     node_start: npt.NDArray[np.int64]  # first subscription of each node
     row: npt.NDArray[np.int32]  # by subscription: the row of the table with those that a link might join its node with
     counts: npt.NDArray[np.uint8]  # room to count them
@@ -68,24 +70,25 @@ def new_topic_bits(
     wanted = np.zeros(nodes * words, np.uint64)
     # As no bit is set twice, adding sets them.
     np.add.at(wanted, word, np.uint64(1) << (node_topics & 63).astype(np.uint64))
-    blocks = -(-nodes // LANES)
-    table = np.zeros(blocks * words * 64, np.uint64)
-    in_table = (subscriber >> 6).astype(np.int64) * (words * 64) + node_topics
+    panels = -(-nodes // WIDE)
+    # One row more, for a topic that nobody wants.
+    table = np.zeros(panels * (topic_count + 1) * WORDS, np.uint64)
+    in_table = (subscriber // WIDE * (topic_count + 1) + node_topics) * np.int64(WORDS) + subscriber % WIDE // LANES
     np.add.at(table, in_table, np.uint64(1) << (subscriber & 63).astype(np.uint64))
     in_word = np.bitwise_count(wanted)
     before = np.cumsum(in_word, dtype=np.int32) - in_word
-    outside_byte = np.zeros(blocks * LANES, np.uint8)
+    outside_byte = np.zeros(panels * WIDE, np.uint8)
     outside_byte[:nodes] = np.minimum(sizes, 255)
     return TopicBits(
         np.repeat(wanted.reshape(nodes, 1, words), 2, axis=1),
-        np.repeat(table.reshape(blocks, 1, words * 64), 2, axis=1),
+        np.repeat(table.reshape(panels, 1, topic_count + 1, WORDS), 2, axis=1),
         node_start,
         node_topics.copy(),
-        np.empty(LANES, np.uint8),
+        np.empty(WIDE, np.uint8),
         before.reshape(nodes, words),
         sizes.astype(np.int32),
         outside_byte,
-        np.zeros(blocks + LANES, np.uint8),
+        np.zeros(panels * WORDS + LANES, np.uint8),
         subscriber,
         np.full(words * 64, -1, np.int32),
         new_circles(len(node_topics)),
@@ -99,7 +102,8 @@ def _words(topic_count: int) -> int:
 
 def topic_bits_bytes(nodes: int, topic_count: int, subscriptions: int) -> int:
     """Memory of `new_topic_bits`."""
-    return nodes * _words(topic_count) * 36 + nodes * 5 + subscriptions * 20
+    table = (nodes + WIDE) * (topic_count + 1) // 4
+    return nodes * _words(topic_count) * 20 + table + nodes * 5 + subscriptions * 20
 
 
 @inner_kernel()
@@ -131,7 +135,7 @@ def set_outside(topics, component, word, bit, change):
     while True:
         node = topics.subscriber[subscription]
         topics.bits[node, _OUTSIDE, word] ^= bit
-        topics.table[node >> 6, _OUTSIDE, topic] ^= np.uint64(1) << np.uint64(node & 63)
+        topics.table[node // WIDE, _OUTSIDE, topic, node % WIDE // LANES] ^= np.uint64(1) << np.uint64(node & 63)
         topics.row[subscription] -= change * topics.table.shape[2]
         outside = topics.outside_count[node] + change
         topics.outside_count[node] = outside
@@ -157,11 +161,11 @@ def bound_blocks(topics):
 
 @step()
 def tighten_blocks(topics, block_bounds, block, u, v, in_row, blocks):
-    """Lower bounds of up to 64 blocks: of row u from node v on, or of 64 rows from u on with the 64 nodes from v on."""
+    """Lower bounds of up to 64 blocks: of row u from node v on, or of 8 rows from u on with the panel of node v."""
     if in_row:
         lower_to_sum(block_bounds, block, topics.block_outside, v // LANES, topics.outside_byte[u], blocks)
     else:
-        lower_to_sum(block_bounds, block, topics.outside_byte, u, topics.block_outside[v // LANES], blocks)
+        lower_to_sums(block_bounds, block, topics.outside_byte, u, topics.block_outside, v // LANES, blocks)
 
 
 @implements(representation.tighten, TopicBits)
@@ -171,15 +175,17 @@ def _tighten(topics, bounds, slot, u, first_column):
 
 @step()
 def lower_to_counts(topics, candidates, slot, u, v):
-    """Lower the bounds of links of u with the 64 nodes from v on to what they contribute, all at once.
+    """Lower the bounds of links of u with the panel of node v, its first, to what they contribute, all at once.
 
     They stay a little higher where both are outside in the same component of a topic.
     """
     table, counts, start = topics.table, topics.counts, topics.node_start
-    count_lanes(counts, 0, table, v // LANES * 2 * table.shape[2], topics.row, start[u], start[u + 1])
+    rows = np.int64(table.shape[2])
+    count_lanes(counts, 0, table, v // WIDE * 2 * rows * WORDS, topics.row, start[u], start[u + 1], rows - 1)
     if candidates.step > 1 and start[u + 1] - start[u] > EXACT:
         code_counts(counts, np.int64(0), candidates.step)
-    lower_to_sum(candidates.bound, slot, counts, 0, np.uint8(0), _ALL)
+    for lane in range(0, WIDE, LANES):
+        lower_to_sum(candidates.bound, slot + lane, counts, lane, np.uint8(0), _ALL)
 
 
 @implements(representation.contribution, TopicBits, forceinline=True)
