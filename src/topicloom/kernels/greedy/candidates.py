@@ -137,7 +137,7 @@ def _panels(nodes: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], n
 
 
 def all_pairs_bytes(nodes: int) -> int:
-    """Memory of `all_pairs`, and of two searches among them."""
+    """Memory of `all_pairs`, and of the groups of two searches among them."""
     slots = (nodes + WIDE) * (nodes + 2 * WIDE) // 2
     return slots + slots // 32 + nodes * 16
 
