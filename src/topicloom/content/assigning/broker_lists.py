@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -54,12 +55,22 @@ class BrokerLists:
 
 
 def in_threads(network: Network, work: Callable[[Given], Found], given: Iterable[Given]) -> Iterator[Found]:
-    """What work gives for each, in their order; several at a time unless the network is small."""
+    """What work gives for each, in their order; several at a time unless the network is small.
+
+    No more than two for each thread are begun before they are asked for, so that what they give does not pile up.
+    """
     if network.user_count <= _BLOCK:
         yield from map(work, given)
         return
-    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as threads:
-        yield from threads.map(work, given)
+    count = min(_THREADS, os.cpu_count() or 1)
+    begun: deque[Future[Found]] = deque()
+    with ThreadPoolExecutor(count) as threads:
+        for one in given:
+            begun.append(threads.submit(work, one))
+            if len(begun) == 2 * count:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
 
 
 def broker_lists(network: Network) -> BrokerLists:
