@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from topicloom.control.applying.broker_checks import probe, wait_until_taken
 from topicloom.control.applying.fleet_state import FleetState, plan_id
+from topicloom.control.applying.foreign_bridges import ForeignBridges, read_foreign, require_no_repeats
 from topicloom.control.applying.message_keeping import Keeping
 from topicloom.control.applying.moves import FleetMove, MoveStep, move_along
 from topicloom.control.drivers.base import DeliveryFailed
@@ -166,8 +167,11 @@ def carry_out(
     *,
     probing: bool = False,
     silent: Collection[str] = (),
+    foreign: ForeignBridges | None = None,
 ) -> tuple[str, ...]:
     """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
+
+    Nothing is done if messages would loop over the plan and bridges that are not of it.
 
     Args:
         state: the fleet; each step is in it before it begins and when it is done.
@@ -176,8 +180,12 @@ def carry_out(
         tell: hears of every step.
         probing: whether a message is sent on every topic that changes, once its links are there.
         silent: brokers that are known not to answer; those that leave the fleet are not waited for.
+        foreign: bridges at the brokers that are not of the plan; read now unless given.
     """
     require_deliveries(fleet, proposal)
+    if proposal.steps and proposal.wants.links:
+        foreign = foreign or read_foreign(fleet, proposal.wants, state.folder, silent)
+        require_no_repeats(proposal.wants, foreign)
     if state.move is None or state.move.steps != proposal.move.steps:
         if proposal.wants.brokers:
             state.keep(proposal.wants)

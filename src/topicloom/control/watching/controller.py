@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from topicloom.control.applying.apply import ApplyStopped, Proposal, StepDone, carry_out, propose
 from topicloom.control.applying.fleet_state import FleetState, plan_id
+from topicloom.control.applying.foreign_bridges import ForeignRepeatError
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.event_feed import Feed
@@ -27,6 +28,8 @@ from topicloom.present.numbers import count_of
 
 _ANSWER_SECONDS = 1.0
 _AT_ONCE = 32
+# A move that foreign bridges stand in the way of is tried again so often: all brokers are read each time.
+_FOREIGN_SECONDS = 10.0
 # Links that one tidying may change.
 _TIDY_CHANGES = 20
 
@@ -64,6 +67,8 @@ class Controller:
     applied: int = 0
     silent: frozenset[str] = frozenset()
     _shown: str | None = None
+    # The plan that foreign bridges stand in the way of, until when it is not tried again, and why.
+    _refused: tuple[str, float, str] | None = None
     _hold: HoldDown = field(init=False)
 
     def __post_init__(self) -> None:
@@ -156,6 +161,8 @@ class Controller:
             self._show(proposal, plan_id(wanted))
             return
         refusal = self.allowance.refusal(len(proposal.steps), now)
+        if refusal is None and self._refused is not None and self._refused[0] == plan_id(wanted):
+            refusal = self._refused[2] if now < self._refused[1] else None
         if refusal is not None:
             self.waiting = refusal
             return
@@ -174,6 +181,13 @@ class Controller:
             carry_out(self.state, self.fleet, proposal, done.append, silent=self.silent)
             self.applied += 1
             self.tell(f"applied: {count_of(len(done), 'broker')} changed in {sum(step.seconds for step in done):.1f} s")
+            self._refused = None
+        except ForeignRepeatError as error:
+            self.waiting = str(error)
+            if self._refused is None or self._refused[2] != self.waiting:
+                self.tell(f"not applied: {error}")
+            self._refused = (plan_id(proposal.wants), now + _FOREIGN_SECONDS, self.waiting)
+            return
         except (ApplyStopped, InputError) as error:
             self.waiting = str(error)
             self.tell(f"not applied: {error}")
