@@ -8,7 +8,7 @@ import pytest
 from folder_fleets import FIRST, SECOND, WANTED
 from local_brokers import LocalBrokers
 
-from topicloom import Interest, Overlay
+from topicloom import InputError, Interest, Overlay
 from topicloom.control.applying.apply import ApplyStopped, StepDone, carry_out, propose, propose_back
 from topicloom.control.applying.broker_checks import probe
 from topicloom.control.applying.fleet_state import opened
@@ -41,3 +41,36 @@ def test_there_and_back_with_a_broker_that_does_not_start(tmp_path: Path) -> Non
         main.write_text(good)
         carry_out(state, brokers.fleet, propose_back(state), done.append)
         assert probe(first, ["t", "u"], 20) == len(WANTED)
+
+
+def hand_made(brokers: LocalBrokers, other: str, topic: str) -> str:
+    """A bridge as people write it."""
+    return f"connection by-hand\naddress 127.0.0.1:{brokers.ports[other]}\ntopic {topic}\n"
+
+
+def test_a_hand_made_bridge_that_would_make_a_loop(tmp_path: Path) -> None:
+    with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
+        plan = plan_over(brokers, FIRST)
+        hand = tmp_path / "fleet" / "c" / "conf.d" / "hand.conf"
+        hand.write_text(hand_made(brokers, "b", "t/# both"))
+        processes = {name: brokers.process(name) for name in "abcd"}
+        with pytest.raises(
+            InputError, match=rf"^broker 'c': {hand}:1: with this bridge and the plan 't' published at "
+        ):
+            carry_out(state, brokers.fleet, propose(state, plan), lambda done: None, probing=True)
+        assert state.new
+        assert {name: brokers.process(name) for name in "abcd"} == processes
+        hand.write_text(hand_made(brokers, "b", "other/# both"))
+        carry_out(state, brokers.fleet, propose(state, plan), lambda done: None, probing=True)
+
+
+def test_a_probe_that_arrives_again_fails_its_step(tmp_path: Path) -> None:
+    """A bridge in a file that is not looked at."""
+    with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
+        with (tmp_path / "fleet" / "b" / "mosquitto.conf").open("a") as main:
+            main.write(hand_made(brokers, "c", "t out"))
+        with pytest.raises(
+            ApplyStopped,
+            match=r"^step \d of 2, broker '[ab]': 't' published at '[abc]' arrived (twice|at least \d+ times) at '[abc]'",
+        ):
+            carry_out(state, brokers.fleet, propose(state, plan_over(brokers, FIRST)), lambda done: None, probing=True)

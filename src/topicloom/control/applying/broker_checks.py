@@ -27,6 +27,8 @@ from topicloom.errors import InputError
 _LOOK_SECONDS = 0.1
 _ROUND_SECONDS = 1.0
 _CONNECT_SECONDS = 5.0
+# How long duplicates of probes are waited for: on loopback they come within milliseconds of the first.
+_DUPLICATE_SECONDS = 0.5
 
 
 def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, driver: Driver) -> int:
@@ -110,7 +112,7 @@ def _require_links(broker: Broker, expected: dict[str, Pair], seconds: float) ->
 def probe(plan: Plan, topics: Iterable[str], seconds: float) -> int:
     """Publish a message from every publisher of some topics, and wait until it has come to every subscriber.
 
-    Gives how many messages were published; an error where some do not arrive in time.
+    Gives how many messages were published; an error if some do not arrive in time, or arrive more than once.
     """
     wanted = set(topics)
     part = replace(plan, routes=tuple(route for route in plan.routes if route.topic in wanted))
@@ -138,8 +140,25 @@ def probe(plan: Plan, topics: Iterable[str], seconds: float) -> int:
             while not tally.complete and time.monotonic() < until:
                 clients.serve(_LOOK_SECONDS)
             if tally.complete:
+                _require_once(tally, clients)
                 break
             if time.monotonic() > deadline:
                 counts = tally.counts()
                 raise DeliveryFailed(f"{counts.lost} of {counts.expected} probes did not arrive, after {seconds:g} s")
     return tally.messages
+
+
+def _require_once(tally: DeliveryTally, clients: Clients) -> None:
+    """An error if a probe arrives again within a short time."""
+    until = time.monotonic() + _DUPLICATE_SECONDS
+    while time.monotonic() < until:
+        clients.serve(_LOOK_SECONDS)
+    repeated = tally.repeated()
+    if repeated:
+        (topic, source, broker), times = repeated[0]
+        often = "twice" if times == 2 else f"at least {times} times"
+        more = f" (and {len(repeated) - 1} more)" if len(repeated) > 1 else ""
+        raise DeliveryFailed(
+            f"{quoted(topic)} published at {quoted(source)} arrived {often} at {quoted(broker)}{more}; "
+            "look for bridges that are not of the plan"
+        )
