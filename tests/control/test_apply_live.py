@@ -71,6 +71,6 @@ def test_a_probe_that_arrives_again_fails_its_step(tmp_path: Path) -> None:
             main.write(hand_made(brokers, "c", "t out"))
         with pytest.raises(
             ApplyStopped,
-            match=r"^step \d of 2, broker '[ab]': 't' published at '[abc]' arrived (twice|at least \d+ times) at '[abc]'",
+            match=r"^step \d of 2, broker '[ab]': 't' published at '[abc]' arrived (twice|at least \d+ times) at ",
         ):
             carry_out(state, brokers.fleet, propose(state, plan_over(brokers, FIRST)), lambda done: None, probing=True)

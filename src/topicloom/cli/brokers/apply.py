@@ -106,7 +106,7 @@ def command(
         if adopted is not None:
             _adopt(opened_state, adopted, state, dry_run=dry_run)
         proposal = propose_back(opened_state) if wanted is None else propose(opened_state, wanted, older=older)
-        require_deliveries(ways, proposal)
+        require_deliveries(ways, proposal, probing=probe)
         if not printing.json:
             _print_proposal(proposal)
         foreign = None

@@ -10,6 +10,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from http.client import HTTPException
 
 from topicloom.control.drivers.base import DeliveryFailed, Driver
 from topicloom.control.drivers.management_driver import ManagementDriver
@@ -84,7 +85,7 @@ def _require_leafnodes(plan: Plan, broker: Broker, url: str) -> None:
     try:
         with urllib.request.urlopen(f"{url}/leafz", timeout=_CONNECT_SECONDS) as answer:
             leafs = json.load(answer).get("leafs") or []
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, HTTPException, ValueError, AttributeError) as error:
         raise DeliveryFailed(f"{url} does not tell of leafnodes ({getattr(error, 'reason', error)})") from None
     opened = [plan.broker[link[1]].port for link in plan.links_of.get(broker.name, ()) if link[0] == broker.name]
     known = {other.port for other in plan.brokers}

@@ -29,10 +29,6 @@ _AT_ONCE = 32
 _PLANNED = ""
 
 
-class ForeignRepeatError(InputError):
-    """A message would loop, or arrive twice, over a plan and bridges that are not of the plan."""
-
-
 @dataclass(frozen=True)
 class ForeignBridges:
     """Bridges of brokers beside those of plans, by broker.
@@ -117,7 +113,7 @@ def require_no_repeats(plan: Plan, foreign: ForeignBridges) -> None:
         first = min(findings, key=lambda finding: SERIOUS.index(finding.kind))
         place = next(place for place in first.where if place in owner)
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        raise ForeignRepeatError(
+        raise InputError(
             f"broker {quoted(owner[place])}: {place}: with this bridge and the plan {first.text}{more}; "
             "remove the bridge, or its topic from the plan"
         )

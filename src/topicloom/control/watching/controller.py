@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 from topicloom.control.applying.apply import ApplyStopped, Proposal, StepDone, carry_out, propose
 from topicloom.control.applying.fleet_state import FleetState, plan_id
-from topicloom.control.applying.foreign_bridges import ForeignRepeatError
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.event_feed import Feed
@@ -28,8 +27,8 @@ from topicloom.present.numbers import count_of
 
 _ANSWER_SECONDS = 1.0
 _AT_ONCE = 32
-# A move that foreign bridges stand in the way of is tried again so often: all brokers are read each time.
-_FOREIGN_SECONDS = 10.0
+# Time until a move that was refused is tried again: the files of all brokers are read each time.
+_REFUSED_SECONDS = 10.0
 # Links that one tidying may change.
 _TIDY_CHANGES = 20
 
@@ -67,7 +66,7 @@ class Controller:
     applied: int = 0
     silent: frozenset[str] = frozenset()
     _shown: str | None = None
-    # The plan that foreign bridges stand in the way of, until when it is not tried again, and why.
+    # A plan that was refused before the first step, the time of the next attempt, and the reason.
     _refused: tuple[str, float, str] | None = None
     _hold: HoldDown = field(init=False)
 
@@ -182,13 +181,14 @@ class Controller:
             self.applied += 1
             self.tell(f"applied: {count_of(len(done), 'broker')} changed in {sum(step.seconds for step in done):.1f} s")
             self._refused = None
-        except ForeignRepeatError as error:
+        except InputError as error:
             self.waiting = str(error)
             if self._refused is None or self._refused[2] != self.waiting:
                 self.tell(f"not applied: {error}")
-            self._refused = (plan_id(proposal.wants), now + _FOREIGN_SECONDS, self.waiting)
-            return
-        except (ApplyStopped, InputError) as error:
+            self._refused = (plan_id(proposal.wants), now + _REFUSED_SECONDS, self.waiting)
+            if not done:
+                return
+        except ApplyStopped as error:
             self.waiting = str(error)
             self.tell(f"not applied: {error}")
         self.allowance.note(len(done), now)
