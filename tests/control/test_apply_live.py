@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from folder_fleets import FIRST, SECOND, WANTED
-from local_brokers import SCRIPT, LocalBrokers
+from local_brokers import LocalBrokers
 
 from topicloom import InputError, Interest, Overlay
 from topicloom.control.applying.apply import ApplyStopped, StepDone, carry_out, propose, propose_back
@@ -96,7 +96,7 @@ def refused_by(brokers: LocalBrokers, state: Path, settings: list[str], table: d
     brokers.tables["brokers"]["a"]["accepts"] = False
     main = brokers.folder / "b" / "mosquitto.conf"
     main.write_text(main.read_text().replace("allow_anonymous true", "\n".join(settings)))
-    subprocess.run([SCRIPT, "restart", brokers.folder, "b"], check=True)
+    brokers.restart("b")
     fleet = brokers.with_seconds(3)
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
     plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet)
