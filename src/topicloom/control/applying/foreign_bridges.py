@@ -31,9 +31,9 @@ _PLANNED = ""
 
 @dataclass(frozen=True)
 class ForeignBridges:
-    """Bridges of brokers beside those of plans, by broker.
+    """The brokers of a fleet with their bridges that are not of a plan.
 
-    `unread` says why the files of the other brokers could not be looked at.
+    `unread` gives the reason for each broker with files that could not be read, all or some of them.
     """
 
     brokers: tuple[Configured, ...]
