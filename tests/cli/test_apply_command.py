@@ -84,3 +84,25 @@ def test_refusals(fleet: Path, cli: Cli, arguments: tuple[str, ...], problem: st
     ended = cli("apply", *arguments, "-f", "fleet.toml")
     assert (ended.status, ended.err) == (2, f"topicloom: {problem}\n")
     assert list((fleet / "files").iterdir()) == []
+
+
+@pytest.mark.parametrize("more", [("--yes",), ("--dry-run",), ("--yes", "--json")])
+def test_bridges_beside_the_plan(fleet: Path, cli: Cli, more: tuple[str, ...]) -> None:
+    for name in "abc":
+        Path(name).mkdir()
+    Path("fleet.toml").write_text(Path("fleet.toml").read_text().replace("files/{broker}.conf", "{broker}/ours.conf"))
+    Path("c/hand.conf").write_text("# mine\n\nconnection x\naddress a\ntopic t out\n")
+    refused = cli("apply", "old.json", "-f", "fleet.toml", *more)
+    assert refused.status == 2
+    assert refused.err.startswith("topicloom: broker 'c': c/hand.conf:3: with this bridge and the plan 't' published ")
+    assert len(refused.err.splitlines()) == 1
+    assert not list(Path().glob("?/ours.conf"))
+    Path("c/hand.conf").write_text("connection x\naddress elsewhere:1884\ntopic # both\n")
+    Path("b/hand.conf").write_text("topic # both\n")
+    ended = cli("apply", "old.json", "-f", "fleet.toml", *more)
+    assert (ended.status, ended.err) == (0, "")
+    if "--json" not in more:
+        lines = ended.out.splitlines()
+        assert "1 bridge beside the plan:" in lines
+        assert "  c - elsewhere:1884 (c/hand.conf:1)" in lines
+        assert any(line.startswith("not looked at for other bridges: b (b/hand.conf:1: 'topic' ") for line in lines)

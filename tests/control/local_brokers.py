@@ -68,6 +68,9 @@ class LocalBrokers:
         if number is not None:
             os.kill(number, signal.SIGKILL)
 
+    def restart(self, name: str) -> None:
+        subprocess.run([SCRIPT, "restart", self.folder, name], check=True)
+
     def write_fleet(self, path: Path) -> Path:
         """The fleet as a file."""
         lines = ["[defaults.apply]"]

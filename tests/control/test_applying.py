@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,11 @@ from folder_fleets import FIRST, SECOND, THIRD, WANTED, FolderFleet, assert_has
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom import InputError
+from topicloom import InputError, Interest, Overlay
 from topicloom.control.applying.apply import ApplyStopped, carry_out, propose, propose_back
 from topicloom.control.applying.fleet_state import opened
 from topicloom.control.applying.moves import FleetMove, MoveStep
-from topicloom.deploy import Plan
+from topicloom.deploy import Plan, make_plan
 from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.targets.render import configurations
 
@@ -143,6 +144,44 @@ def test_what_a_fleet_file_does_not_say(fleet: FolderFleet, tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"^fleet: broker 'a': has no apply, which says how its file gets there$"):
         fleet.apply(plan)
     assert fleet.written() == {}
+
+
+@pytest.mark.parametrize("target", ["nats", "rabbitmq"])
+def test_probes_are_for_mosquitto(fleet: FolderFleet, target: str) -> None:
+    interest = Interest.from_pairs([("a", "t"), ("b", "t")])
+    plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet.fleet, target=target)
+    with opened(fleet.state) as state:
+        with pytest.raises(
+            InputError, match=rf"^probe sends its messages by MQTT, which {target} does not speak; leave"
+        ):
+            carry_out(state, fleet.fleet, propose(state, plan), lambda done: None, probing=True)
+        assert state.new
+    assert fleet.written() == {}
+
+
+@pytest.mark.parametrize(("check", "probing"), [("links", False), ("port", True)])
+def test_without_the_mqtt_client_nothing_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: str, probing: bool
+) -> None:
+    fleet = FolderFleet(tmp_path, check=check)
+    monkeypatch.setitem(sys.modules, "paho.mqtt.client", None)
+    with opened(fleet.state) as state:
+        with pytest.raises(InputError, match=r"the MQTT client is not installed: pip install 'topicloom\[live\]'"):
+            carry_out(state, fleet.fleet, propose(state, fleet.plan(FIRST)), lambda done: None, probing=probing)
+        assert state.new
+    assert fleet.written() == {}
+
+
+def test_a_password_that_is_gone_within_a_step_stops_it(fleet: FolderFleet, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hunter2\n")
+    for table in fleet.tables["brokers"].values():
+        table["credentials"] = {"username": "bridge", "password_file": str(secret)}
+    fleet.tables["defaults"]["apply"]["reload"] = f"rm -f {secret}"
+    with pytest.raises(
+        ApplyStopped, match=r"^step 2 of 2, broker 'b': broker '.': the password should be in the file "
+    ):
+        fleet.apply(fleet.plan(FIRST))
 
 
 def test_two_at_a_time_are_refused(fleet: FolderFleet) -> None:

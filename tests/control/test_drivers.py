@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -138,3 +140,30 @@ def test_what_a_fleet_file_cannot_say(table: dict[str, Any], problem: str) -> No
     with pytest.raises(InputError) as refused:
         delivery_from(table, "here")
     assert str(refused.value) == f"here: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (
+            b"HTTP/1.0 200 OK\r\n\r\n<html>",
+            r"^http://127\.0\.0\.1:\d+ answered GET policies/%2F with something else than",
+        ),
+        (b"nonsense\r\n\r\n", r"^http://127\.0\.0\.1:\d+ does not answer \(nonsense"),
+    ],
+)
+def test_a_management_interface_that_is_something_else(tmp_path: Path, answer: bytes, problem: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            asked, _ = server.accept()
+            with asked:
+                asked.recv(4096)
+                asked.sendall(answer)
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        one = driver(tmp_path, via="rabbitmq", url=f"http://127.0.0.1:{server.getsockname()[1]}", seconds=5)
+        with pytest.raises(DeliveryFailed, match=problem):
+            one.put('{"vhosts": [{"name": "/"}]}')
+        serving.join()

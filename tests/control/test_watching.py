@@ -313,3 +313,21 @@ def test_once_ends_when_there_is_no_news(watched: Watched) -> None:
         watch(one, once=True)
         assert decisions.last_event == 1
         watched.assert_applied(one)
+
+
+def test_a_foreign_bridge_that_would_repeat_messages(watched: Watched) -> None:
+    """The move waits, with the reason in the status, and is made when the bridge is gone."""
+    folder = watched.fleet.folder
+    watched.fleet.tables["defaults"]["apply"]["path"] = f"{folder}/files/{{broker}}/topicloom.conf"
+    for name in NAMES:
+        (folder / "files" / name).mkdir()
+    hand = folder / "files" / "a" / "hand.conf"
+    hand.write_text("connection hand\naddress host-b\ntopic # both\n")
+    made = watched.turns(15)
+    assert made.waiting is not None
+    assert made.waiting.startswith(f"broker 'a': {hand}:1: with this bridge and the plan ")
+    assert watched.said == [f"not applied: {made.waiting}"]
+    assert not list((folder / "files").rglob("topicloom.conf"))
+    hand.unlink()
+    assert watched.turns(12).waiting is None
+    assert list((folder / "files").rglob("topicloom.conf"))

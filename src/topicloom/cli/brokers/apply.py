@@ -18,6 +18,7 @@ from topicloom.present import numbers
 if TYPE_CHECKING:
     from topicloom.control.applying.apply import Proposal, StepDone
     from topicloom.control.applying.fleet_state import FleetState
+    from topicloom.control.applying.foreign_bridges import ForeignBridges
     from topicloom.control.applying.moves import MoveStep
 
 EXAMPLES = """\b
@@ -86,6 +87,7 @@ def command(
     """
     from topicloom.control.applying.apply import ApplyStopped, carry_out, propose, propose_back, require_deliveries
     from topicloom.control.applying.fleet_state import opened
+    from topicloom.control.applying.foreign_bridges import read_foreign, require_no_repeats
     from topicloom.deploy import Fleet, read_plan
 
     if (plan is None) != rollback:
@@ -104,9 +106,15 @@ def command(
         if adopted is not None:
             _adopt(opened_state, adopted, state, dry_run=dry_run)
         proposal = propose_back(opened_state) if wanted is None else propose(opened_state, wanted, older=older)
-        require_deliveries(ways, proposal)
+        require_deliveries(ways, proposal, probing=probe)
         if not printing.json:
             _print_proposal(proposal)
+        foreign = None
+        if proposal.steps and proposal.wants.links:
+            foreign = read_foreign(ways, proposal.wants, folder)
+            if not printing.json:
+                _print_foreign(foreign)
+            require_no_repeats(proposal.wants, foreign)
         if dry_run or not proposal.steps:
             _end(printing, proposal, [], "nothing was done" if dry_run else "the fleet has this plan already")
             return
@@ -120,7 +128,7 @@ def command(
                 _print_step(step)
 
         try:
-            refused = carry_out(opened_state, ways, proposal, tell, probing=probe)
+            refused = carry_out(opened_state, ways, proposal, tell, probing=probe, foreign=foreign)
         except ApplyStopped as stopped:
             if printing.json:
                 output.print_json({**_facts(proposal, done), "stopped": str(stopped)})
@@ -161,6 +169,20 @@ def _print_proposal(proposal: Proposal) -> None:
             output.say(output.one_line(f"  {number}. {_does(step)}"))
     else:
         print_difference(proposal.difference)
+
+
+def _print_foreign(foreign: ForeignBridges) -> None:
+    leads = list(foreign.leads())
+    if leads:
+        output.say(f"{numbers.count_of(len(leads), 'bridge')} beside the plan:")
+    for broker, other, where in leads:
+        output.say(output.one_line(f"  {broker} - {other} ({where})"))
+    brokers: dict[str, list[str]] = {}
+    for broker, reason in foreign.unread.items():
+        brokers.setdefault(reason, []).append(broker)
+    for reason, names in brokers.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        output.say(output.one_line(f"not looked at for other bridges: {names[0]}{more} ({reason})"))
 
 
 def _does(step: MoveStep) -> str:

@@ -12,14 +12,17 @@ from dataclasses import dataclass, replace
 
 from topicloom.control.applying.broker_checks import probe, wait_until_taken
 from topicloom.control.applying.fleet_state import FleetState, plan_id
+from topicloom.control.applying.foreign_bridges import ForeignBridges, read_foreign, require_no_repeats
 from topicloom.control.applying.message_keeping import Keeping
 from topicloom.control.applying.moves import FleetMove, MoveStep, move_along
 from topicloom.control.drivers.base import DeliveryFailed
 from topicloom.control.drivers.registry import driver_of
 from topicloom.deploy.planning.broker_names import quoted
+from topicloom.deploy.planning.delivery import LINKS
 from topicloom.deploy.planning.diff import Difference, compare_plans
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
 from topicloom.deploy.planning.plan import Plan
+from topicloom.deploy.proof.clients import mqtt_library
 from topicloom.deploy.targets.render import configuration_of
 from topicloom.errors import InputError
 
@@ -145,8 +148,13 @@ def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
         )
 
 
-def require_deliveries(fleet: Fleet, proposal: Proposal) -> None:
-    """An error where the fleet file does not say how to get to a broker of the plan, or a password is missing."""
+def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = False) -> None:
+    """An error if a step cannot be done: the way to its broker, a password or the MQTT client is missing."""
+    target = proposal.wants.target
+    if probing and target != "mosquitto":
+        raise InputError(f"probe sends its messages by MQTT, which {target} does not speak; leave it out", "probe")
+    if probing and proposal.steps:
+        mqtt_library()
     for step in proposal.steps:
         if step.broker in proposal.wants.broker:
             if step.broker not in fleet.brokers:
@@ -156,6 +164,15 @@ def require_deliveries(fleet: Fleet, proposal: Proposal) -> None:
                     f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
                 )
             configuration_of(proposal.wants, step.broker)
+            if target == "mosquitto" and fleet.deliveries[step.broker].check == LINKS:
+                _require_client(fleet, step.broker)
+
+
+def _require_client(fleet: Fleet, broker: str) -> None:
+    try:
+        mqtt_library()
+    except InputError as error:
+        raise InputError(f'{fleet.where}: broker {quoted(broker)}: check = "links" needs it: {error}') from None
 
 
 def carry_out(
@@ -166,8 +183,11 @@ def carry_out(
     *,
     probing: bool = False,
     silent: Collection[str] = (),
+    foreign: ForeignBridges | None = None,
 ) -> tuple[str, ...]:
     """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
+
+    Nothing is done if messages would loop over the plan and bridges that are not of it.
 
     Args:
         state: the fleet; each step is in it before it begins and when it is done.
@@ -176,8 +196,12 @@ def carry_out(
         tell: hears of every step.
         probing: whether a message is sent on every topic that changes, once its links are there.
         silent: brokers that are known not to answer; those that leave the fleet are not waited for.
+        foreign: bridges at the brokers that are not of the plan; read now unless given.
     """
-    require_deliveries(fleet, proposal)
+    require_deliveries(fleet, proposal, probing=probing)
+    if proposal.steps and proposal.wants.links:
+        foreign = foreign or read_foreign(fleet, proposal.wants, state.folder, silent)
+        require_no_repeats(proposal.wants, foreign)
     if state.move is None or state.move.steps != proposal.move.steps:
         if proposal.wants.brokers:
             state.keep(proposal.wants)
@@ -202,7 +226,7 @@ def carry_out(
             topics = ready.get(number, [])
             if topics:
                 probes = probe(proposal.wants, topics, fleet.deliveries[step.broker].seconds)
-        except DeliveryFailed as failure:
+        except (DeliveryFailed, InputError, OSError) as failure:
             if not step.may_fail:
                 state.stopped(f"{step.broker}: {failure}")
                 raise ApplyStopped(_stopped(proposal, place, step, failure)) from None
@@ -254,7 +278,7 @@ def _ready_topics(proposal: Proposal) -> dict[int, list[str]]:
     return ready
 
 
-def _stopped(proposal: Proposal, place: int, step: MoveStep, failure: DeliveryFailed) -> str:
+def _stopped(proposal: Proposal, place: int, step: MoveStep, failure: Exception) -> str:
     total = len(proposal.move.steps)
     return (
         f"step {place} of {total}, broker {quoted(step.broker)}: {failure}; {place - 1} of {total} steps are done. "

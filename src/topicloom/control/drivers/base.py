@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 
@@ -10,7 +11,10 @@ class DeliveryFailed(Exception):  # noqa: N818  it says what happened
 
 
 class Driver(Protocol):
-    """A way to one broker. Both may be done again after they were done, or half done."""
+    """A way to one broker. All of it may be done again after it was done, or half done."""
+
+    def get(self) -> Mapping[str, str]:
+        """Texts of the configuration files that the broker reads beside ours, by their places."""
 
     def put(self, text: str) -> None:
         """Give the broker its configuration, whole or not at all."""

@@ -24,6 +24,10 @@ class CommandDriver:
         self._values = values
         self._folder = folder
 
+    def get(self) -> Mapping[str, str]:
+        """Fail: commands only put files."""
+        raise DeliveryFailed("command has no way to read files")
+
     def put(self, text: str) -> None:
         """Run the command that puts the file."""
         assert self._delivery.put is not None

@@ -22,6 +22,18 @@ class FolderDriver:
         self._values = values
         self._path = Path(filled(delivery.path, values))
 
+    def get(self) -> Mapping[str, str]:
+        """Read the other `.conf` files of the folder; Mosquitto passes over those that begin with a dot."""
+        folder = self._path.parent
+        if not folder.is_dir():
+            return {}
+        try:
+            files = sorted(path for path in folder.iterdir() if path.suffix == ".conf" and path.is_file())
+            others = [path for path in files if path.name != self._path.name and not path.name.startswith(".")]
+            return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in others}
+        except OSError as error:
+            raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
+
     def put(self, text: str) -> None:
         """Write the file; what a killed run left beside it is written over."""
         part = part_of(self._path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from topicloom.control.drivers.base import DeliveryFailed
 from topicloom.deploy.planning.delivery import Delivery
 from topicloom.deploy.targets.rabbitmq_management import ManagementFailed, RabbitManagement
@@ -17,6 +19,10 @@ class ManagementDriver:
         self._where = f"broker '{broker}': the password of its management interface"
         self._management = RabbitManagement(delivery.url, self._login, delivery.seconds)
         self._text: str | None = None
+
+    def get(self) -> Mapping[str, str]:
+        """Fail: cycles of federation links are not looked for."""
+        raise DeliveryFailed("federation of RabbitMQ is not followed")
 
     def put(self, text: str) -> None:
         """Make the broker's definitions those of a plan."""

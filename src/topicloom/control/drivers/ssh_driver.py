@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from topicloom.control.drivers.base import DeliveryFailed
 from topicloom.control.drivers.folder_driver import part_of
 from topicloom.control.drivers.timed_commands import run_command
 from topicloom.deploy.planning.delivery import Delivery, filled
@@ -29,6 +30,22 @@ class SshDriver:
         self._path = Path(filled(delivery.path, values))
         self._destination = delivery.destination or values["host"]
 
+    def get(self) -> Mapping[str, str]:
+        """Read the other `.conf` files of the folder; the size of each goes before it, so that any text is whole."""
+        read = 'size=$(wc -c < "$file") && printf "%d %s\\n" "$size" "$file" && cat < "$file" || exit 1'
+        each = f'for file in *.conf; do if [ -f "$file" ]; then {read}; fi; done'
+        said = self._run(f"cd {shlex.quote(str(self._path.parent))} && {each}")
+        found = {}
+        while said:
+            line, _, rest = said.partition(b"\n")
+            size, _, name = line.decode(errors="replace").partition(" ")
+            if not size.isdecimal():
+                raise DeliveryFailed(f"{self._destination}: the files of {self._path.parent} cannot be told apart")
+            text, said = rest[: int(size)], rest[int(size) :]
+            if name != self._path.name:
+                found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
+        return found
+
     def put(self, text: str) -> None:
         """Write the file."""
         part, path = shlex.quote(str(part_of(self._path))), shlex.quote(str(self._path))
@@ -43,5 +60,5 @@ class SshDriver:
         if self._delivery.reload is not None:
             self._run(filled(self._delivery.reload, self._values))
 
-    def _run(self, command: str, given: bytes = b"") -> None:
-        run_command([*_SSH, "--", self._destination, command], self._delivery.seconds, given=given)
+    def _run(self, command: str, given: bytes = b"") -> bytes:
+        return run_command([*_SSH, "--", self._destination, command], self._delivery.seconds, given=given)

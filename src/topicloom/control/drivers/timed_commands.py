@@ -23,18 +23,18 @@ def words_of(command: str, values: Mapping[str, str]) -> list[str]:
     return [filled(word, values) for word in shlex.split(command)]
 
 
-def run_command(words: Sequence[str], seconds: float, *, given: bytes = b"") -> None:
-    """Run a command without a shell; an error where it fails or takes longer.
+def run_command(words: Sequence[str], seconds: float, *, given: bytes = b"") -> bytes:
+    """Run a command without a shell, and give its output; an error if it fails or takes longer.
 
     What it prints goes to a file: a broker that it starts may hold a pipe open for ever.
     """
     if shutil.which(words[0]) is None:
         raise DeliveryFailed(f"there is no command {words[0]} on this machine")
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as stdin:
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as wrong, tempfile.TemporaryFile() as stdin:
         stdin.write(given)
         stdin.seek(0)
         process = subprocess.Popen(
-            [*ending_with_owner(), *words], stdin=stdin, stdout=said, stderr=said, start_new_session=True
+            [*ending_with_owner(), *words], stdin=stdin, stdout=said, stderr=wrong, start_new_session=True
         )
         try:
             status = process.wait(seconds)
@@ -44,7 +44,10 @@ def run_command(words: Sequence[str], seconds: float, *, given: bytes = b"") -> 
             if isinstance(error, subprocess.TimeoutExpired):
                 raise DeliveryFailed(f"{words[0]} did not end within {seconds:g} s") from None
             raise
+        said.seek(0)
+        printed = said.read()
         if status != 0:
-            said.seek(0)
-            text = " ".join(said.read().decode(errors="replace").split())
+            wrong.seek(0)
+            text = " ".join((printed + b" " + wrong.read()).decode(errors="replace").split())
             raise DeliveryFailed(f"{words[0]} ended with status {status}: {text[-_SAID:] or 'it said nothing'}")
+    return printed

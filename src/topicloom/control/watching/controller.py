@@ -27,6 +27,8 @@ from topicloom.present.numbers import count_of
 
 _ANSWER_SECONDS = 1.0
 _AT_ONCE = 32
+# Time until a move that was refused is tried again: the files of all brokers are read each time.
+_REFUSED_SECONDS = 10.0
 # Links that one tidying may change.
 _TIDY_CHANGES = 20
 
@@ -64,6 +66,8 @@ class Controller:
     applied: int = 0
     silent: frozenset[str] = frozenset()
     _shown: str | None = None
+    # A plan that was refused before the first step, the time of the next attempt, and the reason.
+    _refused: tuple[str, float, str] | None = None
     _hold: HoldDown = field(init=False)
 
     def __post_init__(self) -> None:
@@ -156,6 +160,8 @@ class Controller:
             self._show(proposal, plan_id(wanted))
             return
         refusal = self.allowance.refusal(len(proposal.steps), now)
+        if refusal is None and self._refused is not None and self._refused[0] == plan_id(wanted):
+            refusal = self._refused[2] if now < self._refused[1] else None
         if refusal is not None:
             self.waiting = refusal
             return
@@ -174,7 +180,15 @@ class Controller:
             carry_out(self.state, self.fleet, proposal, done.append, silent=self.silent)
             self.applied += 1
             self.tell(f"applied: {count_of(len(done), 'broker')} changed in {sum(step.seconds for step in done):.1f} s")
-        except (ApplyStopped, InputError) as error:
+            self._refused = None
+        except InputError as error:
+            self.waiting = str(error)
+            if self._refused is None or self._refused[2] != self.waiting:
+                self.tell(f"not applied: {error}")
+            self._refused = (plan_id(proposal.wants), now + _REFUSED_SECONDS, self.waiting)
+            if not done:
+                return
+        except ApplyStopped as error:
             self.waiting = str(error)
             self.tell(f"not applied: {error}")
         self.allowance.note(len(done), now)

@@ -21,7 +21,12 @@ def read_server(name: str, file: Path) -> Configured:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8'})") from None
-    table = parse_nats(text, str(file))
+    return server_in(name, text, str(file))
+
+
+def server_in(name: str, text: str, where: str) -> Configured:
+    """The server that a configuration describes; `where` names it in errors and places."""
+    table = parse_nats(text, where)
     # A file that we made is the inside of the section.
     leafs: dict[str, Any] = next((table[key] for key in _SECTIONS if isinstance(table.get(key), dict)), table)
     own = str(table.get("server_name", name))
@@ -30,7 +35,7 @@ def read_server(name: str, file: Path) -> Configured:
         own = unquote(headed[1])
     remotes = leafs.get("remotes", [])
     bridges = [
-        _bridge(url, f"{file}: remote {number}")
+        _bridge(url, f"{where}: remote {number}")
         for number, remote in enumerate(remotes if isinstance(remotes, list) else [remotes], 1)
         for url in _urls(remote)[:1]
     ]

@@ -61,7 +61,7 @@ def lint(brokers: Sequence[Configured], interest: Interest | None = None) -> Lin
     for wire in wires:
         for name in (wire.local, wire.remote):
             fleet.setdefault(name, []).append(wire)
-    findings = [*_circles(fleet), *_both_ends(wires), *outside]
+    findings = [*repeats(fleet), *_both_ends(wires), *outside]
     if interest is not None:
         findings += [*_unreachable(fleet, interest), *_unwanted(fleet, interest)]
     parts = _parts(fleet)
@@ -89,7 +89,7 @@ def _at(bridge: Bridge, own: Configured, brokers: Sequence[Configured]) -> str |
         if (bridge.host, bridge.port) in broker.addresses:
             return broker.name
     ports = {broker.name: {port for _, port in broker.addresses} for broker in brokers}
-    if _is_this_machine(bridge.host):
+    if is_this_machine(bridge.host):
         found = [name for name, listening in ports.items() if bridge.port in listening and name != own.name]
     else:
         names = (bridge.host, bridge.host.split(".")[0])
@@ -97,15 +97,16 @@ def _at(bridge: Bridge, own: Configured, brokers: Sequence[Configured]) -> str |
     return found[0] if len(found) == 1 else None
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether a host is the machine of the broker that names it."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
 
 
-def _circles(fleet: dict[str, list[Wire]]) -> list[Finding]:
-    """Topics that go in circles or arrive twice, each circle once with the widest pattern."""
+def repeats(fleet: dict[str, list[Wire]]) -> list[Finding]:
+    """Loops and duplicates over the bridges of each broker, each once with the widest pattern."""
     found: dict[tuple[str, frozenset[str]], list[tuple[str, Finding]]] = {}
     for broker, patterns in _patterns(fleet).items():
         for pattern in patterns:

@@ -63,6 +63,7 @@ class Clients:
         self._clients: dict[str, Any] = {}
         self._selector = selectors.DefaultSelector()
         self._subscribed: dict[str, int] = {}
+        self._refusal: str | None = None
         self.links_up: dict[str, set[str]] = {}
 
     def __enter__(self) -> Clients:
@@ -101,7 +102,10 @@ class Clients:
             acknowledged += len(codes)
             self._subscribed[name] = len(wanted) - acknowledged
 
-        def on_connect(*_arguments: Any) -> None:
+        def on_connect(_client: Any, _data: Any, _flags: Any, code: Any, _properties: Any) -> None:
+            if code.is_failure:
+                self._refusal = f"broker '{name}' refuses the login: {code}"
+                return
             # A packet must stay small however many topics there are.
             for begin in range(0, len(wanted), 100):
                 client.subscribe(wanted[begin : begin + 100])
@@ -144,7 +148,7 @@ class Clients:
 
     def _lose(self, client: Any) -> None:
         """A broker has closed the connection of a client."""
-        raise InputError("a broker closed the connection of its client; see its log")
+        raise InputError(self._refusal or "a broker closed the connection of its client; see its log")
 
     def wait_until_subscribed(self) -> None:
         """Serve until every broker has acknowledged every subscription."""

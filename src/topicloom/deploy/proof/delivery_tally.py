@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,12 +105,17 @@ class DeliveryTally:
 
     def missing(self) -> list[tuple[str, str, str]]:
         """What has not arrived of the first message of each publisher: its name, where from, where it is missing."""
-        return [
-            (message.name, source, broker)
-            for number, (_, message, source) in enumerate(self.sources[: len(self._sent)])
-            for broker in sorted(message.wanting)
-            if not self._arrived[number * len(self._place) + self._place[broker]]
-        ]
+        return [place for place, times in self._wanted() if times == 0]
+
+    def repeated(self) -> list[tuple[tuple[str, str, str], int]]:
+        """Duplicates of the first message of each publisher: its name, source, broker, and how often it arrived."""
+        return [(place, times) for place, times in self._wanted() if times > 1]
+
+    def _wanted(self) -> Iterator[tuple[tuple[str, str, str], int]]:
+        for number, (_, message, source) in enumerate(self.sources[: len(self._sent)]):
+            for broker in sorted(message.wanting):
+                place = message.name, source, broker
+                yield place, self._arrived[number * len(self._place) + self._place[broker]]
 
     def counts(self) -> DeliveryCounts:
         """What became of the messages so far."""

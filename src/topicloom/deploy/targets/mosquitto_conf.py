@@ -6,7 +6,7 @@ Ours begin with a heading that tells whose they are; Mosquitto takes it for a co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
@@ -95,9 +95,14 @@ def read_brokers(paths: Sequence[Path]) -> tuple[Configured, ...]:
 
 
 def _read_broker(name: str, file: Path) -> Configured:
+    return configured_by(name, _lines(file, ()))
+
+
+def configured_by(name: str, lines: Iterable[tuple[str, str]]) -> Configured:
+    """The broker that lines describe, each given with its place; a heading says its name."""
     addresses: list[tuple[str, int]] = []
     sections: list[_Section] = []
-    for where, line in _lines(file, ()):
+    for where, line in lines:
         headed = _HEADING.match(line)
         if headed:
             name = unquote(headed[1])

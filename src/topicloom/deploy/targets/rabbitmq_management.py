@@ -11,6 +11,7 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import quote
 
@@ -95,9 +96,11 @@ class RabbitManagement:
         try:
             with urllib.request.urlopen(request, timeout=self._seconds) as answer:
                 text = answer.read()
+            return json.loads(text) if text else None
         except urllib.error.HTTPError as error:
             said = f"{self._url} answered {method} {path} with {error.code} {error.reason}"
             raise ManagementFailed(said, error.code) from None
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             raise ManagementFailed(f"{self._url} does not answer ({getattr(error, 'reason', error)})") from None
-        return json.loads(text) if text else None
+        except ValueError:
+            raise ManagementFailed(f"{self._url} answered {method} {path} with something else than JSON") from None
