@@ -25,8 +25,7 @@ _ON_SPARK = (
     "tests/docs/test_shown_commands.py::test_a_page_on_spark",
 )
 
-# Workers that start a Java: another one would cost more than it saves.
-_WITH_SPARK = 2
+_SPARK = "spark "
 # Folders whose tests stay together, longest first: they compile the same kernels, look at the same pages.
 _TOGETHER = ("tests/designers", "tests/report", "tests/explore", "tests/churn")
 
@@ -62,21 +61,34 @@ def _turn(item: pytest.Item) -> int:
 
 
 class _FileByFile(LoadFileScheduling):
-    """Files go to workers one by one, some folders as a whole; tests of Spark to some of the workers."""
+    """Give files to workers one by one, some folders as a whole, and all tests of Spark to one worker.
+
+    A second session of Spark took 40 processor seconds to start and to warm up.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
         if nodeid.startswith(_ON_SPARK):
-            return f"spark {file}"
+            return f"{_SPARK}{file}"
         folder = file.rpartition("/")[0]
         return folder if folder in _TOGETHER else file
 
+    def _reschedule(self, node: Any) -> None:
+        if self._is_for_spark(node) or node.shutting_down or self._without_spark() or not self.workqueue:
+            super()._reschedule(node)
+        else:
+            node.shutdown()
+
     def _assign_work_unit(self, node: Any) -> None:
-        if self.nodes.index(node) >= _WITH_SPARK:
-            other = next((scope for scope in self.workqueue if not scope.startswith("spark ")), None)
-            if other is not None:
-                self.workqueue.move_to_end(other, last=False)
+        if not self._is_for_spark(node) and (scope := self._without_spark()):
+            self.workqueue.move_to_end(scope, last=False)
         super()._assign_work_unit(node)
+
+    def _is_for_spark(self, node: Any) -> bool:
+        return node is next((other for other in self.nodes if not other.shutting_down), None)
+
+    def _without_spark(self) -> str | None:
+        return next((scope for scope in self.workqueue if not scope.startswith(_SPARK)), None)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _FileByFile:

@@ -1,4 +1,4 @@
-"""The shape of the package: who imports whom, what is public, what is documented."""
+"""Import directions, light import, public names and docstrings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ NAMES = (
 )
 
 MODULES = sorted(ROOT.rglob("*.py"))
-PACKAGES = sorted(path.parent for path in ROOT.rglob("*/__init__.py"))
 
 
 @cache
@@ -131,44 +130,6 @@ def test_modules_say_what_they_are() -> None:
     assert [file for file in MODULES if not (ast.get_docstring(parsed(file)) or "").strip()] == []
 
 
-def test_package_docstrings_are_maps() -> None:
-    for package in PACKAGES:
-        docstring = ast.get_docstring(parsed(package / "__init__.py")) or ""
-        held = [path for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
-        for module in held:
-            if module.stem != "__init__":
-                assert f"`{module.stem}`" in docstring, f"{package}/__init__.py does not mention {module.stem}"
-
-
-def test_no_room_is_crowded() -> None:
-    """Make sub-packages of what belongs together."""
-    counts = {package: len([path for path in package.glob("*.py") if path.stem != "__init__"]) for package in PACKAGES}
-    assert {package: count for package, count in counts.items() if count > 15} == {}
-
-
-def test_a_module_name_stands_for_one_thing() -> None:
-    """A command's module may be called like what it calls; every sub-package may have a registry."""
-    seen: dict[str, Path] = {}
-    for file in MODULES:
-        if package_of(file) == "cli" or file.stem in ("__init__", "base", "registry", "run"):
-            continue
-        assert file.stem not in seen, f"{file} and {seen[file.stem]} share a name"
-        seen[file.stem] = file
-
-
-def test_a_class_name_stands_for_one_thing() -> None:
-    """Private classes are their module's own business."""
-    seen: dict[str, Path] = {}
-    for file in MODULES:
-        for statement in ast.walk(parsed(file)):
-            if not isinstance(statement, ast.ClassDef) or statement.name.startswith("_"):
-                continue
-            name = statement.name
-            shared = seen.get(name, file)
-            assert shared == file, f"{file} and {shared} both have a class {name}"
-            seen[name] = file
-
-
 # Literals outside the command line that may name a flag, and why.
 FLAGS = {
     "--pdeathsig": "an option of setpriv, which runs brokers",
@@ -195,4 +156,3 @@ def test_the_registry_has_the_designers_of_the_papers() -> None:
         assert designer.paper
         assert designer.rule
         assert designer.guarantee
-        assert list((ROOT / "designers").rglob(f"{name.replace('-', '_')}.py")), "one algorithm, one file"
