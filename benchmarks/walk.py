@@ -3,8 +3,8 @@
     python benchmarks/walk.py design fleet.csv --algorithm gm --out overlay.parquet
     python benchmarks/walk.py --functions plan subs.csv overlay.parquet --fleet fleet.toml --out plan.json
 
-The command runs in this process and must succeed. Functions are Python functions of the package topicloom, with methods,
-properties, nested functions and lambdas, without comprehensions. Kernels are compiled functions that Python calls;
+The command runs in this process and must succeed. Functions are Python functions of the package topicloom: methods,
+properties, nested functions and lambdas too, but no comprehensions. Kernels are compiled functions that Python calls;
 kernels that kernels call are not seen. What runs only while modules of ours are imported is counted apart. Run
 `topicloom prepare` before: else functions that take part in compilation are counted. `PYTHONPATH=other/tree/src` takes
 the code of another tree.
