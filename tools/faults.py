@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("src", "tests", "pyproject.toml", "README.md", "LICENSE")
+COPIED = ("src", "tests", "pyproject.toml")
 DECORATORS = ("kernel()", "tight_kernel()", "inner_kernel()", "inlined()", "step()", "@implements(")
 SECONDS = 900
 
@@ -309,7 +309,7 @@ def run_tests(root: Path, tests: list[Path], cache: Path) -> tuple[int, list[str
         timeout=SECONDS,
         check=False,
     )
-    failed = re.findall(r"^(?:FAILED|ERROR) (?:\S*/)?(\S+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) (?:[^\s:]*/)?(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     return done.returncode, failed, done.stdout
 
 
@@ -325,7 +325,7 @@ def put_in(fault: Fault, root: Path, scratch: Path) -> list[str]:
     finally:
         source.write_text(text)
         shutil.rmtree(scratch / "cache-of-fault", ignore_errors=True)
-    if status not in (0, 1):
+    if status not in (0, 1) or (status == 1) != bool(failed):
         raise RuntimeError(f"{fault.name}: pytest ended with status {status}\n{output[-3000:]}")
     return failed
 
