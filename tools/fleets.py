@@ -319,10 +319,12 @@ def damage(fleet: Fleet, plan: dict[str, Any], folder: Path) -> None:
 
 
 def said(ended: Ended) -> str:
-    """Output of a command in JSON, or its status if it was refused."""
+    """Output of a command in JSON, without times; or its status if it was refused."""
     if ended.status > 1:
         return f"status {ended.status}"
-    return f"{ended.status} " + re.sub(r'"seconds": [^,\s]+', '"seconds": 0', ended.out)
+    found = json.loads(ended.out)
+    found.pop("seconds", None)
+    return json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False)
 
 
 def without_provenance(path: str) -> str:
