@@ -217,7 +217,7 @@ FAULTS = (
         "backups-owe-nothing",
         "key[u] -= price & ((key[u] >> np.uint64(63)) - np.uint64(1))",
         "key[u] -= price & (key[u] >> np.uint64(63))",
-        ("test_backups", "test_mending_twins"),
+        ("test_mending_twins",),
     ),
     # Apply and watch
     Fault(
