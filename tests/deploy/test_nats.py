@@ -18,6 +18,7 @@ from topicloom.deploy.linting.leafnode_circles import lint_leafnodes
 from topicloom.deploy.planning.diff import compare_plans
 from topicloom.deploy.proof.live import prove
 from topicloom.deploy.targets.nats import denied, remotes_of
+from topicloom.deploy.targets.render import configurations
 
 WANTED = [("a", "t"), ("b", "t"), ("c", "t"), ("a", "u"), ("c", "u")]
 TRIANGLE = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -99,6 +100,16 @@ def test_changes_never_close_a_circle(seed: int, shape: str) -> None:
         files[step.broker] = None if step.clear else new
         links = [link for plan in (old, new) for link in plan.links if files[link[0]] is plan]
         assert not links or nx.is_forest(nx.MultiGraph(links))
+
+
+def test_a_new_topic_changes_the_files_of_brokers_that_do_not_carry_it() -> None:
+    # A remote denies what its link does not carry, of all topics of the plan.
+    chain = [("a", "t"), ("b", "t"), ("b", "u"), ("c", "u"), ("c", "v"), ("d", "v")]
+    old, new = (nats_plan(Interest.from_pairs(wanted)) for wanted in (chain, [*chain, ("a", "w"), ("b", "w")]))
+    before, after = configurations(old), configurations(new)
+    differing = {name for name in "abcd" if before[name] != after[name]}
+    assert differing == {"b", "c"}
+    assert differing <= {step.broker for step in compare_plans(old, new).steps}
 
 
 def test_a_plan_is_written_and_rendered_and_has_no_circle(tmp_path: Path) -> None:
