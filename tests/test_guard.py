@@ -1,0 +1,28 @@
+"""Results are those of version 0.2, as far as a short run of `./dev guard` shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = str(ROOT / "tools" / "fingerprints.py")
+
+
+@pytest.mark.slow
+def test_results_are_those_of_version_0_2(tmp_path: Path) -> None:
+    found = tmp_path / "found.json"
+    subprocess.run([sys.executable, SCRIPT, str(found), "--quick", "--processes", "1"], check=True)
+    command = [
+        sys.executable,
+        SCRIPT,
+        "--compare",
+        str(ROOT / "tools" / "fingerprints-0.2.json"),
+        str(found),
+        "--subset",
+    ]
+    compared = subprocess.run(command, capture_output=True, text=True)
+    assert compared.returncode == 0, compared.stdout + compared.stderr
