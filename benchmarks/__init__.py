@@ -18,6 +18,7 @@
 - `content_findings`: the Content paper's figures 9 and 10 and its claims, on our networks; run it by itself with
   `python -m benchmarks.content_findings`, as it takes a quarter of an hour.
 - `short_forms`, `check`: a short form of each as ratios, against those of `baseline.json`: `./dev bench --check`.
+- `pairs`, `pair_cases`: two trees side by side, case by case: `python -m benchmarks.pairs OLD_TREE NEW_TREE`.
 - `memory`: the memory that a benchmark takes with all processes that it starts.
 
 Everything is compiled before it is timed. Machines are noisy: each table is one run, and what counts in it are
