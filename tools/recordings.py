@@ -33,9 +33,10 @@ CHANGED: dict[str, str] = {}
 
 SPARK, LIVE = "spark", "live"
 # Values that differ from run to run, and texts that may be put in other words.
-VARYING = re.compile("seconds|latency|memory|bytes|version|fingerprint|silence|archive|^at$")
+VARYING = re.compile("seconds|latency|memory|bytes|version|fingerprint|silence|classes|^at$")
 PROSE = ("rule", "guarantee", "about", "shows", "says", "title", "means", "text", "paper", "description")
-FINGERPRINT = re.compile(r"\b[0-9a-f]+-[0-9a-f]{32}\b")
+# Fingerprints of subscriptions and times within texts.
+VARYING_TEXT = re.compile(r"\b[0-9a-f]+-[0-9a-f]{32}\b|\b\d+\.\d+(?= s\b)")
 SHOWN = 12
 
 
@@ -212,7 +213,7 @@ def normal(value: Any, key: str = "") -> Any:
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, str):
-        return FINGERPRINT.sub("*", value).replace(str(Path.cwd()), ".")
+        return VARYING_TEXT.sub("*", value).replace(str(Path.cwd()), ".")
     return value
 
 
