@@ -46,7 +46,6 @@ def rows(sessions: Sessions) -> set[tuple[str, str, str]]:
     return set(found)
 
 
-@pytest.mark.xfail(strict=True, reason="subscriptions of bridges count as those of clients")
 @given(st.lists(SAID, max_size=25), st.integers(1, 9), st.booleans())
 def test_as_read_line_by_line(said: list[str], cut: int, persistence: bool) -> None:
     lines = [f"{1_790_000_000 + number}: {text}" for number, text in enumerate(said)]
