@@ -57,9 +57,7 @@ def after_lines(before: Sessions, text: bytes, *, persistence: bool, counts: Cal
     )
     subscribing, publishing = (who.ids(column) for column in (lines.subscribed[1], lines.published[1]))
     connections = _connections(lines, who, bridges)
-    ends, lasting, connected = _session_ends(connections, who.count, (marked, odd))
-    restarted = int(lines.started[-1]) if len(lines.started) else _NEVER
-    ends = np.maximum(ends, np.where(lasting & persistence, _NEVER, restarted))
+    ends, lasting, connected = _session_ends(connections, who.count, (marked, odd), persistence=persistence)
     kept = _mask(lines.subscribed[1], counts) & _mask(lines.subscribed[2], is_clients)
     kept &= ~connections.bridged(subscribing, lines.subscribed[0])
     told = _Told(
@@ -167,10 +165,13 @@ def _connections(lines: Lines, who: _Names, bridges: Places) -> _Connections:
     return _Connections(client[order], place[order], kind[order], lines.started)
 
 
-def _session_ends(connections: _Connections, count: int, before: tuple[Places, Places]) -> tuple[Places, Mask, Mask]:
+def _session_ends(
+    connections: _Connections, count: int, before: tuple[Places, Places], *, persistence: bool
+) -> tuple[Places, Mask, Mask]:
     """For each client the place where its session last ended, whether it has one that lasts, and is connected.
 
-    `before` are the clients of which either was known; of connections it need not be.
+    `before` are the clients of which either was known; of connections it need not be. With `persistence` sessions that
+    last outlive a start of the broker.
     """
     client, place, kind = connections.client, connections.place, connections.kind
     lasting = np.zeros(count, bool)
@@ -185,11 +186,30 @@ def _session_ends(connections: _Connections, count: int, before: tuple[Places, P
     ends = np.full(count, _NEVER)
     np.maximum.at(ends, client[over], place[over])
     told = kind != _ENDED
+    if persistence:
+        began = np.concatenate([np.arange(count), client[told]]), np.concatenate([np.full(count, _BEFORE), place[told]])
+        _end_by_starts(ends, began, np.concatenate([lasting, kind[told] == _CONNECTED_LASTING]), connections.started)
+    elif len(connections.started):
+        np.maximum(ends, connections.started[-1], out=ends)
     lasting[client[told]] = kind[told] == _CONNECTED_LASTING
     connected = np.zeros(count, bool)
     connected[before[1]] = True
     connected[client] = kind <= _BRIDGED
     return ends, lasting, connected
+
+
+def _end_by_starts(ends: Places, began: tuple[Places, Places], lasts: Mask, started: Places) -> None:
+    """End sessions that do not last at the last start of the broker before their client's next one begins.
+
+    `began` are the clients of sessions and the places where they begin.
+    """
+    order = np.lexsort((began[1], began[0]))
+    client, place, lasts = began[0][order], began[1][order], lasts[order]
+    until = np.append(place[1:], _NEVER)
+    until[np.append(client[1:] != client[:-1], True)] = np.iinfo(np.int64).max
+    last = np.concatenate([[_NEVER], started])[np.searchsorted(started, until)]
+    over = ~lasts & (last > place)
+    np.maximum.at(ends, client[over], last[over])
 
 
 def _alive(told: _Told, names: pa.StringArray, ends: Places, rest: tuple[Places, pa.Array]) -> pa.Table:
