@@ -136,6 +136,8 @@ def command(
 
     checked_paths.require_readable(fleet)
     ways = Fleet.read(fleet)
+    if target == "nats":
+        ways.constraints.require_forest(ways.where)
     if collect and events is not None:
         raise InputError("give either collect or events", "collect", "events")
     allowance = Allowance(changes, None if between is None else read_window(between))

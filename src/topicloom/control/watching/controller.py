@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from topicloom.control.applying.apply import ApplyStopped, Proposal, StepDone, carry_out, propose
 from topicloom.control.applying.fleet_state import FleetState, plan_id
 from topicloom.control.watching.allowance import Allowance
-from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.decisions import DecisionFailed, Decisions
 from topicloom.control.watching.event_feed import Feed
 from topicloom.control.watching.hold_down import HoldDown
 from topicloom.deploy.planning.fleet_file import Broker, Fleet
@@ -64,6 +64,7 @@ class Controller:
     applied: int = 0
     silent: frozenset[str] = frozenset()
     _shown: str | None = None
+    _untidy: str | None = None
     _hold: HoldDown = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,10 +83,7 @@ class Controller:
             self.waiting = f"{doubtful[0]} does not answer"
             return news
         if not news and self.waiting is None:
-            changes = self.decisions.tidy(_TIDY_CHANGES)
-            if changes:
-                self.tell(f"tidied: {count_of(changes, 'link')} changed")
-                news = True
+            news = self._tidy()
         self._bring_about(now)
         return news
 
@@ -115,6 +113,19 @@ class Controller:
             self.tell(f"{taken} events taken, the last one {self.decisions.last_event}")
         return taken > 0
 
+    def _tidy(self) -> bool:
+        """Tidy some links; whether there was anything to tidy."""
+        try:
+            changes = self.decisions.tidy(_TIDY_CHANGES)
+        except InputError as error:
+            changes = 0
+            if self._untidy != str(error):
+                self._untidy = str(error)
+                self.tell(f"links are not tidied: {error}")
+        if changes:
+            self.tell(f"tidied: {count_of(changes, 'link')} changed")
+        return changes > 0
+
     def _look(self, now: float) -> bool:
         """Ask all brokers at once whether they are there."""
         names = [name for name in self.decisions.wanted if name in self.fleet.brokers]
@@ -133,7 +144,11 @@ class Controller:
                 self._hold.begin(name, there=there)
             decided = self._hold.see(name, answers=answer, now=now)
             if decided is not None and decided == (name in self.decisions.away):
-                (self.decisions.regain if decided else self.decisions.lose)(name)
+                try:
+                    (self.decisions.regain if decided else self.decisions.lose)(name)
+                except DecisionFailed as failure:
+                    self.tell(f"{name} is {'back' if decided else 'gone'}, which {failure}")
+                    continue
                 self.tell(f"{name} is {'back' if decided else 'gone'}")
                 news = True
         return news

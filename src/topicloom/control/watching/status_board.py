@@ -135,6 +135,8 @@ def _said(entry: dict[str, Any]) -> str:
     """A decision in a few words."""
     if "event" in entry:
         return f"event {entry['event']['id']}: {entry['event']['event']} of {entry['event']['node']}"
+    if "refused" in entry:
+        return f"event {entry['refused']['id']} refused: {entry['why']}"
     if "tidied" in entry:
         return f"{len(entry['tidied'])} links tidied"
     if "applied" in entry:
