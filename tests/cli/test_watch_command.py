@@ -17,6 +17,7 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("files").mkdir()
     Path("subs.csv").write_text("node,topic\na,t\nb,t\n")
+    Path("more.csv").write_text("node,topic\na,t\nz,t\n")
     Path("events.jsonl").write_text(EVENTS)
     Path("fleet.toml").write_text(
         '[defaults.apply]\nvia = "folder"\npath = "files/{broker}.conf"\ncheck = "nothing"\n'
@@ -72,6 +73,7 @@ def test_a_state_of_an_earlier_version_with_a_name_that_is_too_long(fleet: Path,
             "a window is two times of the day, such as 22:00-05:30, not '1-2'",
         ),
         (("--subs", "subs.csv", "--events", "no.jsonl"), "no.jsonl: no such file or folder"),
+        (("--subs", "more.csv"), "fleet.toml: has no broker 'z'; every node of the subscriptions needs one"),
         (("--collect", "--events", "events.jsonl"), "give either --collect or --events"),
         (
             ("--subs", "subs.csv", "--listen", "0.0.0.0:0"),

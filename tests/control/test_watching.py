@@ -24,6 +24,7 @@ from topicloom.control.watching.controller import Controller, WatchSettings, wat
 from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.event_feed import CollectedFeed, LineFeed
 from topicloom.control.watching.hold_down import HoldDown
+from topicloom.control.watching.left_out import Plannable
 from topicloom.control.watching.mesh_links import MeshLinks
 from topicloom.control.watching.wishes import Wish, wishes_for, wishes_in
 from topicloom.deploy import Fleet
@@ -63,12 +64,16 @@ class Watched:
         self, number: int = 1, seconds: float = 1.0, happening: Callable[[int], object] = lambda turn: None
     ) -> Controller:
         with opened(self.fleet.state) as state:
+            fleet = self.fleet.fleet
             decisions = Decisions(
-                self.fleet.state, self.fleet.fleet.constraints, wishes_of(Interest.from_pairs(WANTED))
+                self.fleet.state,
+                fleet.constraints,
+                wishes_of(Interest.from_pairs(WANTED)),
+                plannable=Plannable(fleet, self.settings.target),
             )
             feed = LineFeed(str(self.events), decisions.last_event)
             said = self.said.append
-            made = Controller(self.fleet.fleet, decisions, state, feed, self.allowance, self.settings, said)
+            made = Controller(fleet, decisions, state, feed, self.allowance, self.settings, said)
             for turn in range(number):
                 happening(turn)
                 self.now += seconds

@@ -6,6 +6,7 @@
 - `hold_down`: who is there and who is gone, without following every flap.
 - `allowance`: when, and how much an hour, a fleet may be changed.
 - `wishes`: who wants and who publishes what, as a controller knows it.
+- `left_out`: what plans leave out: nodes without a broker, topics that brokers cannot carry.
 - `mesh_links`, `tree_links`: how links are designed and mended, a tree for each topic or one for all of them.
 - `status_board`: what is known of a fleet, for people and programs.
 - `status_server`: the same over HTTP.

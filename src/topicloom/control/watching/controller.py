@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -65,6 +65,7 @@ class Controller:
     silent: frozenset[str] = frozenset()
     _shown: str | None = None
     _untidy: str | None = None
+    _told_left_out: Collection[object] = ()
     _hold: HoldDown = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +76,7 @@ class Controller:
     def turn(self, now: float) -> bool:
         """Look once, and do what there is to do; whether there was any news."""
         news = self._take_events()
+        self._tell_left_out()
         if self.settings.health:
             news = self._look(now) or news
         doubtful = sorted(self.silent - self.decisions.away)
@@ -103,8 +105,6 @@ class Controller:
             if event.id <= self.decisions.last_event:
                 continue
             refusal = self.decisions.take(event)
-            if event.kind == "join" and event.node not in self.fleet.brokers:
-                self.tell(f"event {event.id}: {self.fleet.where} has no broker '{event.node}'")
             if refusal is not None:
                 self.tell(f"refused event {event.id}: {refusal}")
             else:
@@ -112,6 +112,14 @@ class Controller:
         if taken:
             self.tell(f"{taken} events taken, the last one {self.decisions.last_event}")
         return taken > 0
+
+    def _tell_left_out(self) -> None:
+        """Tell what plans leave out, once for each node or topic as long as that lasts."""
+        left_out = {(one.topic, one.topic is None and one.nodes): one for one in self.decisions.left_out}
+        for key, one in left_out.items():
+            if key not in self._told_left_out:
+                self.tell(f"left out of plans: {one}")
+        self._told_left_out = left_out.keys()
 
     def _tidy(self) -> bool:
         """Tidy some links; whether there was anything to tidy."""

@@ -19,6 +19,7 @@ from typing import Any
 from topicloom.churn.maintainer import EventRefused, Maintainer
 from topicloom.churn.rebuild import links_by_name
 from topicloom.control.durable_log import DurableLog
+from topicloom.control.watching.left_out import LeftOut, Plannable
 from topicloom.control.watching.mesh_links import MeshLinks
 from topicloom.control.watching.tree_links import TreeLinks
 from topicloom.control.watching.wishes import (
@@ -54,6 +55,7 @@ class Decisions:
         folder: where decisions are kept. constraints: which links there may be.
         begin: who wants and publishes what, where the folder is new. filters: whose filters the topics are, if any.
         tree: whether there is one tree for all topics, which NATS needs.
+        plannable: says what the overlay leaves out; nothing unless given. It may be another one at the next start.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Decisions:
         *,
         filters: str | None = None,
         tree: bool = False,
+        plannable: Plannable | None = None,
     ) -> None:
         self._folder = folder
         self._log = DurableLog(folder / _LOG)
@@ -72,6 +75,9 @@ class Decisions:
         self._published: set[str] = set()
         self.away: set[str] = set()
         self.last_event = -1
+        self.left_out: tuple[LeftOut, ...] = ()
+        self._plannable = plannable
+        self._kept: WishesByNode = {}
         first = self._log.entries[0] if self._log.entries else self._first(begin, filters, tree=tree)
         self.filters = self._begun(first, "filters", filters, "topics", "filters")
         tree = self._begun(first, "tree", tree or None, "links", "target") is not None
@@ -86,6 +92,8 @@ class Decisions:
             raise InputError(
                 f"{self._folder}: is new; give the subscriptions that there are, or let brokers be asked", "subs"
             )
+        if self._plannable is not None:
+            self._plannable.require_brokers(begin)
         kind = ({"filters": filters} if filters else {}) | ({"tree": True} if tree else {})
         return {"begin": to_log(begin), **kind}
 
@@ -171,6 +179,10 @@ class Decisions:
             self._change_links(entry["tidied"])
             return
         before, self.interest = self.interest, self._interest()
+        self._mend(before)
+
+    def _mend(self, before: Interest) -> None:
+        """Bring the overlay from one interest to the present one."""
         events = events_between(topics_by_node(before), topics_by_node(self.interest))
         if len(events) == 1:
             self.maintainer.apply(events[0])
@@ -197,10 +209,14 @@ class Decisions:
             self._published.update(topic for wishes in self.wanted.values() for topic, part in wishes if part == "pub")
 
     def _interest(self) -> Interest:
+        self._kept = self.wanted
+        if self._plannable is not None:
+            self._kept, self.left_out = self._plannable.among(self.wanted, self.filters)
         return interest_among(self._there(), self._published, self.filters)
 
     def _there(self) -> dict[str, frozenset[Wish]]:
-        return {node: wishes for node, wishes in self.wanted.items() if node not in self.away}
+        """What is wanted and published by those that are there and that plans can have."""
+        return {node: wishes for node, wishes in self._kept.items() if node not in self.away}
 
     def _problem(self, event: Event) -> str | None:
         try:
@@ -235,7 +251,7 @@ class Decisions:
         ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)
         links = dict.fromkeys((names[u], names[v]) for u, v in ends)
         for action, source, target in steps:
-            if action == "add":
+            if action == "add" and {source, target} <= overlay.interest.node_ids.keys():
                 links[source, target] = None
             else:
                 links.pop((source, target), None)
@@ -256,7 +272,10 @@ class Decisions:
                 number += 1
                 self._know(entry)
             self.interest = self._interest()
-            if not done:
+            if done:
+                # The fleet file may have other brokers now than when these links were kept.
+                self._mend(self.maintainer.interest())
+            else:
                 self.maintainer = self._links.fresh(self.interest)
             for entry in self._log.entries[known:]:
                 number += 1

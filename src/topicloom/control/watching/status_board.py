@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from topicloom.control.watching.controller import Controller
+from topicloom.control.watching.left_out import LeftOut
 from topicloom.metrics import measure
 from topicloom.model.overlay import Overlay
 from topicloom.present.html import rendered
@@ -39,6 +40,7 @@ class FleetStatus:
     applied: int
     waiting: str | None
     problems: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
     support: tuple[tuple[float, float], ...]
     latest: tuple[str, ...]
 
@@ -74,6 +76,7 @@ class StatusBoard:
             applied=controller.applied,
             waiting=controller.waiting,
             problems=controller.problems,
+            left_out=decisions.left_out,
             support=tuple(self._support),
             latest=tuple(_said(entry) for entry in decisions.latest(_LATEST)),
         )
@@ -100,6 +103,7 @@ class StatusBoard:
             "max_degree": (status.max_degree, "The most links of a broker."),
             "topics": (status.topics, "Topics that somebody wants."),
             "support": (status.support[-1][1], "Share of the possible merging that is done; 1 is topic-connected."),
+            "left_out": (len(status.left_out), "Nodes without a broker and topics that cannot be carried."),
             "waiting": (int(status.waiting is not None), "Whether a change waits to be made."),
             "decisions_total": (status.decisions, "Decisions since the state began."),
             "applied_total": (status.applied, "Plans applied since the controller started."),
