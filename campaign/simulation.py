@@ -92,7 +92,7 @@ class World:
         self.names = [f"b{number}" for number in range(self.dice.randint(4, 9))]
         self.topics = [f"t{number}" for number in range(self.dice.randint(2, 6))]
         self.limited = self.dice.random() < 0.5
-        defaults: dict[str, object] = {"port": 1883, "apply": {"via": "folder", "path": "x", "check": "nothing"}}
+        defaults: dict[str, object] = {"port": 1883, "apply": {"via": "folder", "path": "x", "check": "port"}}
         if self.limited:
             defaults["max_links"] = _MAX_LINKS
         # Whether the controller asks brokers who subscribes, instead of being told of events.
@@ -156,7 +156,8 @@ class World:
         with ExitStack() as stack:
             for module, name, instead in (
                 (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
-                (controlling, "is_listening", self._answers),
+                (apply, "wait_until_taken", lambda plan, broker, delivery, driver: 0),
+                (controlling, "answers", self._answers),
                 (controlling, "ThreadPoolExecutor", _AtOnce),
                 (collecting, "ThreadPoolExecutor", _AtOnce),
             ):
@@ -187,7 +188,7 @@ class World:
             finally:
                 self.controller = None
 
-    def _answers(self, broker: Broker) -> bool:
+    def _answers(self, broker: Broker, *_given: object) -> bool:
         return self.fleet.brokers[broker.name].up and frozenset((broker.name, "")) not in self.fleet.cut
 
     def _tells(self, _source: SourceSettings, name: str, before: BrokerRows, now_us: int) -> BrokerRows:

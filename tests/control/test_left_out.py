@@ -9,7 +9,6 @@ import pytest
 from test_watching import CHANGE, JOIN, Watched, lines, wishes_of
 
 from topicloom import InputError, Interest
-from topicloom.control.watching import controller as controlling
 from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.left_out import Plannable
 from topicloom.control.watching.status_board import StatusBoard
@@ -71,9 +70,7 @@ def test_what_is_left_out_ends(tmp_path: Path) -> None:
 
 
 def test_dead_brokers_are_mended_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    watched = Watched(tmp_path, health=True, down_seconds=2, up_seconds=3)
-    silent: set[str] = set()
-    monkeypatch.setattr(controlling, "is_listening", lambda broker: broker.name not in silent)
+    watched, silent = Watched.looked_at(tmp_path, monkeypatch)
     watched.events.write_text(lines(NO_BROKER, NO_NAME))
     watched.turns(2)
     silent.add("b")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.churn.connectedness import broken_topics
+from topicloom.control.applying import apply
 from topicloom.control.applying.fleet_state import opened
 from topicloom.control.watching import controller as controlling
 from topicloom.control.watching.allowance import Allowance, read_window
@@ -59,6 +60,16 @@ class Watched:
         self.settings = WatchSettings(apply=True, **{"health": False, **settings})
         self.allowance = Allowance(1000)
         self.now = 1_000_000.0
+
+    @classmethod
+    def looked_at(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Watched, set[str]]:
+        """A fleet whose brokers are looked at, and those of them that are silent, which the test may change."""
+        watched = cls(folder, health=True, down_seconds=2, up_seconds=3)
+        watched.fleet.tables["defaults"]["apply"]["check"] = "port"
+        silent: set[str] = set()
+        monkeypatch.setattr(controlling, "answers", lambda broker, *_: broker.name not in silent)
+        monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+        return watched, silent
 
     def turns(
         self, number: int = 1, seconds: float = 1.0, happening: Callable[[int], object] = lambda turn: None
@@ -149,9 +160,7 @@ def made(folder: Path) -> Path:
 
 
 def test_a_lost_broker_is_left_out_and_taken_in_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    watched = Watched(tmp_path, health=True, down_seconds=2, up_seconds=3)
-    silent: set[str] = set()
-    monkeypatch.setattr(controlling, "is_listening", lambda broker: broker.name not in silent)
+    watched, silent = Watched.looked_at(tmp_path, monkeypatch)
     watched.assert_applied(watched.turns())
     silent.add("b")
     state = watched.turns(2)

@@ -3,6 +3,7 @@
 - `controller`: looks, decides, plans and applies, again and again.
 - `decisions`: what a controller has decided, on disk, and the overlay that it leads to.
 - `event_feed`: events from a file, a folder, standard input or a collector.
+- `health`: whether a broker answers in its own protocol.
 - `hold_down`: who is there and who is gone, without following every flap.
 - `allowance`: when, and how much an hour, a fleet may be changed.
 - `wishes`: who wants and who publishes what, as a controller knows it.

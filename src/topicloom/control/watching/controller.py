@@ -7,9 +7,8 @@ fleet has, it is applied, or shown, and kept for later where that is not allowed
 
 from __future__ import annotations
 
-import socket
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -18,14 +17,14 @@ from topicloom.control.applying.fleet_state import FleetState, plan_id
 from topicloom.control.watching.allowance import Allowance
 from topicloom.control.watching.decisions import DecisionFailed, Decisions
 from topicloom.control.watching.event_feed import Feed
+from topicloom.control.watching.health import answers
 from topicloom.control.watching.hold_down import HoldDown
-from topicloom.deploy.planning.fleet_file import Broker, Fleet
+from topicloom.deploy.planning.fleet_file import Fleet
 from topicloom.deploy.planning.make_plan import make_plan, with_port
 from topicloom.deploy.planning.plan import Plan
 from topicloom.errors import InputError
 from topicloom.present.numbers import count_of
 
-_ANSWER_SECONDS = 1.0
 _AT_ONCE = 32
 # Links that one tidying may change.
 _TIDY_CHANGES = 20
@@ -136,16 +135,16 @@ class Controller:
 
     def _look(self, now: float) -> bool:
         """Ask all brokers at once whether they are there."""
-        names = [name for name in self.decisions.wanted if name in self.fleet.brokers]
-        plan_ports = {broker.name: broker for broker in self.plan_brokers(names)}
-        with ThreadPoolExecutor(_AT_ONCE) as asking:
-            answers = dict(zip(names, asking.map(lambda name: is_listening(plan_ports[name]), names), strict=True))
-        self.silent = frozenset(name for name, answer in answers.items() if not answer)
-        if len(self.silent) == len(names):
+        names = [name for name in self.decisions.wanted if self.looks_at(name)]
+        heard = self._ask(names)
+        self.silent = frozenset(name for name, answer in heard.items() if not answer)
+        # A broker that was looked at before, and is not any more, does not stay gone.
+        heard |= dict.fromkeys(self.decisions.away - heard.keys(), True)
+        if names and len(self.silent) == len(names):
             # Rather our own network than everybody at once.
             return False
         news = False
-        for name, answer in answers.items():
+        for name, answer in heard.items():
             there = name not in self.decisions.away
             if self._hold.counts_as_there(name) != there:
                 # It left, and joined again, while it was away.
@@ -161,9 +160,20 @@ class Controller:
                 news = True
         return news
 
-    def plan_brokers(self, names: list[str]) -> list[Broker]:
-        """Brokers with the ports that plans give them."""
-        return [with_port(self.fleet.brokers[name], self.settings.target) for name in names]
+    def looks_at(self, name: str) -> bool:
+        """Whether a broker is asked at all if it works."""
+        return self.settings.health and name in self.fleet.brokers and self.fleet.looks_at(name)
+
+    def _ask(self, names: Sequence[str]) -> dict[str, bool]:
+        """Whether each of some brokers answers, asked at once."""
+
+        def ask(name: str) -> bool:
+            delivery = self.fleet.deliveries.get(name)
+            broker = with_port(self.fleet.brokers[name], self.settings.target)
+            return answers(broker, self.settings.target, None if delivery is None else delivery.url)
+
+        with ThreadPoolExecutor(_AT_ONCE) as asking:
+            return dict(zip(names, asking.map(ask, names), strict=True))
 
     def _bring_about(self, now: float) -> None:
         self.waiting = None
@@ -220,12 +230,3 @@ def watch(
             return
         while time.monotonic() - began < controller.settings.every_seconds and not until() and not once:
             time.sleep(0.05)
-
-
-def is_listening(broker: Broker) -> bool:
-    """Whether somebody answers where a broker should be."""
-    try:
-        socket.create_connection((broker.host, broker.port or 0), timeout=_ANSWER_SECONDS).close()
-    except OSError:
-        return False
-    return True

@@ -31,6 +31,7 @@ class FleetStatus:
     brokers: tuple[str, ...]
     away: tuple[str, ...]
     silent: tuple[str, ...]
+    not_looked_at: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
     links_down: tuple[tuple[str, str], ...]
     max_degree: int
@@ -67,6 +68,7 @@ class StatusBoard:
             brokers=tuple(sorted(decisions.wanted)),
             away=tuple(sorted(decisions.away)),
             silent=tuple(sorted(controller.silent)),
+            not_looked_at=tuple(name for name in sorted(decisions.wanted) if not controller.looks_at(name)),
             links=links,
             links_down=tuple(link for link in links if not controller.silent.isdisjoint(link)),
             max_degree=int(overlay.degrees.max(initial=0)),
@@ -98,6 +100,7 @@ class StatusBoard:
             "brokers": (len(status.brokers), "Brokers of the fleet."),
             "brokers_away": (len(status.away), "Brokers that count as gone."),
             "brokers_silent": (len(status.silent), "Brokers that did not answer at the last look."),
+            "brokers_not_looked_at": (len(status.not_looked_at), "Brokers that are never asked whether they work."),
             "links": (len(status.links), "Links of the overlay."),
             "links_down": (len(status.links_down), "Links with a broker that does not answer."),
             "max_degree": (status.max_degree, "The most links of a broker."),

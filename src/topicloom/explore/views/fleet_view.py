@@ -87,6 +87,7 @@ def _facts(status: Mapping[str, Any]) -> list[tuple[str, Cell]]:
         ("brokers", count(len(status["brokers"]))),
         ("gone", _named(status["away"])),
         ("silent at the last look", _named(status["silent"])),
+        ("not looked at", _named(status.get("not_looked_at") or [])),
         ("links", count(len(status["links"]))),
         ("links down", count(len(status["links_down"]))),
         ("support", percent(status["support"][-1][1]) if status["support"] else "–"),
