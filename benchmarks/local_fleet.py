@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from topicloom.control.watching.controller import is_listening
+from topicloom.control.watching.health import answers
 from topicloom.deploy import Fleet
 from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 
@@ -40,7 +40,7 @@ class LocalFleet:
         """Make all brokers and start them; they answer when this returns."""
         for name in self.names:
             self._run("new", name, str(self._ports[name]))
-        while not all(is_listening(broker) for broker in self.fleet.brokers.values()):
+        while not all(answers(broker, "mosquitto") for broker in self.fleet.brokers.values()):
             time.sleep(0.01)
 
     def restart(self, name: str) -> None:
@@ -50,7 +50,7 @@ class LocalFleet:
     def kill(self, name: str) -> None:
         """End a broker at once; nobody answers for it any more when this returns."""
         os.kill(int((self.folder / name / "pid").read_text()), signal.SIGKILL)
-        while is_listening(self.fleet.brokers[name]):
+        while answers(self.fleet.brokers[name], "mosquitto"):
             time.sleep(0.01)
 
     def stop(self) -> None:

@@ -92,16 +92,18 @@ class World:
         self.names = [f"b{number}" for number in range(self.dice.randint(4, 9))]
         self.topics = [f"t{number}" for number in range(self.dice.randint(2, 6))]
         self.limited = self.dice.random() < 0.5
-        defaults: dict[str, object] = {"port": 1883, "apply": {"via": "folder", "path": "x", "check": "nothing"}}
+        defaults: dict[str, object] = {"port": 1883, "apply": {"via": "folder", "path": "x", "check": "port"}}
         if self.limited:
             defaults["max_links"] = _MAX_LINKS
         # Whether the controller asks brokers who subscribes, instead of being told of events.
         self.collects = seed % 2 == 1
         if self.collects:
             defaults["collect"] = {"emqx": "http://{host}"}
-        self.ways = Fleet.from_tables(
-            {"defaults": defaults, "brokers": {name: {"host": f"{name}.example"} for name in self.names}}
-        )
+        brokers: dict[str, dict[str, object]] = {name: {"host": f"{name}.example"} for name in self.names}
+        if seed % 3 == 0:
+            # The controller cannot connect to it, so it never counts as gone.
+            brokers[self.names[0]] |= {"accepts": False, "apply": {"check": "nothing"}}
+        self.ways = Fleet.from_tables({"defaults": defaults, "brokers": brokers})
         self.wanted = {name: self._some_topics() for name in self.names[: self.dice.randint(3, len(self.names))]}
         self.events: list[Event] = []
         self.told: list[Event] = []
@@ -156,7 +158,8 @@ class World:
         with ExitStack() as stack:
             for module, name, instead in (
                 (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
-                (controlling, "is_listening", self._answers),
+                (apply, "wait_until_taken", lambda plan, broker, delivery, driver: 0),
+                (controlling, "answers", self._answers),
                 (controlling, "ThreadPoolExecutor", _AtOnce),
                 (collecting, "ThreadPoolExecutor", _AtOnce),
             ):
@@ -187,13 +190,18 @@ class World:
             finally:
                 self.controller = None
 
-    def _answers(self, broker: Broker) -> bool:
-        return self.fleet.brokers[broker.name].up and frozenset((broker.name, "")) not in self.fleet.cut
+    def _answers(self, broker: Broker, *_given: object) -> bool:
+        if not broker.accepts:
+            raise Broken(f"{broker.name}, which accepts no connections, is connected to")
+        return self._works(broker.name)
+
+    def _works(self, name: str) -> bool:
+        return self.fleet.brokers[name].up and frozenset((name, "")) not in self.fleet.cut
 
     def _tells(self, _source: SourceSettings, name: str, before: BrokerRows, now_us: int) -> BrokerRows:
         """What a broker answers that is asked who subscribes; after a restart its clients come back one by one."""
         self.maybe_killed()
-        if not self._answers(self.ways.brokers[name]):
+        if not self._works(name):
             raise SourceError("no answer")
         here = sorted(self.wanted.get(name, ()))
         if self.fleet.now - self.back_since.get(name, 0.0) < _HOLD_SECONDS / 2:

@@ -36,6 +36,22 @@ def test_collected_rows_are_designed(cli: Cli, fleet: Path) -> None:
     assert ended.json["support"] == 1
 
 
+def test_bridges_are_listed(cli: Cli, fleet: Path) -> None:
+    names = ["hand", *(f"other-{number}" for number in range(6)), "topicloom-paris-berlin-0"]
+    lines = "".join(
+        f"1790000000: New bridge connected from 1:1 as {name} (p2, c0, k60).\n{name} 0 #\n" for name in names
+    )
+    Path("berlin.log").write_text(lines)
+    ended = cli("collect", "fleet.toml", "--out", "raw")
+    assert "subscriptions            1\n" in ended.out
+    assert "bridges                  7\n" in ended.out
+    assert (
+        "  berlin has bridges, which are no clients: hand, other-0, other-1, other-2, other-3 and 2 more\n" in ended.out
+    )
+    listed = cli("collect", "fleet.toml", "--out", "raw", "--json").json["bridges"]
+    assert listed == [{"broker": "berlin", "bridge": name} for name in names[:-1]]
+
+
 def test_brokers_that_cannot_be_asked_are_named(cli: Cli, fleet: Path) -> None:
     Path("paris.log").unlink()
     ended = cli("collect", "fleet.toml", "--out", "raw")

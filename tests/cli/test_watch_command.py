@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
+from topicloom.control.durable_log import DurableLog
+
 EVENTS = '{"id": 1, "event": "join", "node": "c", "topics": ["t"]}\n'
 
 
@@ -15,6 +17,7 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("files").mkdir()
     Path("subs.csv").write_text("node,topic\na,t\nb,t\n")
+    Path("more.csv").write_text("node,topic\na,t\nz,t\n")
     Path("events.jsonl").write_text(EVENTS)
     Path("fleet.toml").write_text(
         '[defaults.apply]\nvia = "folder"\npath = "files/{broker}.conf"\ncheck = "nothing"\n'
@@ -39,6 +42,28 @@ def test_shown_and_applied(fleet: Path, cli: Cli) -> None:
     assert (again.status, again.out) == (0, "")
 
 
+def test_links_that_stay_in_a_cycle_are_no_tree(fleet: Path, cli: Cli) -> None:
+    pairs = "".join(f'[[keep]]\nbetween = ["{one}", "{other}"]\n' for one, other in ("ab", "bc", "ca"))
+    with Path("fleet.toml").open("a") as file:
+        file.write(pairs)
+    ended = cli("watch", "fleet.toml", "--state", "state", "--subs", "subs.csv", "--once", "--target", "nats")
+    problem = "topicloom: fleet.toml: keep and require make a cycle with 'a' - 'c'; a tree has none\n"
+    assert (ended.status, ended.err) == (2, problem)
+    assert not Path("state").exists()
+
+
+def test_a_state_of_an_earlier_version_with_a_name_that_is_too_long(fleet: Path, cli: Cli) -> None:
+    given = ("watch", "fleet.toml", "--state", "state", "--subs", "subs.csv", "--once", "--no-health", "--apply")
+    assert cli(*given).status == 0
+    log = DurableLog(Path("state/decisions.log"))
+    log.append({"event": {"id": 7, "event": "change", "node": "a", "add": ["t" * 65_536], "remove": []}})
+    log.close()
+    ended = cli(*given)
+    assert ended.status == 2
+    assert ended.err.count("\n") == 1
+    assert 'cannot be followed (decisions.log: a name in "add" has 65,536 bytes' in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -48,6 +73,7 @@ def test_shown_and_applied(fleet: Path, cli: Cli) -> None:
             "a window is two times of the day, such as 22:00-05:30, not '1-2'",
         ),
         (("--subs", "subs.csv", "--events", "no.jsonl"), "no.jsonl: no such file or folder"),
+        (("--subs", "more.csv"), "fleet.toml: has no broker 'z'; every node of the subscriptions needs one"),
         (("--collect", "--events", "events.jsonl"), "give either --collect or --events"),
         (
             ("--subs", "subs.csv", "--listen", "0.0.0.0:0"),

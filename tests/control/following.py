@@ -6,13 +6,14 @@ import time
 from collections.abc import Sequence
 
 from topicloom.control.applying.fleet_state import FleetState, plan_id
-from topicloom.control.watching.controller import Controller, is_listening
+from topicloom.control.watching.controller import Controller
+from topicloom.control.watching.health import answers
 from topicloom.deploy import Fleet
 
 
-def wait_until_all_answer(fleet: Fleet) -> None:
+def wait_until_all_answer(fleet: Fleet, target: str = "mosquitto") -> None:
     deadline = time.monotonic() + 30
-    while not all(is_listening(broker) for broker in fleet.brokers.values()):
+    while not all(answers(broker, target) for broker in fleet.brokers.values()):
         assert time.monotonic() < deadline, "a broker does not start"
         time.sleep(0.01)
 

@@ -75,7 +75,7 @@ def test_a_reload_by_signal_is_looked_after(tmp_path: Path) -> None:
     with ExitStack() as stack:
         stack.enter_context(running(tmp_path / "b", leafs["b"], webs["web b"], configuration_of(plan, "b")))
         begun = stack.enter_context(running(tmp_path / "a", leafs["a"], webs["web a"], configuration_of(plan, "a")))
-        wait_until_all_answer(fleet)
+        wait_until_all_answer(fleet, "nats")
         assert told(plan) == 1, "what it has already it takes"
         with pytest.raises(
             DeliveryFailed, match=r"^it has 1 links to other servers, and 0 by the plan \(nats-server 2"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -22,7 +24,7 @@ from topicloom.control.watching.wishes import wishes_in
 pytestmark = pytest.mark.broker("mosquitto")
 
 
-def test_a_killed_broker(tmp_path: Path) -> None:
+def test_a_broker_that_is_killed_and_one_that_hangs(tmp_path: Path) -> None:
     settings = WatchSettings(apply=True, down_seconds=0.2, up_seconds=0.2)
     said: list[str] = []
     with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
@@ -39,5 +41,16 @@ def test_a_killed_broker(tmp_path: Path) -> None:
         assert probe(made.plan(), ["t", "u"], 20) == 4
         subprocess.run([SCRIPT, "restart", brokers.folder, "b"], check=True)
         turns_until(made, state, said, "b is back")
+        assert probe(made.plan(), ["t", "u"], 20) == len(WANTED)
+
+        process = brokers.process("a")
+        assert process is not None
+        os.kill(process, signal.SIGSTOP)
+        try:
+            turns_until(made, state, said, "a is gone")
+            assert probe(made.plan(), ["t", "u"], 20) == 4
+        finally:
+            os.kill(process, signal.SIGCONT)
+        turns_until(made, state, said, "a is back")
         assert probe(made.plan(), ["t", "u"], 20) == len(WANTED)
         decisions.close()

@@ -16,8 +16,9 @@ from machine import NATS
 from topicloom import Interest
 from topicloom.control.applying.fleet_state import opened
 from topicloom.control.watching.allowance import Allowance
-from topicloom.control.watching.controller import Controller, WatchSettings, is_listening
+from topicloom.control.watching.controller import Controller, WatchSettings
 from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.health import answers
 from topicloom.control.watching.wishes import wishes_in
 from topicloom.deploy import Fleet, Plan
 from topicloom.deploy.proof.delivery_tally import DeliveryTally
@@ -85,7 +86,7 @@ class NatsServers:
 
     def kill(self, name: str) -> None:
         os.kill(int((self.folder / name / "pid").read_text()), signal.SIGKILL)
-        while is_listening(self.fleet.brokers[name]):
+        while answers(self.fleet.brokers[name], "nats"):
             time.sleep(0.01)
 
 
@@ -95,7 +96,7 @@ def servers(tmp_path: Path) -> Iterator[NatsServers]:
     try:
         for name in "abcd":
             made.restart(name)
-        wait_until_all_answer(made.fleet)
+        wait_until_all_answer(made.fleet, "nats")
         yield made
     finally:
         for name in "abcd":

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.churn.connectedness import broken_topics
+from topicloom.control.applying import apply
 from topicloom.control.applying.fleet_state import opened
 from topicloom.control.watching import controller as controlling
 from topicloom.control.watching.allowance import Allowance, read_window
@@ -24,6 +25,7 @@ from topicloom.control.watching.controller import Controller, WatchSettings, wat
 from topicloom.control.watching.decisions import Decisions
 from topicloom.control.watching.event_feed import CollectedFeed, LineFeed
 from topicloom.control.watching.hold_down import HoldDown
+from topicloom.control.watching.left_out import Plannable
 from topicloom.control.watching.mesh_links import MeshLinks
 from topicloom.control.watching.wishes import Wish, wishes_for, wishes_in
 from topicloom.deploy import Fleet
@@ -59,16 +61,30 @@ class Watched:
         self.allowance = Allowance(1000)
         self.now = 1_000_000.0
 
+    @classmethod
+    def looked_at(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Watched, set[str]]:
+        """A fleet whose brokers are looked at, and those of them that are silent, which the test may change."""
+        watched = cls(folder, health=True, down_seconds=2, up_seconds=3)
+        watched.fleet.tables["defaults"]["apply"]["check"] = "port"
+        silent: set[str] = set()
+        monkeypatch.setattr(controlling, "answers", lambda broker, *_: broker.name not in silent)
+        monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+        return watched, silent
+
     def turns(
         self, number: int = 1, seconds: float = 1.0, happening: Callable[[int], object] = lambda turn: None
     ) -> Controller:
         with opened(self.fleet.state) as state:
+            fleet = self.fleet.fleet
             decisions = Decisions(
-                self.fleet.state, self.fleet.fleet.constraints, wishes_of(Interest.from_pairs(WANTED))
+                self.fleet.state,
+                fleet.constraints,
+                wishes_of(Interest.from_pairs(WANTED)),
+                plannable=Plannable(fleet, self.settings.target),
             )
             feed = LineFeed(str(self.events), decisions.last_event)
             said = self.said.append
-            made = Controller(self.fleet.fleet, decisions, state, feed, self.allowance, self.settings, said)
+            made = Controller(fleet, decisions, state, feed, self.allowance, self.settings, said)
             for turn in range(number):
                 happening(turn)
                 self.now += seconds
@@ -144,9 +160,7 @@ def made(folder: Path) -> Path:
 
 
 def test_a_lost_broker_is_left_out_and_taken_in_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    watched = Watched(tmp_path, health=True, down_seconds=2, up_seconds=3)
-    silent: set[str] = set()
-    monkeypatch.setattr(controlling, "is_listening", lambda broker: broker.name not in silent)
+    watched, silent = Watched.looked_at(tmp_path, monkeypatch)
     watched.assert_applied(watched.turns())
     silent.add("b")
     state = watched.turns(2)

@@ -5,6 +5,9 @@ What is bound at one of them is collected. All tests have the same nodes, as sta
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +20,10 @@ from collecting import until_collected
 from topicloom import Interest, Overlay
 from topicloom.control.drivers.base import DeliveryFailed
 from topicloom.control.drivers.management_driver import ManagementDriver
+from topicloom.control.watching.health import answers
 from topicloom.deploy import Fleet, Plan, make_plan
 from topicloom.deploy.planning.delivery import Delivery
+from topicloom.deploy.planning.fleet_file import Broker
 from topicloom.deploy.planning.logins import Credentials
 from topicloom.deploy.proof.live import LiveFleet, LiveWatch, on_loopback
 from topicloom.deploy.proof.live_change import change_running
@@ -85,6 +90,23 @@ def test_what_is_bound_is_collected(nodes: RabbitProcesses, tmp_path: Path) -> N
     refused = collect(fleet, found.collected)
     assert "does not accept the login (401)" in refused.problems["a"]
     assert "wrong" not in refused.problems["a"]
+
+
+def test_a_node_that_hangs_does_not_answer(nodes: RabbitProcesses) -> None:
+    broker = Broker("a", LOOPBACK, nodes.ports["a"])
+    assert answers(broker, "rabbitmq")
+    assert answers(broker, "rabbitmq", nodes.url("a"))
+    deadline = time.monotonic() + 30
+    while "os_pid" not in (about := nodes.management("a").ask("GET", "nodes")[0]):
+        assert time.monotonic() < deadline, about
+        time.sleep(0.2)
+    os.kill(int(about["os_pid"]), signal.SIGSTOP)
+    try:
+        assert not answers(broker, "rabbitmq", seconds=0.5)
+        assert not answers(broker, "rabbitmq", nodes.url("a"), seconds=0.5)
+    finally:
+        os.kill(int(about["os_pid"]), signal.SIGCONT)
+    assert answers(broker, "rabbitmq", seconds=20)
 
 
 def test_every_message_arrives_once(nodes: RabbitProcesses, monkeypatch: pytest.MonkeyPatch) -> None:

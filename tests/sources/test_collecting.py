@@ -90,6 +90,11 @@ DEFINITIONS = {
         {"source": "amq.rabbitmq.trace", "vhost": "/", "destination": "q2", "routing_key": "#"},
         {"source": "news", "vhost": "other", "destination": "q3", "destination_type": "queue", "routing_key": ""},
     ],
+    "parameters": [
+        {"component": "federation-upstream", "vhost": "/", "name": "hand", "value": {"uri": "amqp://c"}},
+        {"component": "federation-upstream", "vhost": "/", "name": "topicloom-d", "value": {"uri": "amqp://d"}},
+        {"component": "federation-upstream", "vhost": "other", "name": "far", "value": {"uri": "amqp://e"}},
+    ],
 }
 
 
@@ -102,6 +107,7 @@ def test_definitions_of_rabbitmq(tmp_path: Path) -> None:
         ("b", "q1", "sub", "news"),
     ]
     assert found.notes == (("b", "virtual hosts other than / are left out: other"),)
+    assert found.collected.bridges == {"b": ("hand",)}
 
 
 def test_nats_with_pages_streams_and_leaf_nodes() -> None:

@@ -5,24 +5,26 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reference.mosquitto_log import subscribed_after
+from reference.mosquitto_log import known_after
 from topicloom.sources.mosquitto_sessions import Sessions, after_lines
 
 CLIENTS = ("a", "b", "sensor-1", "topicloom-x-y-1")
 TOPICS = ("t", "t/#", "é/+", "$SYS/uptime", "$share/g/q")
 CLIENT, TOPIC = st.sampled_from(CLIENTS), st.sampled_from(TOPICS)
+STARTING, LASTING = "mosquitto version 2.0.11 starting", "New client connected from 10.0.0.1:5 as a (p2, c0, k60)."
 SAID = st.one_of(
     st.builds("New client connected from 10.0.0.1:5 as {} (p2, c{}, k60).".format, CLIENT, st.integers(0, 1)),
     st.builds("New bridge connected from 10.0.0.1:5 as {} (p2, c0, k60, u'me').".format, CLIENT),
+    st.builds("Received CONNACK on connection {}.".format, CLIENT),
     st.builds("{} {} {}".format, CLIENT, st.integers(0, 2), TOPIC),
     st.builds("{} {}".format, CLIENT, TOPIC),
     st.builds("Client {} disconnected.".format, CLIENT),
     st.builds("Client {} closed its connection.".format, CLIENT),
     st.builds("Received PUBLISH from {} (d0, q0, r0, m0, '{}', ... (5 bytes))".format, CLIENT, TOPIC),
-    st.just("mosquitto version 2.0.11 starting"),
+    st.just(STARTING),
     st.sampled_from(["New connection from 10.0.0.1:5 on port 1883.", "\tt (QoS 1)", "Sending SUBACK to a", ""]),
 )
 
@@ -45,12 +47,15 @@ def rows(sessions: Sessions) -> set[tuple[str, str, str]]:
     return set(found)
 
 
+@example(["a 0 t", STARTING, LASTING], 9, True)
+@example([LASTING, "a 0 t", STARTING, "a 1 t/#", LASTING.replace("c0", "c1"), "a 1 t/#", STARTING, LASTING], 9, True)
 @given(st.lists(SAID, max_size=25), st.integers(1, 9), st.booleans())
 def test_as_read_line_by_line(said: list[str], cut: int, persistence: bool) -> None:
     lines = [f"{1_790_000_000 + number}: {text}" for number, text in enumerate(said)]
-    expected = subscribed_after(lines, persistence=persistence)
-    assert rows(read(lines, len(lines) or 1, persistence=persistence)) == expected
-    assert rows(read(lines, cut, persistence=persistence)) == expected
+    expected, bridges = known_after(lines, persistence=persistence)
+    for sessions in (read(lines, size, persistence=persistence) for size in (len(lines) or 1, cut)):
+        assert rows(sessions) == expected
+        assert sessions.bridges == bridges
 
 
 NAMES = ["a b 1 c", "c5", "c5 2 x", "0", "Client", "Sending", "ä ö"]

@@ -20,6 +20,7 @@ from machine import NATS
 from topicloom.deploy import Fleet
 from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
 from topicloom.deploy.proof.processes import mosquitto_path
+from topicloom.sources import collect
 
 
 @contextmanager
@@ -101,6 +102,52 @@ def test_mosquittos(tmp_path: Path) -> None:
             client.loop_stop()
 
 
+@pytest.mark.broker("mosquitto")
+def test_bridges_made_by_hand_are_links_not_clients(tmp_path: Path) -> None:
+    """Neither broker of a bridge counts what it subscribes to or brings; clients beside it count as before."""
+    ports = free_ports(["a", "b"])
+    commands = {}
+    for name, port in ports.items():
+        (tmp_path / f"{name}.conf").write_text(
+            f"listener {port} {LOOPBACK}\nallow_anonymous true\nuser root\n"
+            f"log_dest file {tmp_path / name}.log\nlog_type all\n"
+        )
+        commands[name] = [mosquitto_path(), "-c", str(tmp_path / f"{name}.conf")]
+    with (tmp_path / "a.conf").open("a") as file:
+        file.write(f"connection hand\naddress {LOOPBACK}:{ports['b']}\nremote_clientid far\nlocal_clientid near\n")
+        file.write("topic # both 1\nrestart_timeout 1\n")
+    fleet = Fleet.from_tables(
+        {
+            "defaults": {"collect": {"log": f"{tmp_path}/{{broker}}.log"}},
+            "brokers": {name: {"host": LOOPBACK, "port": port} for name, port in ports.items()},
+        }
+    )
+    found, clients = None, {}
+    with running(commands, ports):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while found is None or found.collected.bridges != {"a": ("near",), "b": ("far",)}:
+            assert time.monotonic() < deadline
+            found = collect(fleet, found and found.collected)
+        for name, topic in (("a", "x/#"), ("b", "x/1")):
+            client = mqtt.Client(CallbackAPIVersion.VERSION2, f"client {name}")
+            client.connect(LOOPBACK, ports[name])
+            client.loop_start()
+            client.subscribe(topic, 1)
+            clients[name] = client
+        clients["b"].publish("x/1", b"1", 1).wait_for_publish(5)
+        expected = {("a", "client a", "x/#"), ("b", "client b", "x/1"), ("b", "publishers", "x/1")}
+        found = until_collected(fleet, expected, found.collected, tmp_path)
+        for _ in range(100):
+            if "Received PUBLISH from near" in (tmp_path / "a.log").read_text():
+                break
+            time.sleep(0.05)
+        else:
+            raise AssertionError("the bridge brings nothing")
+        until_collected(fleet, expected, found.collected, tmp_path)
+        for client in clients.values():
+            client.loop_stop()
+
+
 class NatsClient:
     """Says what clients of NATS say."""
 
@@ -146,6 +193,7 @@ def test_nats_servers(tmp_path: Path) -> None:
         ours.say("SUB > 1")
         expected = {("hub", "one", "a.>"), ("hub", "one", "q.x"), ("far", "two", "a.b")}
         found = until_collected(fleet, expected, None, tmp_path)
+        assert [(name, len(bridges)) for name, bridges in found.collected.bridges.items()] == [("far", 1), ("hub", 1)]
         one.say("UNSUB 2", "SUB z 5")
         two.close()
         expected = {("hub", "one", "a.>"), ("hub", "one", "z")}

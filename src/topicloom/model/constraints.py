@@ -143,6 +143,17 @@ class Constraints:
             count = "a constraint" if len(broken) == 1 else f"{len(broken):,} constraints"
             raise InputError(f"{where} breaks {count}: {'; '.join(broken[:3])}{more}")
 
+    def require_forest(self, file: str | None = None) -> None:
+        """Refuse `keep` and `require` with a cycle, for overlays that are one tree; the error names the `file`."""
+        component: dict[str, int] = {}
+        for number, (a, b) in enumerate(self.links):
+            one, other = component.setdefault(a, 2 * number), component.setdefault(b, 2 * number + 1)
+            if one == other:
+                raise InputError(f"keep and require make a cycle with '{a}' - '{b}'; a tree has none", file=file)
+            for name, its in component.items():
+                if its == other:
+                    component[name] = one
+
     @cached_property
     def _forbidden(self) -> frozenset[Pair]:
         return frozenset(self.forbid)

@@ -11,6 +11,7 @@ from typing import Any
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.limits import NAME_BYTES
 from topicloom.model.roles import ROLES
 
 JOIN = "join"
@@ -65,6 +66,7 @@ class Event:
         node: Any = fields.get("node")
         if not is_name(node):
             raise InputError(f'{where}: "node" must be a name, not {json.dumps(node)}')
+        _require_short([node], "node", where)
         role = fields.get("role", "both")
         if role not in ROLES:
             raise InputError(f'{where}: "role" must be {", ".join(ROLES)}, not {json.dumps(role)}')
@@ -87,7 +89,16 @@ def _topics(fields: dict[str, Any], name: str, where: str) -> tuple[str, ...]:
     given = fields.get(name, [])
     if not isinstance(given, list) or not all(map(is_name, given)):
         raise InputError(f'{where}: "{name}" must be a list of topics')
+    _require_short(given, name, where)
     return tuple(sorted(set(given)))
+
+
+def _require_short(names: Iterable[str], field: str, where: str) -> None:
+    """Refuse names that are longer than a table of subscriptions takes."""
+    for name in names:
+        size = len(name.encode())
+        if size > NAME_BYTES:
+            raise InputError(f'{where}: a name in "{field}" has {size:,} bytes; the most are {NAME_BYTES:,}')
 
 
 def read_events(path: str | os.PathLike[str]) -> list[Event]:

@@ -45,6 +45,11 @@ class BrokerRows:
     position: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
 
+    @property
+    def bridges(self) -> tuple[str, ...]:
+        """Bridges that the broker told of and Topicloom did not make; they are links, not clients."""
+        return tuple(name for name in self.position.get("bridges", ()) if not name.startswith(OWN_PREFIX))
+
 
 def looked_at(before: BrokerRows, told: Iterable[Heard], now_us: int) -> BrokerRows:
     """Rows of what a broker tells now: what it told before keeps its time, and what it tells no more is gone."""

@@ -38,6 +38,11 @@ class Collected:
         """The same with what one broker tells now."""
         return replace(self, brokers=MappingProxyType({**self.brokers, broker: rows}))
 
+    @property
+    def bridges(self) -> dict[str, tuple[str, ...]]:
+        """By broker the bridges that it told of and Topicloom did not make."""
+        return {name: each.bridges for name, each in sorted(self.brokers.items()) if each.bridges}
+
     def to_arrow(self) -> pa.Table:
         """All rows: `node`, `topic`, `role`, `client`, `since` and `seen`."""
         tables = [

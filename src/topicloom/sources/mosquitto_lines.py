@@ -3,6 +3,8 @@
 | line | says |
 |---|---|
 | `New client connected from ADDRESS as ID (p2, c1, k60).` | a connection begins; with `c0` its session may outlive it |
+| `New bridge connected from ADDRESS as ID (p2, c0, k60).` | another broker connects by a bridge |
+| `Received CONNACK on connection ID.` | a bridge of this broker is connected; ID is its local client (`debug`) |
 | `ID 1 FILTER` | it subscribes (`log_type subscribe`) |
 | `ID FILTER` | it unsubscribes (`log_type unsubscribe`); known by the subscription that it ends |
 | `Client ID disconnected.` and the like | its connection ends |
@@ -27,7 +29,11 @@ import pyarrow.compute as pc
 
 from topicloom.sources.log_text import LogText, Places, log_text
 
-_CONNECTED = r"^New (?:client|bridge) connected from \S+ as (?P<client>.*) \(p\d+, c(?P<clean>[01]), k\d+.*\)\.$"
+_CONNECTED = r"^New client connected from \S+ as (?P<client>.*) \(p\d+, c(?P<clean>[01]), k\d+.*\)\.$"
+_BRIDGED = (
+    r"^(?:New bridge connected from \S+ as (?P<accepted>.*) \(p\d+, c[01], k\d+.*\)\."
+    r"|Received CONNACK on connection (?P<opened>.*)\.)$"
+)
 _ENDED = (
     r"^(?:Client (?P<client>.+?)(?: \[[^\]]*\])? (?:disconnected\.|closed its connection\.|disconnected due to .*|"
     r"disconnected: .*|has exceeded timeout, disconnecting\.|already connected, closing old connection\.)"
@@ -59,6 +65,7 @@ class Lines:
     subscribed: tuple[Places, pa.Array, pa.Array]
     published: tuple[Places, pa.Array, pa.Array]
     connected: tuple[Places, pa.Array, npt.NDArray[np.bool_]]
+    bridged: tuple[Places, pa.Array]
     ended: tuple[Places, pa.Array]
     expired: tuple[Places, pa.Array]
     started: Places
@@ -72,15 +79,17 @@ def parse_lines(text: bytes, known: Callable[[], Set[str]]) -> Lines:
     for beginning in _NOISE:
         left.drop(beginning)
     published, by = left.take(("Received PUBLISH from ",), _PUBLISHED)
-    connected, begun = left.take(("New client connected ", "New bridge connected "), _CONNECTED)
+    connected, begun = left.take(("New client connected ",), _CONNECTED)
+    bridged, ends = left.take(("New bridge connected ", "Received CONNACK on "), _BRIDGED)
     ended, gone = left.take(("Client ", "Socket error on client "), _ENDED)
     expired, forgotten = left.take(("Expiring ",), _EXPIRED)
     started, _ = left.take(("mosquitto version ",), _STARTED)
     clients = begun.field("client")
+    bridges = _either(ends.field("accepted"), ends.field("opened"))
 
     @cache
     def all_known() -> Set[str]:
-        return {*known(), *clients.to_pylist()}
+        return {*known(), *clients.to_pylist(), *bridges.to_pylist()}
 
     subscribed = left.take_subscriptions(all_known)
     return Lines(
@@ -88,11 +97,17 @@ def parse_lines(text: bytes, known: Callable[[], Set[str]]) -> Lines:
         subscribed,
         (published, by.field("client"), by.field("topic")),
         (connected, clients, np.asarray(pc.equal(begun.field("clean"), "1"))),
-        (ended, pc.if_else(pc.equal(gone.field("client"), ""), gone.field("broken"), gone.field("client"))),
+        (bridged, bridges),
+        (ended, _either(gone.field("client"), gone.field("broken"))),
         (expired, forgotten.field("client")),
         started,
         (left.places, read.said(left.places)),
     )
+
+
+def _either(first: pa.Array, second: pa.Array) -> pa.Array:
+    """The group of a pattern that matched, of two that exclude each other."""
+    return pc.if_else(pc.equal(first, ""), second, first)
 
 
 def is_odd(client: str) -> bool:

@@ -17,6 +17,7 @@ def read_log(source: SourceSettings, before: BrokerRows) -> Iterator[BrokerRows]
         before.rows,
         frozenset(position.get("lasting", ())),
         frozenset(position.get("odd", ())),
+        frozenset(position.get("bridges", ())),
         int(position.get("clock", 0)),
     )
     notes: list[str] = []
@@ -36,6 +37,7 @@ def read_log(source: SourceSettings, before: BrokerRows) -> Iterator[BrokerRows]
                 "log": piece.position.as_dict(),
                 "lasting": sorted(sessions.lasting),
                 "odd": sorted(sessions.odd),
+                "bridges": sorted(sessions.bridges),
                 "clock": sessions.clock,
             },
             tuple(told),

@@ -19,7 +19,7 @@ from topicloom.sources.log_text import Places
 from topicloom.sources.mosquitto_lines import Lines, is_odd, parse_lines
 
 _BEFORE, _NEVER = -1, -2
-_CONNECTED_CLEAN, _CONNECTED_LASTING, _ENDED, _EXPIRED = range(4)
+_CONNECTED_CLEAN, _CONNECTED_LASTING, _BRIDGED, _ENDED, _EXPIRED = range(5)
 
 Mask = npt.NDArray[np.bool_]
 
@@ -30,12 +30,14 @@ class Sessions:
 
     - `lasting`: clients whose sessions may outlive their connections.
     - `odd`: clients that are connected, and whose lines can only be understood by who knows them.
+    - `bridges`: clients that are connected as bridges; what they subscribe to and publish is left out.
     - `clock`: the time that the last line told, and by how much it was behind an earlier one at most.
     """
 
     rows: pa.Table = field(default_factory=SCHEMA.empty_table)
     lasting: frozenset[str] = frozenset()
     odd: frozenset[str] = frozenset()
+    bridges: frozenset[str] = frozenset()
     clock: int = 0
     back: int = 0
 
@@ -44,19 +46,20 @@ def after_lines(before: Sessions, text: bytes, *, persistence: bool, counts: Cal
     """Sessions after lines; with `persistence` the lasting ones outlive the broker. `counts` says which clients do."""
     subscribed_before = before.rows.filter(pc.equal(before.rows["role"], "sub"))
     lines = parse_lines(
-        text, lambda: {*before.lasting, *before.odd, *pc.unique(subscribed_before["client"]).to_pylist()}
+        text,
+        lambda: {*before.lasting, *before.odd, *before.bridges, *pc.unique(subscribed_before["client"]).to_pylist()},
     )
     clock, back = _clock(lines.times, before.clock)
     who = _Names()
     earlier = who.ids(subscribed_before["client"])
-    marked, odd = (who.ids(pa.array(sorted(names), pa.string())) for names in (before.lasting, before.odd))
-    subscribing, connecting, ending, expiring = (
-        who.ids(column) for column in (lines.subscribed[1], lines.connected[1], lines.ended[1], lines.expired[1])
+    marked, odd, bridges = (
+        who.ids(pa.array(sorted(names), pa.string())) for names in (before.lasting, before.odd, before.bridges)
     )
-    ends, lasting, connected = _session_ends(lines, who.count, (marked, odd), (connecting, ending, expiring))
-    restarted = int(lines.started[-1]) if len(lines.started) else _NEVER
-    ends = np.maximum(ends, np.where(lasting & persistence, _NEVER, restarted))
+    subscribing, publishing = (who.ids(column) for column in (lines.subscribed[1], lines.published[1]))
+    connections = _connections(lines, who, bridges)
+    ends, lasting, connected = _session_ends(connections, who.count, (marked, odd), persistence=persistence)
     kept = _mask(lines.subscribed[1], counts) & _mask(lines.subscribed[2], is_clients)
+    kept &= ~connections.bridged(subscribing, lines.subscribed[0])
     told = _Told(
         np.concatenate([earlier, subscribing[kept]]),
         pa.chunked_array([*subscribed_before["topic"].chunks, lines.subscribed[2].filter(pa.array(kept))], pa.string()),
@@ -65,12 +68,20 @@ def after_lines(before: Sessions, text: bytes, *, persistence: bool, counts: Cal
         np.concatenate([_times(subscribed_before["seen"]), clock[lines.subscribed[0][kept]]]),
     )
     subscriptions = _alive(told, who.names, ends, lines.rest)
-    published = _publications(before.rows.filter(pc.equal(before.rows["role"], "pub")), lines, clock, counts)
+    by_clients = ~connections.bridged(publishing, lines.published[0])
+    published = _publications(
+        before.rows.filter(pc.equal(before.rows["role"], "pub")),
+        lines,
+        clock,
+        _mask(lines.published[1], counts) & by_clients,
+    )
     names = np.asarray(who.names, object)
+    bridged = connections.bridged(np.arange(who.count), np.full(who.count, len(lines.times)))
     return Sessions(
         pa.concat_tables([subscriptions, published]),
         frozenset(names[lasting]),
         frozenset(name for name in names[connected] if is_odd(name)),
+        frozenset(names[bridged]),
         int(clock[-1]) if len(clock) else before.clock,
         max(back, before.back),
     )
@@ -110,42 +121,95 @@ class _Told:
     seen: Places
 
 
-def _session_ends(
-    lines: Lines, count: int, before: tuple[Places, Places], ids: tuple[Places, Places, Places]
-) -> tuple[Places, Mask, Mask]:
-    """For each client the place where its session last ended, whether it has one that lasts, and is connected.
+@dataclass(frozen=True)
+class _Connections:
+    """Lines that begin or end connections, by client and place; `started` has the places where the broker starts."""
 
-    `before` are the clients of which either was known; of connections it need not be.
-    """
-    _, ending, expiring = ids
-    client = np.concatenate(ids)
-    place = np.concatenate([lines.connected[0], lines.ended[0], lines.expired[0]])
+    client: Places
+    place: Places
+    kind: Places
+    started: Places
+
+    def bridged(self, client: Places, place: Places) -> Mask:
+        """Whether clients are connected as bridges at places."""
+        if not len(self.client) or not len(client):
+            return np.zeros(len(client), bool)
+        span = max(self.place.max(), place.max()) + 2
+        last = np.searchsorted(self.client * span + self.place, client * span + place, side="right") - 1
+        starts = np.concatenate([[_NEVER], self.started])
+        restarted = starts[np.searchsorted(self.started, place)]
+        known = (last >= 0) & (self.client[last] == client) & (self.kind[last] == _BRIDGED)
+        found: Mask = known & (self.place[last] > restarted)
+        return found
+
+
+def _connections(lines: Lines, who: _Names, bridges: Places) -> _Connections:
+    """The connections of clients; those of `bridges` began before."""
+    connecting, bridging, ending, expiring = (
+        who.ids(column) for column in (lines.connected[1], lines.bridged[1], lines.ended[1], lines.expired[1])
+    )
+    client = np.concatenate([bridges, connecting, bridging, ending, expiring])
+    place = np.concatenate(
+        [np.full(len(bridges), _BEFORE), lines.connected[0], lines.bridged[0], lines.ended[0], lines.expired[0]]
+    )
     kind = np.concatenate(
         [
+            np.full(len(bridges), _BRIDGED),
             np.where(lines.connected[2], _CONNECTED_CLEAN, _CONNECTED_LASTING),
+            np.full(len(bridging), _BRIDGED),
             np.full(len(ending), _ENDED),
             np.full(len(expiring), _EXPIRED),
         ]
     )
     order = np.lexsort((place, client))
-    client, place, kind = client[order], place[order], kind[order]
+    return _Connections(client[order], place[order], kind[order], lines.started)
+
+
+def _session_ends(
+    connections: _Connections, count: int, before: tuple[Places, Places], *, persistence: bool
+) -> tuple[Places, Mask, Mask]:
+    """For each client the place where its session last ended, whether it has one that lasts, and is connected.
+
+    `before` are the clients of which either was known; of connections it need not be. With `persistence` sessions that
+    last outlive a start of the broker.
+    """
+    client, place, kind = connections.client, connections.place, connections.kind
     lasting = np.zeros(count, bool)
     lasting[before[0]] = True
     lasted = lasting[client]
     # The connection before each line, if the same client has one among these lines.
-    last = np.maximum.accumulate(np.where(kind <= _CONNECTED_LASTING, np.arange(len(kind)), -1))
+    last = np.maximum.accumulate(np.where(kind <= _BRIDGED, np.arange(len(kind)), -1))
     earlier = np.concatenate([[-1], last[:-1]]) if len(last) else last
     same = (earlier >= 0) & (client[earlier] == client)
     lasted[same] = kind[earlier[same]] == _CONNECTED_LASTING
-    over = (kind == _CONNECTED_CLEAN) | ((kind == _ENDED) & ~lasted) | (kind == _EXPIRED)
+    over = (kind == _CONNECTED_CLEAN) | (kind == _BRIDGED) | ((kind == _ENDED) & ~lasted) | (kind == _EXPIRED)
     ends = np.full(count, _NEVER)
     np.maximum.at(ends, client[over], place[over])
     told = kind != _ENDED
+    if persistence:
+        began = np.concatenate([np.arange(count), client[told]]), np.concatenate([np.full(count, _BEFORE), place[told]])
+        _end_by_starts(ends, began, np.concatenate([lasting, kind[told] == _CONNECTED_LASTING]), connections.started)
+    elif len(connections.started):
+        np.maximum(ends, connections.started[-1], out=ends)
     lasting[client[told]] = kind[told] == _CONNECTED_LASTING
     connected = np.zeros(count, bool)
     connected[before[1]] = True
-    connected[client] = kind <= _CONNECTED_LASTING
+    connected[client] = kind <= _BRIDGED
     return ends, lasting, connected
+
+
+def _end_by_starts(ends: Places, began: tuple[Places, Places], lasts: Mask, started: Places) -> None:
+    """End sessions that do not last at the last start of the broker before their client's next one begins.
+
+    `began` are the clients of sessions and the places where they begin.
+    """
+    order = np.lexsort((began[1], began[0]))
+    client, place, lasts = began[0][order], began[1][order], lasts[order]
+    until = np.append(place[1:], _NEVER)
+    until[np.append(client[1:] != client[:-1], True)] = np.iinfo(np.int64).max
+    last = np.concatenate([[_NEVER], started])[np.searchsorted(started, until)]
+    over = ~lasts & (last > place)
+    np.maximum.at(ends, client[over], last[over])
 
 
 def _alive(told: _Told, names: pa.StringArray, ends: Places, rest: tuple[Places, pa.Array]) -> pa.Table:
@@ -172,10 +236,10 @@ def _alive(told: _Told, names: pa.StringArray, ends: Places, rest: tuple[Places,
     )
 
 
-def _publications(before: pa.Table, lines: Lines, clock: Places, counts: Callable[[str], bool]) -> pa.Table:
-    """Rows of the topics that are published; who does is not kept, as publishing has no end."""
-    places, client, topic = lines.published
-    kept = _mask(client, counts) & _mask(topic, is_clients)
+def _publications(before: pa.Table, lines: Lines, clock: Places, counted: Mask) -> pa.Table:
+    """Rows of the topics that counted lines publish; publishers are not kept, as publishing has no end."""
+    places, _, topic = lines.published
+    kept = counted & _mask(topic, is_clients)
     topics = _Names()
     ids = np.concatenate([topics.ids(before["topic"]), topics.ids(topic.filter(pa.array(kept)))])
     times = clock[places[kept]]

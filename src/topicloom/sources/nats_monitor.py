@@ -46,7 +46,10 @@ def ask_nats(source: SourceSettings, broker: str, before: BrokerRows, now_us: in
             for subject in _subjects(leaf)
         ]
     found = looked_at(before, kept((row for row in told if not row.topic.startswith(_INTERNAL)), source), now_us)
-    return BrokerRows(found.rows, {"leafs": len(leafs), "routes": len(routes)})
+    links = [("leaf node", leaf) for leaf in leafs] + [("route", route) for route in routes]
+    return BrokerRows(
+        found.rows, {"bridges": sorted(f"{what} {each.get('ip')}:{each.get('port')}" for what, each in links)}
+    )
 
 
 def _pages(asking: Asking, path: str, key: str) -> list[dict[str, Any]]:

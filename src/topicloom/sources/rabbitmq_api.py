@@ -34,9 +34,12 @@ def ask_rabbitmq(source: SourceSettings, broker: str, before: BrokerRows, now_us
     bindings = asking.objects("api/bindings?columns=source,vhost,destination,destination_type,routing_key")
     exchanges = asking.objects("api/exchanges?columns=name,vhost,type,message_stats")
     here = list(_here(exchanges, source.vhost))
-    told = [*_subscribed(_here(bindings, source.vhost), here), *_published(here, _federated(asking, source.vhost))]
+    links = _federation_links(asking, source.vhost)
+    told = [*_subscribed(_here(bindings, source.vhost), here), *_published(here, _federated(links))]
     found = looked_at(before, kept(told, source), now_us)
-    return BrokerRows(found.rows, notes=_other_hosts(bindings, source.vhost))
+    return BrokerRows(
+        found.rows, _upstreams(link.get("upstream") for link in links), _other_hosts(bindings, source.vhost)
+    )
 
 
 def read_definitions(source: SourceSettings, _broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
@@ -56,7 +59,11 @@ def read_definitions(source: SourceSettings, _broker: str, before: BrokerRows, n
     exchanges = list_of_objects(definitions.get("exchanges", []), f"{path}: exchanges")
     told = _subscribed(_here(bindings, source.vhost), _here(exchanges, source.vhost))
     found = looked_at(before, kept(told, source), now_us)
-    return BrokerRows(found.rows, notes=_other_hosts(bindings, source.vhost))
+    parameters = list_of_objects(definitions.get("parameters") or [], f"{path}: parameters")
+    upstreams = [each for each in _here(parameters, source.vhost) if each.get("component") == "federation-upstream"]
+    return BrokerRows(
+        found.rows, _upstreams(each.get("name") for each in upstreams), _other_hosts(bindings, source.vhost)
+    )
 
 
 def _subscribed(bindings: Iterable[Table], exchanges: Iterable[Table]) -> Iterator[Heard]:
@@ -77,16 +84,24 @@ def _published(exchanges: Iterable[Table], federated: Mapping[str, int]) -> Iter
             yield Heard(name, "pub", PUBLISHERS)
 
 
-def _federated(asking: Asking, vhost: str) -> Counter[str]:
+def _federation_links(asking: Asking, vhost: str) -> list[Table]:
+    try:
+        return list(_here(asking.objects("api/federation-links"), vhost))
+    except SourceError:
+        return []  # without the plugin there is no such list
+
+
+def _federated(links: Iterable[Table]) -> Counter[str]:
     """How many messages federation has brought to each exchange."""
     brought: Counter[str] = Counter()
-    try:
-        links = asking.objects("api/federation-links")
-    except SourceError:
-        return brought  # without the plugin there is no such list
-    for link in _here(links, vhost):
+    for link in links:
         brought[str(link.get("exchange"))] += _count(link, "local_channel", "message_stats", "publish")
     return brought
+
+
+def _upstreams(names: Iterable[Any]) -> dict[str, list[str]]:
+    """A position with the bridges of a broker: the upstreams from which it federates."""
+    return {"bridges": sorted({str(name) for name in names})}
 
 
 def _count(table: Table, *keys: str) -> int:

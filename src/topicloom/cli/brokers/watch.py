@@ -127,6 +127,7 @@ def command(
     from topicloom.control.watching.controller import Controller, WatchSettings, watch
     from topicloom.control.watching.decisions import Decisions
     from topicloom.control.watching.event_feed import CollectedFeed, Feed, LineFeed
+    from topicloom.control.watching.left_out import Plannable
     from topicloom.control.watching.status_board import StatusBoard
     from topicloom.control.watching.status_server import serving
     from topicloom.control.watching.wishes import read_wishes, wishes_in
@@ -136,6 +137,8 @@ def command(
 
     checked_paths.require_readable(fleet)
     ways = Fleet.read(fleet)
+    if target == "nats":
+        ways.constraints.require_forest(ways.where)
     if collect and events is not None:
         raise InputError("give either collect or events", "collect", "events")
     allowance = Allowance(changes, None if between is None else read_window(between))
@@ -159,7 +162,8 @@ def command(
             folder.mkdir(exist_ok=True)
             first = ask(ways, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
             begin = begin or wishes_in(first.to_arrow())
-        decisions = Decisions(state, ways.constraints, begin, filters=kind, tree=target == "nats")
+        plannable = Plannable(ways, target)
+        decisions = Decisions(state, ways.constraints, begin, filters=kind, tree=target == "nats", plannable=plannable)
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:

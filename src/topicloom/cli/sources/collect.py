@@ -29,6 +29,8 @@ Follow the fleet, until Ctrl-C:
 """
 
 INCOMPLETE = 1
+# More bridges of a broker than these are counted, not named.
+_NAMED = 5
 
 
 def command(
@@ -99,6 +101,7 @@ def command(
 def _tell(collection: Collection, fleet: Fleet, printing: options.Printing, out: Path) -> None:
     rows = collection.collected.to_arrow()
     per_role = {row["values"]: row["counts"] for row in rows["role"].value_counts().to_pylist()}
+    bridges = collection.collected.bridges
     facts = {
         "brokers": len(fleet.sources),
         "brokers_not_asked": len(fleet.brokers) - len(fleet.sources),
@@ -107,13 +110,20 @@ def _tell(collection: Collection, fleet: Fleet, printing: options.Printing, out:
         "publications": per_role.get("pub", 0),
         "topics": len(rows["topic"].unique()),
         "clients": rows.group_by(["node", "client"]).aggregate([]).num_rows,
+        "bridges": sum(map(len, bridges.values())),
     }
     _complain(collection)
     if printing.json:
         notes = [{"broker": name, "note": note} for name, note in collection.notes]
-        output.print_json({**facts, "problems": collection.problems, "notes": notes, "out": str(out)})
+        listed = [{"broker": name, "bridge": bridge} for name, each in bridges.items() for bridge in each]
+        output.print_json(
+            {**facts, "bridges": listed, "problems": collection.problems, "notes": notes, "out": str(out)}
+        )
         return
     output.print_facts([(name.replace("_", " "), numbers.count(number)) for name, number in facts.items()])
+    for name, each in bridges.items():
+        more = f" and {len(each) - _NAMED} more" if len(each) > _NAMED else ""
+        output.say(f"  {name} has bridges, which are no clients: {output.one_line(', '.join(each[:_NAMED]))}{more}")
     printing.written(out)
 
 

@@ -7,30 +7,31 @@ fleet has, it is applied, or shown, and kept for later where that is not allowed
 
 from __future__ import annotations
 
-import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from topicloom.control.applying.apply import ApplyStopped, Proposal, StepDone, carry_out, propose
 from topicloom.control.applying.fleet_state import FleetState, plan_id
 from topicloom.control.watching.allowance import Allowance
-from topicloom.control.watching.decisions import Decisions
+from topicloom.control.watching.decisions import DecisionFailed, Decisions
 from topicloom.control.watching.event_feed import Feed
+from topicloom.control.watching.health import answers
 from topicloom.control.watching.hold_down import HoldDown
-from topicloom.deploy.planning.fleet_file import Broker, Fleet
+from topicloom.deploy.planning.fleet_file import Fleet
 from topicloom.deploy.planning.make_plan import make_plan, with_port
 from topicloom.deploy.planning.plan import Plan
 from topicloom.errors import InputError
 from topicloom.present.numbers import count_of
 
-_ANSWER_SECONDS = 1.0
 _AT_ONCE = 32
 # Time until a move that was refused is tried again: the files of all brokers are read each time.
 _REFUSED_SECONDS = 10.0
 # Links that one tidying may change.
 _TIDY_CHANGES = 20
+# Between two tries to reach a broker that left; one that answers again may have links that close a cycle.
+_FIRST_WAIT_SECONDS, _LONGEST_SILENT_SECONDS, _LONGEST_WAIT_SECONDS = 1.0, 60.0, 3600.0
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ class Controller:
     _shown: str | None = None
     # A plan that was refused before the first step, the time of the next attempt, and the reason.
     _refused: tuple[str, float, str] | None = None
+    _untidy: str | None = None
+    _told_left_out: Collection[object] = ()
+    # When brokers that left are tried again, and how long to wait after that.
+    _waits: dict[str, tuple[float, float]] = field(default_factory=dict)
     _hold: HoldDown = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,6 +83,7 @@ class Controller:
     def turn(self, now: float) -> bool:
         """Look once, and do what there is to do; whether there was any news."""
         news = self._take_events()
+        self._tell_left_out()
         if self.settings.health:
             news = self._look(now) or news
         doubtful = sorted(self.silent - self.decisions.away)
@@ -86,10 +92,7 @@ class Controller:
             self.waiting = f"{doubtful[0]} does not answer"
             return news
         if not news and self.waiting is None:
-            changes = self.decisions.tidy(_TIDY_CHANGES)
-            if changes:
-                self.tell(f"tidied: {count_of(changes, 'link')} changed")
-                news = True
+            news = self._tidy()
         self._bring_about(now)
         return news
 
@@ -109,8 +112,6 @@ class Controller:
             if event.id <= self.decisions.last_event:
                 continue
             refusal = self.decisions.take(event)
-            if event.kind == "join" and event.node not in self.fleet.brokers:
-                self.tell(f"event {event.id}: {self.fleet.where} has no broker '{event.node}'")
             if refusal is not None:
                 self.tell(f"refused event {event.id}: {refusal}")
             else:
@@ -119,38 +120,75 @@ class Controller:
             self.tell(f"{taken} events taken, the last one {self.decisions.last_event}")
         return taken > 0
 
+    def _tell_left_out(self) -> None:
+        """Tell what plans leave out, once for each node or topic as long as that lasts."""
+        left_out = {(one.topic, one.topic is None and one.nodes): one for one in self.decisions.left_out}
+        for key, one in left_out.items():
+            if key not in self._told_left_out:
+                self.tell(f"left out of plans: {one}")
+        self._told_left_out = left_out.keys()
+
+    def _tidy(self) -> bool:
+        """Tidy some links; whether there was anything to tidy."""
+        try:
+            changes = self.decisions.tidy(_TIDY_CHANGES)
+        except InputError as error:
+            changes = 0
+            if self._untidy != str(error):
+                self._untidy = str(error)
+                self.tell(f"links are not tidied: {error}")
+        if changes:
+            self.tell(f"tidied: {count_of(changes, 'link')} changed")
+        return changes > 0
+
     def _look(self, now: float) -> bool:
         """Ask all brokers at once whether they are there."""
-        names = [name for name in self.decisions.wanted if name in self.fleet.brokers]
-        plan_ports = {broker.name: broker for broker in self.plan_brokers(names)}
-        with ThreadPoolExecutor(_AT_ONCE) as asking:
-            answers = dict(zip(names, asking.map(lambda name: is_listening(plan_ports[name]), names), strict=True))
-        self.silent = frozenset(name for name, answer in answers.items() if not answer)
-        if len(self.silent) == len(names):
+        names = [name for name in self.decisions.wanted if self.looks_at(name)]
+        heard = self._ask(names)
+        self.silent = frozenset(name for name, answer in heard.items() if not answer)
+        # A broker that was looked at before, and is not any more, does not stay gone.
+        heard |= dict.fromkeys(self.decisions.away - heard.keys(), True)
+        if names and len(self.silent) == len(names):
             # Rather our own network than everybody at once.
             return False
         news = False
-        for name, answer in answers.items():
+        for name, answer in heard.items():
             there = name not in self.decisions.away
             if self._hold.counts_as_there(name) != there:
                 # It left, and joined again, while it was away.
                 self._hold.begin(name, there=there)
             decided = self._hold.see(name, answers=answer, now=now)
             if decided is not None and decided == (name in self.decisions.away):
-                (self.decisions.regain if decided else self.decisions.lose)(name)
+                try:
+                    (self.decisions.regain if decided else self.decisions.lose)(name)
+                except DecisionFailed as failure:
+                    self.tell(f"{name} is {'back' if decided else 'gone'}, which {failure}")
+                    continue
                 self.tell(f"{name} is {'back' if decided else 'gone'}")
                 news = True
         return news
 
-    def plan_brokers(self, names: list[str]) -> list[Broker]:
-        """Brokers with the ports that plans give them."""
-        return [with_port(self.fleet.brokers[name], self.settings.target) for name in names]
+    def looks_at(self, name: str) -> bool:
+        """Whether a broker is asked at all if it works."""
+        return self.settings.health and name in self.fleet.brokers and self.fleet.looks_at(name)
+
+    def _ask(self, names: Sequence[str]) -> dict[str, bool]:
+        """Whether each of some brokers answers, asked at once."""
+
+        def ask(name: str) -> bool:
+            delivery = self.fleet.deliveries.get(name)
+            broker = with_port(self.fleet.brokers[name], self.settings.target)
+            return answers(broker, self.settings.target, None if delivery is None else delivery.url)
+
+        with ThreadPoolExecutor(_AT_ONCE) as asking:
+            return dict(zip(names, asking.map(ask, names), strict=True))
 
     def _bring_about(self, now: float) -> None:
         self.waiting = None
         try:
             wanted = self.plan()
-            proposal = propose(self.state, wanted, older=True, instead=True, silent=self.silent)
+            owed, silent = self._owed(wanted, now)
+            proposal = propose(self.state, wanted, older=True, instead=True, silent=silent)
         except InputError as error:
             self.waiting = str(error)
             return
@@ -159,13 +197,32 @@ class Controller:
         if not self.settings.apply:
             self._show(proposal, plan_id(wanted))
             return
-        refusal = self.allowance.refusal(len(proposal.steps), now)
+        # What is owed to brokers that left was counted when they left.
+        refusal = self.allowance.refusal(sum(step.broker not in owed for step in proposal.steps), now)
         if refusal is None and self._refused is not None and self._refused[0] == plan_id(wanted):
             refusal = self._refused[2] if now < self._refused[1] else None
         if refusal is not None:
             self.waiting = refusal
             return
-        self._apply(proposal, now)
+        leaving = {step.broker for step in proposal.steps if step.may_fail} - silent
+        heard = self._ask([name for name in sorted(leaving) if self.looks_at(name)])
+        self._apply(proposal, silent | {name for name, answer in heard.items() if not answer}, owed, now)
+
+    def _owed(self, wanted: Plan, now: float) -> tuple[set[str], frozenset[str]]:
+        """Brokers that left and may still have a file with links, and those that are silent or not to be tried now."""
+        owed = {
+            name
+            for name in self.state.owed
+            if name not in wanted.broker and not (name in self.decisions.wanted and self.looks_at(name))
+        }
+        self._waits = {name: wait for name, wait in self._waits.items() if name in owed}
+        due = [name for name in sorted(owed) if now >= self._waits.get(name, (now, 0.0))[0]]
+        heard = self._ask([name for name in due if self.looks_at(name)])
+        for name in due:
+            wait = self._waits.get(name, (now, _FIRST_WAIT_SECONDS))[1]
+            longest = _LONGEST_WAIT_SECONDS if heard.get(name, True) else _LONGEST_SILENT_SECONDS
+            self._waits[name] = (now + wait, min(2 * wait, longest))
+        return owed, self.silent | (owed - {name for name in due if heard.get(name, True)})
 
     def _show(self, proposal: Proposal, name: str) -> None:
         self.waiting = "it only shows what it would do"
@@ -174,25 +231,33 @@ class Controller:
             brokers = ", ".join(step.broker for step in proposal.steps)
             self.tell(f"would put new files on {brokers}")
 
-    def _apply(self, proposal: Proposal, now: float) -> None:
+    def _apply(self, proposal: Proposal, silent: Collection[str], owed: Collection[str], now: float) -> None:
         done: list[StepDone] = []
         try:
-            carry_out(self.state, self.fleet, proposal, done.append, silent=self.silent)
+            carry_out(self.state, self.fleet, proposal, done.append, silent=silent)
             self.applied += 1
-            self.tell(f"applied: {count_of(len(done), 'broker')} changed in {sum(step.seconds for step in done):.1f} s")
             self._refused = None
         except InputError as error:
             self.waiting = str(error)
-            if self._refused is None or self._refused[2] != self.waiting:
-                self.tell(f"not applied: {error}")
+            known = self._refused is not None and self._refused[2] == self.waiting
             self._refused = (plan_id(proposal.wants), now + _REFUSED_SECONDS, self.waiting)
             if not done:
+                if not known:
+                    self.tell(f"not applied: {self.waiting}")
                 return
         except ApplyStopped as error:
             self.waiting = str(error)
-            self.tell(f"not applied: {error}")
-        self.allowance.note(len(done), now)
-        self.decisions.note({"applied": [step.step.broker for step in done], "waiting": self.waiting, "at": now})
+        reached = [step for step in done if step.unreached is None]
+        if self.waiting is not None:
+            self.tell(f"not applied: {self.waiting}")
+        elif reached or not done:
+            seconds = sum(step.seconds for step in done)
+            self.tell(f"applied: {count_of(len(reached), 'broker')} changed in {seconds:.1f} s")
+        for step in done:
+            if step.unreached is not None and step.step.broker not in self.decisions.away:
+                self.tell(f"{step.step.broker} left and was not reached: {step.unreached}")
+        self.allowance.note(sum(step.step.broker not in owed for step in done), now)
+        self.decisions.note({"applied": [step.step.broker for step in reached], "waiting": self.waiting, "at": now})
 
 
 def watch(
@@ -211,12 +276,3 @@ def watch(
             return
         while time.monotonic() - began < controller.settings.every_seconds and not until() and not once:
             time.sleep(0.05)
-
-
-def is_listening(broker: Broker) -> bool:
-    """Whether somebody answers where a broker should be."""
-    try:
-        socket.create_connection((broker.host, broker.port or 0), timeout=_ANSWER_SECONDS).close()
-    except OSError:
-        return False
-    return True

@@ -1,8 +1,9 @@
 """What a controller has decided, on disk, and the overlay that it leads to.
 
-Each decision is in a log, on the disk, before anything follows from it: an event that was taken, a broker that is gone
-or back, links that were tidied. What they do is determined by what was before, so a killed controller goes on from its
-snapshot and the decisions since.
+Each decision is in a log, on the disk, before anything outside follows from it: an event that was taken, a broker that
+is gone or back, links that were tidied. What they do is determined by what was before, so a killed controller goes on
+from its snapshot and the decisions since. The overlay is mended before a decision is logged: one that cannot be
+followed is not taken, and all is as it was before.
 
 Links are mended among those that have to do with a topic. A filter that comes or goes may change the topics of many
 brokers at once, as filters that overlap are one topic; so may a publisher, as what nobody publishes needs no links.
@@ -18,6 +19,7 @@ from typing import Any
 from topicloom.churn.maintainer import EventRefused, Maintainer
 from topicloom.churn.rebuild import links_by_name
 from topicloom.control.durable_log import DurableLog
+from topicloom.control.watching.left_out import LeftOut, Plannable
 from topicloom.control.watching.mesh_links import MeshLinks
 from topicloom.control.watching.tree_links import TreeLinks
 from topicloom.control.watching.wishes import (
@@ -42,6 +44,10 @@ _SNAPSHOT = "maintained.json"
 _SNAPSHOT_EVERY = 500
 
 
+class DecisionFailed(InputError):  # noqa: N818  it says what happened
+    """A decision that cannot be followed; it was not taken, and nothing changed."""
+
+
 class Decisions:
     """A fleet as decided: who wants and publishes what, who is away, and the overlay among those that are there.
 
@@ -49,6 +55,7 @@ class Decisions:
         folder: where decisions are kept. constraints: which links there may be.
         begin: who wants and publishes what, where the folder is new. filters: whose filters the topics are, if any.
         tree: whether there is one tree for all topics, which NATS needs.
+        plannable: says what the overlay leaves out; nothing unless given. It may be another one at the next start.
     """
 
     def __init__(
@@ -59,6 +66,7 @@ class Decisions:
         *,
         filters: str | None = None,
         tree: bool = False,
+        plannable: Plannable | None = None,
     ) -> None:
         self._folder = folder
         self._log = DurableLog(folder / _LOG)
@@ -67,21 +75,31 @@ class Decisions:
         self._published: set[str] = set()
         self.away: set[str] = set()
         self.last_event = -1
-        if not self._log.entries:
-            if not begin:
-                raise InputError(
-                    f"{folder}: is new; give the subscriptions that there are, or let brokers be asked", "subs"
-                )
-            kind = ({"filters": filters} if filters else {}) | ({"tree": True} if tree else {})
-            self._log.append({"begin": to_log(begin), **kind})
-        self.filters = self._begun("filters", filters, "topics", "filters")
-        tree = self._begun("tree", tree or None, "links", "target") is not None
+        self.left_out: tuple[LeftOut, ...] = ()
+        self._plannable = plannable
+        self._kept: WishesByNode = {}
+        first = self._log.entries[0] if self._log.entries else self._first(begin, filters, tree=tree)
+        self.filters = self._begun(first, "filters", filters, "topics", "filters")
+        tree = self._begun(first, "tree", tree or None, "links", "target") is not None
         self._links = TreeLinks(constraints) if tree else MeshLinks(constraints)
-        self.interest, self.maintainer = self._restored()
+        self.interest, self.maintainer = self._restored(first)
+        if not self._log.entries:
+            self._log.append(first)
 
-    def _begun(self, what: str, now: Any, of: str, parameter: str) -> Any:
-        """What the state began with; an error where it is something else now."""
-        then = self._log.entries[0].get(what)
+    def _first(self, begin: WishesByNode | None, filters: str | None, *, tree: bool) -> dict[str, Any]:
+        """What a new state begins with."""
+        if not begin:
+            raise InputError(
+                f"{self._folder}: is new; give the subscriptions that there are, or let brokers be asked", "subs"
+            )
+        if self._plannable is not None:
+            self._plannable.require_brokers(begin)
+        kind = ({"filters": filters} if filters else {}) | ({"tree": True} if tree else {})
+        return {"begin": to_log(begin), **kind}
+
+    def _begun(self, first: dict[str, Any], what: str, now: Any, of: str, parameter: str) -> Any:
+        """What the state began with; an error if it is something else now."""
+        then = first.get(what)
         if now is not None and now != then:
             raise InputError(f"{self._folder}: began with other {of}, so it cannot go on with these", parameter)
         return then
@@ -96,10 +114,18 @@ class Decisions:
         return self._log.entries[: -number - 1 : -1]
 
     def take(self, event: Event) -> str | None:
-        """Let an event happen; why it is refused where it cannot have happened."""
+        """Let an event happen; the reason if it is refused.
+
+        An event that cannot have happened is judged again at the next start, one that cannot be followed is not.
+        """
         problem = self._problem(event)
         if problem is None:
-            self._decide({"event": json.loads(event.to_json())})
+            fields = json.loads(event.to_json())
+            try:
+                self._decide({"event": fields})
+            except DecisionFailed as failure:
+                problem = f"{event.kind} of '{event.node}' {failure}"
+                self._decide({"refused": fields, "why": problem})
         return problem
 
     def lose(self, broker: str) -> None:
@@ -135,8 +161,14 @@ class Decisions:
         self._log.close()
 
     def _decide(self, entry: dict[str, Any]) -> None:
+        """Follow a decision, then log it."""
+        try:
+            self._follow(entry)
+        except Exception as error:
+            # The maintainer may be half mended: make it again from what is logged.
+            self.interest, self.maintainer = self._restored(self._log.entries[0])
+            raise DecisionFailed(f"cannot be followed ({_reason(error)})") from error
         self._log.append(entry)
-        self._follow(entry)
         if self.count % _SNAPSHOT_EVERY == 0:
             self._write_snapshot()
 
@@ -147,6 +179,10 @@ class Decisions:
             self._change_links(entry["tidied"])
             return
         before, self.interest = self.interest, self._interest()
+        self._mend(before)
+
+    def _mend(self, before: Interest) -> None:
+        """Bring the overlay from one interest to the present one."""
         events = events_between(topics_by_node(before), topics_by_node(self.interest))
         if len(events) == 1:
             self.maintainer.apply(events[0])
@@ -163,6 +199,8 @@ class Decisions:
             self.last_event = event.id
             if event.node not in self.wanted:
                 self.away.discard(event.node)
+        elif "refused" in entry:
+            self.last_event = entry["refused"]["id"]
         elif "lost" in entry:
             self.away.add(entry["lost"])
         elif "back" in entry:
@@ -171,10 +209,14 @@ class Decisions:
             self._published.update(topic for wishes in self.wanted.values() for topic, part in wishes if part == "pub")
 
     def _interest(self) -> Interest:
+        self._kept = self.wanted
+        if self._plannable is not None:
+            self._kept, self.left_out = self._plannable.among(self.wanted, self.filters)
         return interest_among(self._there(), self._published, self.filters)
 
     def _there(self) -> dict[str, frozenset[Wish]]:
-        return {node: wishes for node, wishes in self.wanted.items() if node not in self.away}
+        """What is wanted and published by those that are there and that plans can have."""
+        return {node: wishes for node, wishes in self._kept.items() if node not in self.away}
 
     def _problem(self, event: Event) -> str | None:
         try:
@@ -209,28 +251,49 @@ class Decisions:
         ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)
         links = dict.fromkeys((names[u], names[v]) for u, v in ends)
         for action, source, target in steps:
-            if action == "add":
+            if action == "add" and {source, target} <= overlay.interest.node_ids.keys():
                 links[source, target] = None
             else:
                 links.pop((source, target), None)
         self.maintainer = self._links.over(Overlay.from_links(overlay.interest, links))
 
-    def _restored(self) -> tuple[Interest, Maintainer]:
+    def _restored(self, first: dict[str, Any]) -> tuple[Interest, Maintainer]:
         """What there is, and its links: from the snapshot, or a design of what was first, and what followed."""
+        self.wanted, self._published, self.away, self.last_event = {}, set(), set(), -1
         done = 0
         path = self._folder / _SNAPSHOT
         if path.exists():
             self.maintainer, done = self._links.read(path)
-        first, *others = self._log.entries
         self._know(first)
-        for entry in others[: max(0, done - 1)]:
-            self._know(entry)
-        self.interest = self._interest()
-        if not done:
-            self.maintainer = self._links.fresh(self.interest)
-        for entry in others[max(0, done - 1) :]:
-            self._follow(entry)
+        known = max(1, done)
+        number = 1
+        try:
+            for entry in self._log.entries[1:known]:
+                number += 1
+                self._know(entry)
+            self.interest = self._interest()
+            if done:
+                # The fleet file may have other brokers now than when these links were kept.
+                self._mend(self.maintainer.interest())
+            else:
+                self.maintainer = self._links.fresh(self.interest)
+            for entry in self._log.entries[known:]:
+                number += 1
+                self._follow(entry)
+        except Exception as error:
+            if not self._log.entries:
+                raise
+            raise InputError(
+                f"{self._folder / _LOG}: decision {number} cannot be followed ({_reason(error)}); "
+                "put the folder back from a copy, or begin a new one"
+            ) from error
         return self.interest, self.maintainer
 
     def _write_snapshot(self) -> None:
         self._links.write(self._folder / _SNAPSHOT, self.maintainer, self.count)
+
+
+def _reason(error: Exception) -> str:
+    """Why something cannot be followed, in one line."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from topicloom.control.watching.controller import Controller
+from topicloom.control.watching.left_out import LeftOut
 from topicloom.metrics import measure
 from topicloom.model.overlay import Overlay
 from topicloom.present.html import rendered
@@ -30,6 +31,7 @@ class FleetStatus:
     brokers: tuple[str, ...]
     away: tuple[str, ...]
     silent: tuple[str, ...]
+    not_looked_at: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
     links_down: tuple[tuple[str, str], ...]
     max_degree: int
@@ -39,6 +41,7 @@ class FleetStatus:
     applied: int
     waiting: str | None
     problems: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
     support: tuple[tuple[float, float], ...]
     latest: tuple[str, ...]
 
@@ -65,6 +68,7 @@ class StatusBoard:
             brokers=tuple(sorted(decisions.wanted)),
             away=tuple(sorted(decisions.away)),
             silent=tuple(sorted(controller.silent)),
+            not_looked_at=tuple(name for name in sorted(decisions.wanted) if not controller.looks_at(name)),
             links=links,
             links_down=tuple(link for link in links if not controller.silent.isdisjoint(link)),
             max_degree=int(overlay.degrees.max(initial=0)),
@@ -74,6 +78,7 @@ class StatusBoard:
             applied=controller.applied,
             waiting=controller.waiting,
             problems=controller.problems,
+            left_out=decisions.left_out,
             support=tuple(self._support),
             latest=tuple(_said(entry) for entry in decisions.latest(_LATEST)),
         )
@@ -95,11 +100,13 @@ class StatusBoard:
             "brokers": (len(status.brokers), "Brokers of the fleet."),
             "brokers_away": (len(status.away), "Brokers that count as gone."),
             "brokers_silent": (len(status.silent), "Brokers that did not answer at the last look."),
+            "brokers_not_looked_at": (len(status.not_looked_at), "Brokers that are never asked whether they work."),
             "links": (len(status.links), "Links of the overlay."),
             "links_down": (len(status.links_down), "Links with a broker that does not answer."),
             "max_degree": (status.max_degree, "The most links of a broker."),
             "topics": (status.topics, "Topics that somebody wants."),
             "support": (status.support[-1][1], "Share of the possible merging that is done; 1 is topic-connected."),
+            "left_out": (len(status.left_out), "Nodes without a broker and topics that cannot be carried."),
             "waiting": (int(status.waiting is not None), "Whether a change waits to be made."),
             "decisions_total": (status.decisions, "Decisions since the state began."),
             "applied_total": (status.applied, "Plans applied since the controller started."),
@@ -135,6 +142,8 @@ def _said(entry: dict[str, Any]) -> str:
     """A decision in a few words."""
     if "event" in entry:
         return f"event {entry['event']['id']}: {entry['event']['event']} of {entry['event']['node']}"
+    if "refused" in entry:
+        return f"event {entry['refused']['id']} refused: {entry['why']}"
     if "tidied" in entry:
         return f"{len(entry['tidied'])} links tidied"
     if "applied" in entry:

@@ -34,6 +34,7 @@ class TreeLinks:
     """How the links of a tree are designed, mended, tidied and kept."""
 
     def __init__(self, constraints: Constraints) -> None:
+        constraints.require_forest()
         self._constraints = constraints
 
     def fresh(self, interest: Interest) -> Maintainer:

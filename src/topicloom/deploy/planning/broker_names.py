@@ -68,9 +68,17 @@ def require_filters(target: str, protocol: Protocol, topics: Iterable[str], filt
         require_names(target, topics)
     for filter_ in filters:
         protocol.require(filter_)
-        problem = routing_key_problem(filter_) if target == "rabbitmq" else mosquitto_problem(_one_name(filter_))
+        problem = filter_problem(target, protocol, filter_)
         if problem is not None:
             raise InputError(f"topic {quoted(filter_)}: {problem}")
+
+
+def filter_problem(target: str, protocol: Protocol, filter_: str) -> str | None:
+    """Reason if a target cannot carry a filter."""
+    problem = protocol.problem(filter_)
+    if problem is not None or FILTERS.get(target) != protocol:
+        return problem
+    return routing_key_problem(filter_) if target == "rabbitmq" else mosquitto_problem(_one_name(filter_))
 
 
 def _one_name(filter_: str) -> str:

@@ -49,8 +49,8 @@ class Delivery:
     check: str = LINKS
 
 
-def delivery_from(table: Mapping[str, Any], where: str) -> Delivery:
-    """A delivery from a table of a fleet file; `where` names it in errors."""
+def delivery_from(table: Mapping[str, Any], where: str, *, accepts: bool = True) -> Delivery:
+    """A delivery from a table of a fleet file; `where` names it in errors, `accepts` is the broker's."""
     via = table.get("via")
     if not isinstance(via, str) or via not in _WAYS:
         raise InputError(f"{where}: via must be {', '.join(_WAYS)}, and says how a file gets to the broker")
@@ -84,7 +84,7 @@ def delivery_from(table: Mapping[str, Any], where: str) -> Delivery:
     seconds = fields.get("seconds", 1)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 86_400:
         raise InputError(f"{where}: seconds must be a number above 0, at most 86400")
-    if fields.get("check", LINKS) not in _CHECKS:
+    if fields.setdefault("check", LINKS if accepts else NOTHING) not in _CHECKS:
         raise InputError(f"{where}: check must be {', '.join(_CHECKS)}")
     return Delivery(**fields)
 

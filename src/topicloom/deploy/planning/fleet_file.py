@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from topicloom.deploy.planning.broker_names import quoted
-from topicloom.deploy.planning.delivery import Delivery, delivery_from
+from topicloom.deploy.planning.delivery import NOTHING, Delivery, delivery_from
 from topicloom.deploy.planning.logins import LINE, Credentials, is_line, read_credentials
 from topicloom.deploy.planning.source_settings import SourceSettings, source_from
 from topicloom.errors import InputError
@@ -78,6 +78,11 @@ class Fleet:
     constraints: Constraints = field(default_factory=Constraints)
     sources: Mapping[str, SourceSettings] = field(default_factory=lambda: MappingProxyType({}))
     deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
+
+    def looks_at(self, name: str) -> bool:
+        """Whether a broker may be connected to: not if its `check` is `nothing`, or would be without a delivery."""
+        delivery = self.deliveries.get(name)
+        return self.brokers[name].accepts if delivery is None else delivery.check != NOTHING
 
     @classmethod
     def read(cls, path: Path) -> Fleet:
@@ -156,7 +161,9 @@ def _deliveries(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: 
     found = {}
     for name, common, own, place in _ways(_DELIVERY, defaults, brokers, where):
         if common or own:
-            found[name] = delivery_from({**common, **own}, place)
+            table = brokers[name] if isinstance(brokers[name], Mapping) else {}
+            accepts = {**defaults, **table}.get("accepts") is not False
+            found[name] = delivery_from({**common, **own}, place, accepts=accepts)
     return MappingProxyType(found)
 
 

@@ -87,10 +87,12 @@ def _facts(status: Mapping[str, Any]) -> list[tuple[str, Cell]]:
         ("brokers", count(len(status["brokers"]))),
         ("gone", _named(status["away"])),
         ("silent at the last look", _named(status["silent"])),
+        ("not looked at", _named(status.get("not_looked_at") or [])),
         ("links", count(len(status["links"]))),
         ("links down", count(len(status["links_down"]))),
         ("support", percent(status["support"][-1][1]) if status["support"] else "–"),
         ("waiting", str(status.get("waiting") or "nothing")),
+        ("left out of plans", _named([one["topic"] or one["nodes"][0] for one in status.get("left_out") or ()])),
         ("problems", Sentence("; ".join(map(str, status.get("problems") or ())) or "none")),
         ("latest", Sentence("; ".join(map(str, status["latest"][:_LATEST])) or "nothing")),
     ]
