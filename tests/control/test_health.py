@@ -48,6 +48,7 @@ def until(happened: Callable[[], bool]) -> None:
 def assert_noticed_when_it_hangs(process: subprocess.Popen[bytes], asked: Callable[[], bool]) -> None:
     until(asked)
     os.kill(process.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)  # on a busy machine it may still answer for a moment
     try:
         began = time.monotonic()
         assert not asked()
