@@ -11,6 +11,7 @@ from test_watching import JOIN, Watched, lines
 from topicloom.control.watching import controller as controlling
 from topicloom.control.watching.status_board import StatusBoard
 from topicloom.deploy import Fleet
+from topicloom.deploy.planning.fleet_file import Broker
 
 
 def test_what_is_checked_unless_said() -> None:
@@ -53,8 +54,12 @@ def test_watch_does_not_ask_it_and_does_not_take_it_for_gone(tmp_path: Path, mon
     # Now the fleet file says that b cannot be connected to.
     watched.fleet.tables["brokers"]["b"] |= {"accepts": False, "apply": {"check": "nothing"}}
     asked: set[str] = set()
-    ask = controlling.answers
-    monkeypatch.setattr(controlling, "answers", lambda broker, *rest: asked.add(broker.name) or ask(broker, *rest))
+
+    def ask(broker: Broker, *_: object) -> bool:
+        asked.add(broker.name)
+        return broker.name not in silent
+
+    monkeypatch.setattr(controlling, "answers", ask)
     back = watched.turns(6)
     assert back.decisions.away == {"c"}
     watched.events.write_text(lines(JOIN))

@@ -37,7 +37,7 @@ class Allowance:
                 return f"changes may be made from {_clock(begin)} to {_clock(end)}"
         while self._made and now - self._made[0] >= _HOUR_SECONDS:
             self._made.popleft()
-        if self._made and len(self._made) + changes > self.changes_an_hour:
+        if changes and self._made and len(self._made) + changes > self.changes_an_hour:
             return f"{len(self._made)} brokers were changed within the hour, and {self.changes_an_hour} may be"
         return None
 

@@ -28,6 +28,8 @@ from topicloom.present.numbers import count_of
 _AT_ONCE = 32
 # Links that one tidying may change.
 _TIDY_CHANGES = 20
+# Between two tries to reach a broker that left; one that answers again may have links that close a cycle.
+_FIRST_WAIT_SECONDS, _LONGEST_SILENT_SECONDS, _LONGEST_WAIT_SECONDS = 1.0, 60.0, 3600.0
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Controller:
     _shown: str | None = None
     _untidy: str | None = None
     _told_left_out: Collection[object] = ()
+    # When brokers that left are tried again, and how long to wait after that.
+    _waits: dict[str, tuple[float, float]] = field(default_factory=dict)
     _hold: HoldDown = field(init=False)
 
     def __post_init__(self) -> None:
@@ -179,7 +183,8 @@ class Controller:
         self.waiting = None
         try:
             wanted = self.plan()
-            proposal = propose(self.state, wanted, older=True, instead=True, silent=self.silent)
+            owed, silent = self._owed(wanted, now)
+            proposal = propose(self.state, wanted, older=True, instead=True, silent=silent)
         except InputError as error:
             self.waiting = str(error)
             return
@@ -188,11 +193,30 @@ class Controller:
         if not self.settings.apply:
             self._show(proposal, plan_id(wanted))
             return
-        refusal = self.allowance.refusal(len(proposal.steps), now)
+        # What is owed to brokers that left was counted when they left.
+        refusal = self.allowance.refusal(sum(step.broker not in owed for step in proposal.steps), now)
         if refusal is not None:
             self.waiting = refusal
             return
-        self._apply(proposal, now)
+        leaving = {step.broker for step in proposal.steps if step.may_fail} - silent
+        heard = self._ask([name for name in sorted(leaving) if self.looks_at(name)])
+        self._apply(proposal, silent | {name for name, answer in heard.items() if not answer}, owed, now)
+
+    def _owed(self, wanted: Plan, now: float) -> tuple[set[str], frozenset[str]]:
+        """Brokers that left and may still have a file with links, and those that are silent or not to be tried now."""
+        owed = {
+            name
+            for name in self.state.owed
+            if name not in wanted.broker and not (name in self.decisions.wanted and self.looks_at(name))
+        }
+        self._waits = {name: wait for name, wait in self._waits.items() if name in owed}
+        due = [name for name in sorted(owed) if now >= self._waits.get(name, (now, 0.0))[0]]
+        heard = self._ask([name for name in due if self.looks_at(name)])
+        for name in due:
+            wait = self._waits.get(name, (now, _FIRST_WAIT_SECONDS))[1]
+            longest = _LONGEST_WAIT_SECONDS if heard.get(name, True) else _LONGEST_SILENT_SECONDS
+            self._waits[name] = (now + wait, min(2 * wait, longest))
+        return owed, self.silent | (owed - {name for name in due if heard.get(name, True)})
 
     def _show(self, proposal: Proposal, name: str) -> None:
         self.waiting = "it only shows what it would do"
@@ -201,17 +225,24 @@ class Controller:
             brokers = ", ".join(step.broker for step in proposal.steps)
             self.tell(f"would put new files on {brokers}")
 
-    def _apply(self, proposal: Proposal, now: float) -> None:
+    def _apply(self, proposal: Proposal, silent: Collection[str], owed: Collection[str], now: float) -> None:
         done: list[StepDone] = []
         try:
-            carry_out(self.state, self.fleet, proposal, done.append, silent=self.silent)
+            carry_out(self.state, self.fleet, proposal, done.append, silent=silent)
             self.applied += 1
-            self.tell(f"applied: {count_of(len(done), 'broker')} changed in {sum(step.seconds for step in done):.1f} s")
         except (ApplyStopped, InputError) as error:
             self.waiting = str(error)
-            self.tell(f"not applied: {error}")
-        self.allowance.note(len(done), now)
-        self.decisions.note({"applied": [step.step.broker for step in done], "waiting": self.waiting, "at": now})
+        reached = [step for step in done if step.unreached is None]
+        if self.waiting is not None:
+            self.tell(f"not applied: {self.waiting}")
+        elif reached or not done:
+            seconds = sum(step.seconds for step in done)
+            self.tell(f"applied: {count_of(len(reached), 'broker')} changed in {seconds:.1f} s")
+        for step in done:
+            if step.unreached is not None and step.step.broker not in self.decisions.away:
+                self.tell(f"{step.step.broker} left and was not reached: {step.unreached}")
+        self.allowance.note(sum(step.step.broker not in owed for step in done), now)
+        self.decisions.note({"applied": [step.step.broker for step in reached], "waiting": self.waiting, "at": now})
 
 
 def watch(
