@@ -111,3 +111,22 @@ def test_the_command_is_installed(tmp_path: Path) -> None:
     ended = run_process([script, "design", "none.csv"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
     assert not list(tmp_path.iterdir())
+
+
+LOADING = """
+import sys
+from topicloom.cli.main import run
+for arguments in {without_numba!r}:
+    assert run(arguments) == 0 and 'numba' not in sys.modules, arguments
+for arguments in {without_spark!r}:
+    assert run(arguments) == 0 and 'pyspark' not in sys.modules, arguments
+"""
+
+
+@pytest.mark.slow
+def test_commands_load_only_what_they_need() -> None:
+    without_numba = [["--help"], ["measure", "--help"], ["content", "--help"]]
+    without_spark = [["ingest", "--help"], ["sweep", "--help"], ["designers"]]
+    code = LOADING.format(without_numba=without_numba, without_spark=without_spark)
+    ended = run_process([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -48,13 +48,6 @@ def test_no_parameter_can_hide_an_option(command: object) -> None:
         assert set(inspect.signature(shown).parameters) - {"parameters"} <= TAKEN
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["--help"], ["measure", "--help"], ["content", "--help"]])
-def test_algorithms_are_loaded_only_for_commands_that_offer_them(arguments: list[str]) -> None:
-    code = f"import sys; from topicloom.cli.main import run; run({arguments!r}); sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
-
-
 def test_maintainers_declare_their_options(cli: Cli) -> None:
     text = " ".join(cli("maintain", "--help").out.split())
     assert "--method <shadow|naive|rebuild>" in text

@@ -7,8 +7,6 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import redirect_stdout
@@ -189,16 +187,3 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr("topicloom.pipeline.analysis.evaluate.evaluate", interrupted)
     ended = cli("evaluate", ingested, ingested / "manifest.json")
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")
-
-
-@pytest.mark.slow
-def test_what_needs_no_spark_does_not_load_it() -> None:
-    commands = [["--help"], ["ingest", "--help"], ["sweep", "--help"], ["designers"]]
-    code = f"""
-import sys
-from topicloom.cli.main import run
-for arguments in {commands}:
-    assert run(arguments) == 0
-sys.exit('pyspark' in sys.modules)
-"""
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
