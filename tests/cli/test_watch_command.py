@@ -39,6 +39,16 @@ def test_shown_and_applied(fleet: Path, cli: Cli) -> None:
     assert (again.status, again.out) == (0, "")
 
 
+def test_the_last_broker_cannot_leave(fleet: Path, cli: Cli) -> None:
+    Path("events.jsonl").write_text(
+        '{"id": 1, "event": "leave", "node": "a"}\n{"id": 2, "event": "leave", "node": "b"}\n'
+    )
+    given = ("--state", "state", "--subs", "subs.csv", "--events", "events.jsonl", "--no-health", "--once", "--apply")
+    ended = cli("watch", "fleet.toml", *given)
+    assert (ended.status, ended.err) == (0, "")
+    assert "refused event 2: leave of 'b', which is the last one" in ended.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
