@@ -242,7 +242,7 @@ FAULTS = (
         "last-broker-may-leave",
         'if event.kind == "leave" and set(self._there()) <= {event.node}:',
         'if event.kind == "leave" and not set(self._there()):',
-        ("test_watching", "test_wishes"),
+        ("test_watch_command",),
     ),
     Fault(
         "silent-topics-linked",

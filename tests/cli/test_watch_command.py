@@ -64,6 +64,16 @@ def test_a_state_of_an_earlier_version_with_a_name_that_is_too_long(fleet: Path,
     assert 'cannot be followed (decisions.log: a name in "add" has 65,536 bytes' in ended.err
 
 
+def test_the_last_broker_cannot_leave(fleet: Path, cli: Cli) -> None:
+    Path("events.jsonl").write_text(
+        '{"id": 1, "event": "leave", "node": "a"}\n{"id": 2, "event": "leave", "node": "b"}\n'
+    )
+    given = ("--state", "state", "--subs", "subs.csv", "--events", "events.jsonl", "--no-health", "--once", "--apply")
+    ended = cli("watch", "fleet.toml", *given)
+    assert (ended.status, ended.err) == (0, "")
+    assert "refused event 2: leave of 'b', which is the last one" in ended.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

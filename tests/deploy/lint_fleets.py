@@ -131,6 +131,12 @@ FLEETS: dict[str, Fleet] = {
         ("a", "t"),
         {("a", "t"): FOR_EVER, ("b", "x/t"): FOR_EVER},
     ),
+    "prefixes of two connections make a loop": Fleet(
+        {"a": bridge("b", 't out 1 "" x/', name="one") + bridge("b", 't in 1 "" x/', name="two"), "b": ""},
+        {"loop", "both-ends"},
+        ("a", "t"),
+        {("a", "t"): FOR_EVER, ("b", "x/t"): FOR_EVER},
+    ),
     "names that grow": Fleet(
         {"a": bridge("b", '# out 1 "" a/'), "b": bridge("a", "# out 1")},
         {"loop"},

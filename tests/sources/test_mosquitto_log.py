@@ -58,6 +58,13 @@ def test_as_read_line_by_line(said: list[str], cut: int, persistence: bool) -> N
         assert sessions.bridges == bridges
 
 
+@pytest.mark.parametrize("persistence", [False, True])
+def test_lasting_sessions_outlive_a_broker_with_persistence(persistence: bool) -> None:
+    lines = ["New client connected from 10.0.0.1:5 as a (p2, c0, k60).", "a 1 t", "mosquitto version 2.0.11 starting"]
+    found = rows(read([f"1790000000: {line}" for line in lines], 3, persistence=persistence))
+    assert found == ({("a", "sub", "t")} if persistence else set())
+
+
 NAMES = ["a b 1 c", "c5", "c5 2 x", "0", "Client", "Sending", "ä ö"]
 
 
