@@ -173,13 +173,26 @@ def test_lint_of_what_is_rendered_and_of_a_triangle(site: Path, cli: Cli) -> Non
     assert (ended.status, ended.err) == (1, "")
     assert ended.out == (
         "loops:\n"
-        "  '#' published at a goes round for ever: b -> c -> a -> b\n"
+        "  'any' published at a goes round for ever: b -> c -> a -> b\n"
         "    triangle/a.conf:1\n    triangle/b.conf:1\n    triangle/c.conf:1\n"
         "3 brokers, 3 bridges; a tree needs 2.\n"
         "Lint: 1 loop or duplicates, 0 other findings.\n"
     )
     facts = cli("lint", "triangle", "--json")
     assert (facts.status, facts.json["findings"][0]["kind"], facts.json["links_needed"]) == (1, "loop", 2)
+    Path("conf/madrid.conf").write_text("connection x\naddress oslo:1883\ntopic t sideways\n")
+    ended = cli("lint", "conf")
+    assert (ended.status, ended.err) == (1, "")
+    assert ended.out.startswith(
+        "cannot be read:\n  direction 'sideways' is none of out, in, both\n    conf/madrid.conf:3\n"
+    )
+    assert ended.out.endswith("\nLint: 0 loops or duplicates, 1 other finding.\n")
+    assert cli("lint", "conf", "--json").json["findings"][0] == {
+        "kind": "unreadable",
+        "topic": "",
+        "text": "direction 'sideways' is none of out, in, both",
+        "where": ["conf/madrid.conf:3"],
+    }
 
 
 @pytest.mark.broker("mosquitto")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lint_fleets import FLEETS, FOR_EVER, bridge
 from naive_fleets import NaiveFleets
+from simulated_bridges import possible_names, published, random_bridges
 
 from topicloom import InputError, Interest
 from topicloom.deploy.linting.lint import LintReport, lint
-from topicloom.deploy.planning.patterns import closure, example, shared
+from topicloom.deploy.planning.patterns import shared
 from topicloom.deploy.targets.mosquitto_conf import read_brokers
 from topicloom.model.filters import MQTT
 
@@ -54,13 +57,37 @@ def test_real_brokers_do_what_lint_says(name: str, running: NaiveFleets) -> None
 def test_findings_say_the_way_and_the_lines(tmp_path: Path) -> None:
     report = report_of(tmp_path, FLEETS["triangle"].bridges)
     (finding,) = report.findings
-    assert finding.text == "'#' published at a goes round for ever: b -> c -> a -> b"
+    assert finding.text == "'any' published at a goes round for ever: b -> c -> a -> b"
     assert finding.where == tuple(f"{tmp_path}/{name}.conf:1" for name in "abc")
     report = report_of(tmp_path, FLEETS["names that grow"].bridges | {"c": ""})
     text = next(finding.text for finding in report.findings if finding.kind == "loop")
-    assert text == (
-        "'#' published at a goes round for ever: b -> a -> b, its name growing from 'a/a/any' to 'a/a/a/any'"
-    )
+    assert text == ("'any' published at a goes round for ever: b -> a -> b, its name growing from 'a/any' to 'a/a/any'")
+
+
+@pytest.mark.parametrize("seed", [*range(20), 81, 121, 250, 327])
+def test_findings_name_a_topic_that_loops_or_arrives_twice(seed: int, tmp_path: Path) -> None:
+    bridges = random_bridges(seed)
+    names = sorted({end for bridge in bridges for end in (bridge.opener, bridge.other)})
+    texts = {name: "".join(bridge.text() for bridge in bridges if bridge.opener == name) for name in names}
+    findings = [each for each in report_of(tmp_path, texts).findings if each.kind in ("loop", "duplicate")]
+    for finding in findings:
+        said = re.match(r"'(.*)' published at (\w) ", finding.text)
+        assert said is not None
+        assert said[1] == finding.topic
+        assert published(bridges, said[2], finding.topic) == finding.kind
+    dice = random.Random(seed)
+    does = {published(bridges, dice.choice(names), topic) for topic in possible_names()}
+    assert does - {None} <= {finding.kind for finding in findings}
+
+
+def test_only_some_names_under_a_pattern_loop(tmp_path: Path) -> None:
+    short = report_of(tmp_path, {"a": bridge("b", "x/# out 1"), "b": bridge("a", "x/+ out 1")})
+    assert [finding.topic for finding in short.findings if finding.kind == "loop"] == ["x/any"]
+    long = report_of(tmp_path, {"a": bridge("b", '+/+ out 1 "" p/', "# out 1"), "b": bridge("a", "# out 1")})
+    assert [finding.topic for finding in long.findings if finding.kind == "loop"] == ["any"]
+    # A name of two levels gets a prefix with which it does not come back; one level less, and more, it loops.
+    rest = report_of(tmp_path, {"a": bridge("b", 'x/+ out 1 "" p/', "x/# out 1"), "b": bridge("a", "x/# out 1")})
+    assert [finding.topic for finding in rest.findings if finding.kind == "loop"] == ["x"]
 
 
 def test_twice_names_both_ways(tmp_path: Path) -> None:
@@ -153,6 +180,44 @@ def test_configurations_that_mosquitto_would_refuse(tmp_path: Path, text: str, w
     assert str(refused.value) == f"{file}{wrong}"
 
 
+def test_what_cannot_be_read_is_a_finding_and_the_rest_goes_on(tmp_path: Path) -> None:
+    bridges = dict(FLEETS["triangle"].bridges)
+    bridges["a"] += "topic t sideways\ninclude_dir /none/such\nlistener 18x83\n"
+    bridges["b"] = f"topic early out\n{bridges['b']}connection lost\ntopic t out\n"
+    for name, text in bridges.items():
+        (tmp_path / f"{name}.conf").write_text(text)
+    with (tmp_path / "c.conf").open("ab") as opened:
+        opened.write(b"\n# \xff\nconnection x\naddress u:pw@b\n")
+    problems: list[InputError] = []
+    brokers = read_brokers([tmp_path], problems.append)
+    report = lint(brokers, unreadable=problems)
+    assert report.serious
+    assert [finding.kind for finding in report.findings] == ["loop", *["unreadable"] * 7]
+    found = {finding.where[0].removeprefix(f"{tmp_path}/"): finding.text for finding in report.findings[1:]}
+    assert found == {
+        "a.conf:4": "direction 'sideways' is none of out, in, both",
+        "a.conf:5": "the folder /none/such is neither there nor beside the file; copy it beside the file",
+        "a.conf:6": "'18x83' is no port; give a whole number",
+        "b.conf:1": "'topic' comes before any 'connection'; begin the bridge with 'connection NAME'",
+        "b.conf:5": "connection 'lost' has no address; give 'address HOST:PORT'",
+        "c.conf:5": "cannot be read (it is not UTF-8)",
+        "c.conf:6": "the port of 'x' is no whole number; give 'address HOST:PORT'",
+    }
+
+
+def test_a_file_that_cannot_be_opened_and_a_cycle_of_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "conf.d"
+    folder.mkdir()
+    (folder / "a.conf").write_text(f"include_dir {folder}\n")
+    (folder / "b.conf").mkdir()
+    problems: list[InputError] = []
+    read_brokers([folder / "a.conf"], problems.append)
+    assert [str(problem) for problem in problems] == [
+        f"{folder}/a.conf:1: includes {folder}/a.conf, which includes this file",
+        f"{folder}/b.conf: cannot be read (Is a directory)",
+    ]
+
+
 def test_paths_without_configurations(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no such file or folder$"):
         read_brokers([tmp_path / "none"])
@@ -190,16 +255,6 @@ def test_what_two_patterns_share_is_what_both_match(one: str, other: str, name: 
     both = shared(one, other)
     assert (both is not None and MQTT.covers(both, name)) == (MQTT.covers(one, name) and MQTT.covers(other, name))
     assert shared(other, one) == both
-
-
-@given(several=st.lists(patterns, min_size=1, max_size=4), name=names)
-def test_examples_stand_for_every_name(several: list[str], name: str) -> None:
-    matched = {pattern for pattern in several if MQTT.covers(pattern, name)}
-    if matched:
-        examples = [
-            {pattern for pattern in several if MQTT.covers(pattern, example(one))} for one in closure(several, 999)
-        ]
-        assert matched in examples
 
 
 def test_wildcards_leave_out_what_brokers_say_about_themselves() -> None:

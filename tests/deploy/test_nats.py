@@ -140,6 +140,15 @@ def test_circles_as_people_write_them(tmp_path: Path) -> None:
     assert finding.text == "c -> a -> b -> c is a circle of leafnodes, which NATS breaks again and again"
     assert finding.where == tuple(f"{tmp_path}/{name}.conf: remote 1" for name in "cab")
     assert report.serious
+    (tmp_path / "b.conf").write_text(HUB % (7002, 7003) + "\nleafnodes = }")
+    (tmp_path / "c.conf").write_text("leafnodes { remotes [\n")
+    problems: list[InputError] = []
+    report = lint_leafnodes(read_configured([tmp_path], "nats", problems.append), problems)
+    assert [(finding.kind, finding.text, finding.where) for finding in report.findings[:2]] == [
+        ("unreadable", "'}' stands where a key or a value should", (f"{tmp_path}/b.conf:8",)),
+        ("unreadable", "ends before ']'; give the whole file", (f"{tmp_path}/c.conf",)),
+    ]
+    assert (report.serious, report.brokers, report.bridges) == (True, 3, 1)
     (tmp_path / "d.conf").write_text("connection x\naddress y\ntopic # both\n")
     with pytest.raises(InputError, match=r"a\.conf is for NATS and .*d\.conf is not; give brokers of one kind at a"):
         kind_of([tmp_path])

@@ -26,6 +26,7 @@ SERIOUS = 1
 _TITLES = {
     "loop": "loops",
     "duplicate": "duplicates",
+    "unreadable": "cannot be read",
     "both-ends": "bridged twice between the same brokers",
     "unreachable": "subscribers that a topic cannot reach",
     "unwanted": "bridged to where nobody wants it",
@@ -57,24 +58,24 @@ def command(
     """Find loops in the bridges of Mosquitto and NATS.
 
     Reads configurations as people wrote them, and says which topics loop or arrive twice, with the way they take.
-    Status 1 where there is any.
+    Status 1 if there is any, or if a line cannot be read; the other lines are read.
     """
     from topicloom.deploy.existing.existing_links import kind_of, read_configured
     from topicloom.deploy.linting.leafnode_circles import lint_leafnodes
     from topicloom.deploy.linting.lint import lint
-    from topicloom.deploy.targets.mosquitto_conf import read_brokers
     from topicloom.model import InputError
 
     interest = None
+    problems: list[InputError] = []
     if kind_of(paths) == "nats":
         if interests is not None:
             raise InputError("interests are for Mosquitto; leave them out for NATS servers", "interests")
-        report = lint_leafnodes(read_configured(paths, "nats"))
+        report = lint_leafnodes(read_configured(paths, "nats", problems.append), problems)
     else:
-        brokers = read_brokers(paths)
+        brokers = read_configured(paths, "mosquitto", problems.append)
         if interests is not None:
             interest = _interest(interests, filters, {broker.name for broker in brokers})
-        report = lint(brokers, interest)
+        report = lint(brokers, interest, problems)
     needed = report.tree_links if interest is None else _planned_links(interest)
     if json:
         output.print_json(asdict(report) | {"links_needed": needed})

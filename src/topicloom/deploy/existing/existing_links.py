@@ -12,7 +12,7 @@ from topicloom.deploy.existing.nats_conf import read_server
 from topicloom.deploy.existing.rabbitmq_definitions import read_node
 from topicloom.deploy.linting.lint import connect
 from topicloom.deploy.planning.flows import Pair
-from topicloom.deploy.targets.mosquitto_conf import Configured, read_brokers
+from topicloom.deploy.targets.mosquitto_conf import Configured, read_brokers, refuse
 from topicloom.errors import InputError
 
 KINDS = ("mosquitto", "nats", "rabbitmq")
@@ -50,19 +50,26 @@ def existing_links(paths: Sequence[Path], kind: str | None = None) -> ExistingLi
     return ExistingLinks(tuple(sorted(names)), len(wires), inside, tuple(finding.text for finding in outside))
 
 
-def read_configured(paths: Sequence[Path], kind: str) -> Sequence[Configured]:
-    """The brokers of a kind in files and folders, as their configurations describe them."""
+def read_configured(
+    paths: Sequence[Path], kind: str, unreadable: Callable[[InputError], None] = refuse
+) -> Sequence[Configured]:
+    """The brokers of a kind in files and folders, as their configurations describe them.
+
+    `unreadable` is called with the problem of each part that cannot be read; if it returns, that part is left out.
+    """
     if kind == "mosquitto":
-        return read_brokers(paths)
+        return read_brokers(paths, unreadable)
     main, ending, read = _NATS if kind == "nats" else _RABBITMQ
-    brokers = _all(paths, ending, main, read)
+    brokers = []
+    for name, file in (found for path in paths for found in configured_files(path, ending, main)):
+        try:
+            brokers.append(read(name, file))
+        except InputError as problem:
+            unreadable(problem)
+            brokers.append(Configured(name, (), ()))
     if not brokers:
         raise InputError(f"{', '.join(map(str, paths))}: has no {ending} files")
     return brokers
-
-
-def _all(paths: Sequence[Path], ending: str, main: str, read: Callable[[str, Path], Configured]) -> list[Configured]:
-    return [read(name, file) for path in paths for name, file in configured_files(path, ending, main)]
 
 
 def kind_of(paths: Sequence[Path]) -> str:
@@ -75,8 +82,8 @@ def kind_of(paths: Sequence[Path]) -> str:
             try:
                 is_nats = _OF_NATS.search(file.read_text(encoding="utf-8", errors="replace")) is not None
                 found.setdefault(is_nats, file)
-            except OSError as error:
-                raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+            except OSError:
+                continue  # an error when it is read
     if len(found) == 2:
         raise InputError(f"{found[True]} is for NATS and {found[False]} is not; give brokers of one kind at a time")
     return "nats" if True in found else "mosquitto"

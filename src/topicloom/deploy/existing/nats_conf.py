@@ -20,7 +20,8 @@ def read_server(name: str, file: Path) -> Configured:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8'})") from None
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(f"cannot be read ({why})", file=file) from None
     return server_in(name, text, str(file))
 
 
@@ -54,7 +55,7 @@ def _bridge(url: str, where: str) -> Bridge:
         parts = urlsplit(url if "//" in url else f"//{url}")
         host, port = parts.hostname or "", parts.port or _LEAF_PORT
     except ValueError:
-        raise InputError(f"{where}: its URL has no host and port, such as nats-leaf://HOST:{_LEAF_PORT}") from None
+        raise InputError(f"its URL has no host and port, such as nats-leaf://HOST:{_LEAF_PORT}", file=where) from None
     return Bridge("leaf node", host, port, (), True, where)
 
 

@@ -30,7 +30,7 @@ def _tokens(text: str, where: str) -> Iterator[Token]:
     while place < len(text):
         found = _TOKEN.match(text, place)
         if found is None:
-            raise InputError(f"{where}:{line}: cannot be read as a configuration of NATS")
+            raise InputError("cannot be read as a configuration of NATS", file=f"{where}:{line}")
         place = found.end()
         kind = found.lastgroup or ""
         if kind != "blank":
@@ -86,8 +86,8 @@ class _Parser:
             if token[0] != "line":
                 return token
         if end:
-            raise InputError(f"{self._where}: ends before '{end}'; give the whole file")
+            raise InputError(f"ends before '{end}'; give the whole file", file=self._where)
         return None
 
     def _wrong(self, text: str, line: int) -> InputError:
-        return InputError(f"{self._where}:{line}: '{text}' stands where a key or a value should")
+        return InputError(f"'{text}' stands where a key or a value should", file=f"{self._where}:{line}")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import networkx
 
-from topicloom.deploy.linting.lint import Finding, LintReport, connect
+from topicloom.deploy.linting.lint import Finding, LintReport, connect, unread
 from topicloom.deploy.targets.mosquitto_conf import Configured
+from topicloom.errors import InputError
 
 
-def lint_leafnodes(servers: Sequence[Configured]) -> LintReport:
-    """Look for circles; each remote that closes one is a finding, with the way round."""
+def lint_leafnodes(servers: Sequence[Configured], unreadable: Iterable[InputError] = ()) -> LintReport:
+    """Look for cycles; each remote that closes one is a finding, with its path, and so is what could not be read."""
     wires, outside = connect(servers)
     graph = networkx.Graph()
     graph.add_nodes_from(server.name for server in servers)
@@ -29,4 +30,4 @@ def lint_leafnodes(servers: Sequence[Configured]) -> LintReport:
             graph.add_edge(wire.local, wire.remote)
             where[ends] = wire.bridge.where
     links = graph.number_of_nodes() - networkx.number_connected_components(graph)
-    return LintReport(len(servers), len(wires), links, (*findings, *outside))
+    return LintReport(len(servers), len(wires), links, (*findings, *map(unread, unreadable), *outside))

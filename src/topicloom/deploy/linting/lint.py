@@ -13,22 +13,29 @@ from itertools import combinations, product
 
 from topicloom.deploy.linting.propagation import Arrival, Wire, onward, spread
 from topicloom.deploy.planning.flows import Message, messages
-from topicloom.deploy.planning.patterns import closure, example, shared
+from topicloom.deploy.planning.patterns import shared
 from topicloom.deploy.targets.mosquitto_conf import Bridge, Configured, Rule
+from topicloom.errors import InputError
+from topicloom.model.filter_classes import name_classes
+from topicloom.model.filters import MQTT
 from topicloom.model.interest import Interest
 
-# Findings of these kinds are what makes a fleet misbehave.
-SERIOUS = ("loop", "duplicate")
+# A fleet with findings of these kinds misbehaves, or may do so unseen.
+SERIOUS = ("loop", "duplicate", "unreadable")
 KINDS = (*SERIOUS, "both-ends", "unreachable", "unwanted", "outside")
 
-# Patterns that are looked at for one broker. A fleet of hundreds of wildcards that all overlap would have more.
+# Patterns and names that are looked at for one broker. A fleet of hundreds of wildcards that all overlap has more.
 _MOST_PATTERNS = 2000
+_MOST_NAMES = 2000
 _ROUNDS = 6
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to look at: its kind, the topics it is about as a pattern, where in the files, and what it is."""
+    """Something to look at: its kind, the topic or pattern that it is about, what it is, and where in the files.
+
+    The topic of a loop or duplicate is a name of which a message does that.
+    """
 
     kind: str
     topic: str
@@ -50,23 +57,33 @@ class LintReport:
 
     @property
     def serious(self) -> bool:
-        """Whether anything loops or arrives twice."""
+        """Whether anything loops, arrives twice or cannot be read."""
         return any(finding.kind in SERIOUS for finding in self.findings)
 
 
-def lint(brokers: Sequence[Configured], interest: Interest | None = None) -> LintReport:
-    """Look at the bridges of a whole fleet; with an interest also at who gets what, and who should."""
+def lint(
+    brokers: Sequence[Configured], interest: Interest | None = None, unreadable: Iterable[InputError] = ()
+) -> LintReport:
+    """Look at the bridges of a whole fleet; with an interest also at who gets what, and who should.
+
+    `unreadable` are the problems of what could not be read; each is a finding.
+    """
     wires, outside = connect(brokers)
     fleet: dict[str, list[Wire]] = {broker.name: [] for broker in brokers}
     for wire in wires:
         for name in (wire.local, wire.remote):
             fleet.setdefault(name, []).append(wire)
-    findings = [*repeats(fleet), *_both_ends(wires), *outside]
+    findings = [*repeats(fleet), *_both_ends(wires), *outside, *map(unread, unreadable)]
     if interest is not None:
         findings += [*_unreachable(fleet, interest), *_unwanted(fleet, interest)]
     parts = _parts(fleet)
     ranked = sorted(dict.fromkeys(findings), key=lambda finding: KINDS.index(finding.kind))
     return LintReport(len(brokers), len(wires), sum(len(part) - 1 for part in parts), tuple(ranked))
+
+
+def unread(problem: InputError) -> Finding:
+    """The finding that a line, a file or a folder cannot be read."""
+    return Finding("unreadable", "", problem.problem, () if problem.file is None else (problem.file,))
 
 
 def connect(brokers: Sequence[Configured]) -> tuple[list[Wire], list[Finding]]:
@@ -106,49 +123,44 @@ def is_this_machine(host: str) -> bool:
 
 
 def repeats(fleet: dict[str, list[Wire]]) -> list[Finding]:
-    """Loops and duplicates over the bridges of each broker, each once with the widest pattern."""
-    found: dict[tuple[str, frozenset[str]], list[tuple[str, Finding]]] = {}
+    """Topics that go in cycles or arrive twice, each cycle once with the first name that shows it."""
+    found: dict[tuple[str, frozenset[str]], list[Finding]] = {}
     for broker, patterns in _patterns(fleet).items():
-        for pattern in patterns:
-            result = spread(Arrival(broker, example(pattern)), fleet)
+        for name, _ in name_classes(MQTT, patterns, _MOST_NAMES):
+            result = spread(Arrival(broker, name), fleet)
             if result.circle is not None:
-                _note(found, "loop", pattern, result.circle, _loop_text(broker, pattern, result.circle))
+                _note(found, "loop", name, result.circle, _loop_text(broker, name, result.circle))
             elif result.twice is not None:
                 ways = result.twice
-                text = _twice_text(broker, pattern, ways, max(result.copies.values()))
-                _note(found, "duplicate", pattern, (*ways[0], *ways[1]), text)
-    return [min(rows, key=lambda row: (-_width(row[0]), len(row[0]), row[0]))[1] for rows in found.values()]
+                text = _twice_text(broker, name, ways, max(result.copies.values()))
+                _note(found, "duplicate", name, (*ways[0], *ways[1]), text)
+    # Names of few levels match the widest patterns.
+    return [min(findings, key=lambda finding: finding.topic.count("/")) for findings in found.values()]
 
 
 def _note(
-    found: dict[tuple[str, frozenset[str]], list[tuple[str, Finding]]],
+    found: dict[tuple[str, frozenset[str]], list[Finding]],
     kind: str,
-    pattern: str,
+    name: str,
     arrivals: Sequence[Arrival],
     text: str,
 ) -> None:
     wires = [arrival.wire for arrival in arrivals if arrival.wire is not None]
     where = tuple(dict.fromkeys(wire.bridge.where for wire in wires))
-    found.setdefault((kind, frozenset(where)), []).append((pattern, Finding(kind, pattern, text, where)))
+    found.setdefault((kind, frozenset(where)), []).append(Finding(kind, name, text, where))
 
 
-def _width(pattern: str) -> int:
-    """How wide a pattern is: `#` alone is the widest."""
-    levels = pattern.split("/")
-    return (1000 if levels[-1] == "#" else 0) - sum(level not in ("+", "#") for level in levels)
-
-
-def _loop_text(broker: str, pattern: str, circle: Sequence[Arrival]) -> str:
+def _loop_text(broker: str, name: str, circle: Sequence[Arrival]) -> str:
     grows = len(circle[-1].name) > len(circle[0].name)
     names = f", its name growing from '{circle[0].name}' to '{circle[-1].name}'" if grows else ""
-    return f"'{pattern}' published at {broker} goes round for ever: {_brokers(circle)}{names}"
+    return f"'{name}' published at {broker} goes round for ever: {_brokers(circle)}{names}"
 
 
-def _twice_text(broker: str, pattern: str, ways: tuple[Sequence[Arrival], Sequence[Arrival]], most: int) -> str:
+def _twice_text(broker: str, name: str, ways: tuple[Sequence[Arrival], Sequence[Arrival]], most: int) -> str:
     at = ways[1][-1]
     copies = "twice" if most == 2 else f"up to {most} times"
     first = _brokers(ways[0]) if len(ways[0]) > 1 else "where it is published"
-    return f"'{pattern}' published at {broker} arrives {copies} at {at.broker}: {first}, and {_brokers(ways[1])}"
+    return f"'{name}' published at {broker} arrives {copies} at {at.broker}: {first}, and {_brokers(ways[1])}"
 
 
 def _brokers(way: Sequence[Arrival]) -> str:
@@ -156,24 +168,25 @@ def _brokers(way: Sequence[Arrival]) -> str:
 
 
 def _patterns(fleet: dict[str, list[Wire]]) -> dict[str, list[str]]:
-    """For every broker patterns whose examples match the fleet's rules in every way that matters.
+    """For every broker the patterns that decide where its messages go.
 
-    Those of its own bridges, what they share, and, as prefixes change names on the way, the patterns of the brokers
-    behind as they look from here.
+    Those of its own bridges, and, as prefixes change names on the way, the patterns of the brokers behind as they look
+    from here.
     """
     pools = {
-        broker: [_own(wire, broker, rule) for wire in wires for rule in wire.bridge.rules]
+        broker: list(dict.fromkeys(_own(wire, broker, rule) for wire in wires for rule in wire.bridge.rules))
         for broker, wires in fleet.items()
     }
     for _ in range(_ROUNDS):
-        seen_from: dict[str, list[str]] = {broker: list(pool) for broker, pool in pools.items()}
+        grown: dict[str, list[str]] = {}
         for broker, wires in fleet.items():
+            seen = dict.fromkeys(pools[broker])
             for wire in wires:
                 other = wire.remote if wire.local == broker else wire.local
                 for rule in wire.bridge.rules:
-                    seen_from[broker] += _pulled(wire, broker, rule, pools[other])
-        grown = {broker: closure(pool, _MOST_PATTERNS) for broker, pool in seen_from.items()}
-        if all(len(grown[broker]) == len(pools[broker]) for broker in pools):
+                    seen |= dict.fromkeys(_pulled(wire, broker, rule, pools[other]))
+            grown[broker] = list(seen)[:_MOST_PATTERNS]
+        if grown == pools:
             break
         pools = grown
     return pools

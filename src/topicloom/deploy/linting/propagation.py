@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from topicloom.deploy.targets.mosquitto_conf import Bridge, Rule
 from topicloom.model.filters import MQTT
 
 # Mosquitto refuses names of more levels; one that grows on its way ends there.
 MOST_LEVELS = 200
+# A message that comes over the same wire more often, under a longer name each time, does so for ever: patterns that
+# match it so far have fewer levels than that.
+_ENOUGH_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,23 +83,12 @@ class Spread:
 
 def spread(published: Arrival, wires: Wires) -> Spread:
     """Follow a message from where it is published, to wherever it goes."""
-    before: dict[Arrival, Arrival | None] = {published: None}
     after: dict[Arrival, list[Arrival]] = {}
-    for arrival in (queue := [published]):
-        way = _way(arrival, before)
-        circle = _growing(way)
-        if circle is not None:
-            return Spread({}, circle, None)
-        after[arrival] = [following for following, _ in onward(arrival, wires)]
-        for following in after[arrival]:
-            if following not in before:
-                before[following] = arrival
-                queue.append(following)
-    order, circle = _order(published, after)
+    order, circle = _order(published, wires, after)
     if circle is not None:
         return Spread({}, circle, None)
     copies = _copies(order, after)
-    return Spread(copies, None, _twice(queue, before, after) if max(copies.values()) > 1 else None)
+    return Spread(copies, None, _twice(published, after) if max(copies.values()) > 1 else None)
 
 
 def _way(arrival: Arrival, before: Mapping[Arrival, Arrival | None]) -> tuple[Arrival, ...]:
@@ -106,33 +99,42 @@ def _way(arrival: Arrival, before: Mapping[Arrival, Arrival | None]) -> tuple[Ar
     return tuple(reversed(way))
 
 
-def _growing(way: tuple[Arrival, ...]) -> tuple[Arrival, ...] | None:
-    """The last round of a way that has come over the same wire three times, the name longer each time."""
-    rounds = [i for i, arrival in enumerate(way) if (arrival.broker, arrival.wire) == (way[-1].broker, way[-1].wire)]
-    if len(rounds) < 3:
-        return None
-    sizes = [len(way[i].name) for i in rounds[-3:]]
-    return way[rounds[-2] :] if sizes[0] < sizes[1] < sizes[2] else None
-
-
 def _order(
-    first: Arrival, after: Mapping[Arrival, Sequence[Arrival]]
+    first: Arrival, wires: Wires, after: dict[Arrival, list[Arrival]]
 ) -> tuple[list[Arrival], tuple[Arrival, ...] | None]:
-    """The arrivals, each before those that follow from it; or a circle among them."""
+    """The arrivals, each before those that follow from it; or a cycle among them, on which the name may grow.
+
+    `after` gets what follows from each.
+    """
     done: dict[Arrival, None] = {}
-    path: dict[Arrival, Iterator[Arrival]] = {first: iter(after[first])}
-    while path:
-        arrival, rest = next(reversed(path.items()))
-        following = next(rest, None)
+    path: dict[Arrival, Iterator[Arrival]] = {}
+    visits: dict[tuple[str, Wire | None], list[Arrival]] = {}
+    following: Arrival | None = first
+    while True:
         if following is None:
+            arrival, _ = path.popitem()
+            visits[arrival.broker, arrival.wire].pop()
             done[arrival] = None
-            del path[arrival]
         elif following in path:
-            walked = list(path)
-            return [], (*walked[walked.index(following) :], following)
+            return [], (*_from(path, following), following)
         elif following not in done:
+            rounds = visits.setdefault((following.broker, following.wire), [])
+            rounds.append(following)
+            after[following] = [each for each, _ in onward(following, wires)]
             path[following] = iter(after[following])
-    return list(reversed(done)), None
+            grown = [pair for pair in pairwise(rounds) if len(pair[1].name) > len(pair[0].name)]
+            if len(grown) >= _ENOUGH_ROUNDS:
+                walked = _from(path, grown[0][0])
+                return [], tuple(walked[: walked.index(grown[0][1]) + 1])
+        if not path:
+            return list(reversed(done)), None
+        following = next(path[next(reversed(path))], None)
+
+
+def _from(path: Mapping[Arrival, object], arrival: Arrival) -> list[Arrival]:
+    """The part of a path that begins with an arrival."""
+    walked = list(path)
+    return walked[walked.index(arrival) :]
 
 
 def _copies(order: Sequence[Arrival], after: Mapping[Arrival, Sequence[Arrival]]) -> dict[tuple[str, str], int]:
@@ -149,17 +151,18 @@ def _copies(order: Sequence[Arrival], after: Mapping[Arrival, Sequence[Arrival]]
 
 
 def _twice(
-    queue: Sequence[Arrival],
-    before: Mapping[Arrival, Arrival | None],
-    after: Mapping[Arrival, Sequence[Arrival]],
+    published: Arrival, after: Mapping[Arrival, Sequence[Arrival]]
 ) -> tuple[tuple[Arrival, ...], tuple[Arrival, ...]]:
     """Two ways to the nearest broker at which two of them meet."""
-    first: dict[tuple[str, str], tuple[Arrival, ...]] = {(queue[0].broker, queue[0].name): (queue[0],)}
-    for arrival in queue:
+    before: dict[Arrival, Arrival | None] = {published: None}
+    first: dict[tuple[str, str], tuple[Arrival, ...]] = {(published.broker, published.name): (published,)}
+    for arrival in (queue := [published]):
         for following in after[arrival]:
             way = (*_way(arrival, before), following)
             place = following.broker, following.name
             if place in first:
                 return first[place], way
             first[place] = way
+            before[following] = arrival
+            queue.append(following)
     raise AssertionError("some broker gets two copies, so two ways must meet")

@@ -8,7 +8,7 @@
 - `flows`: What goes over the links of a topic's tree, in each direction.
 - `logins`: How to log in somewhere, as a fleet file says it: the password is named, never held.
 - `make_plan`: From subscriptions, an overlay and a fleet to a plan.
-- `patterns`: MQTT patterns: what two of them share, and names that stand for all that they match.
+- `patterns`: MQTT patterns: what two of them share.
 - `plan`: A plan: which broker connects to which, and along which tree each topic goes.
 - `plan_costs`: What a plan costs: links, ways and messages.
 - `plan_file`: Plans as JSON files: one broker, link or topic a line, so that version control shows what changed.

@@ -1,13 +1,10 @@
-"""MQTT patterns: what two of them share, and names that stand for all that they match."""
+"""MQTT patterns: what two of them share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from topicloom.model.filters import MQTT
-
-# A level that no configuration is likely to hold stands for any level that is not named.
-ANY_LEVEL = "any"
 
 
 def shared(one: str, other: str) -> str | None:
@@ -29,19 +26,3 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> list[str] | None:
             return None
         found.append(second if first == "+" else first)
     return found
-
-
-def closure(patterns: Iterable[str], most: int) -> list[str]:
-    """The patterns and whatever any of them share, up to so many: every way in which names can match them."""
-    known = list(dict.fromkeys(patterns))
-    for i, one in enumerate(known):
-        for other in known[:i]:
-            both = shared(one, other)
-            if both is not None and both not in known and len(known) < most:
-                known.append(both)  # the loop comes to it later
-    return known
-
-
-def example(pattern: str) -> str:
-    """A name that matches a pattern, and others only where they share all of it."""
-    return "/".join(ANY_LEVEL if level in ("+", "#") else level for level in pattern.split("/"))

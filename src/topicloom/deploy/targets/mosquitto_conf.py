@@ -6,7 +6,7 @@ Ours begin with a heading that tells whose they are; Mosquitto takes it for a co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
@@ -78,13 +78,20 @@ def heading(broker: Broker) -> str:
     return f"# Topicloom: bridges of broker {identifier(broker.name)} at {broker.host}:{broker.port}"
 
 
-def read_brokers(paths: Sequence[Path]) -> tuple[Configured, ...]:
+def refuse(problem: InputError) -> None:
+    """Raise a problem of a configuration; in its place a list may collect them."""
+    raise problem
+
+
+def read_brokers(paths: Sequence[Path], unreadable: Callable[[InputError], None] = refuse) -> tuple[Configured, ...]:
     """The brokers of files and folders.
 
     A file is a broker of that name. A folder with a `mosquitto.conf` is one broker of the folder's name; in any other
-    folder every `.conf` file and every folder with a `mosquitto.conf` is one.
+    folder every `.conf` file and every folder with a `mosquitto.conf` is one. `unreadable` is called with the problem
+    of each line, file or included folder that cannot be read; if it returns, that part is left out.
     """
-    brokers = [_read_broker(name, file) for path in paths for name, file in configured_files(path, ".conf", _MAIN)]
+    files = [found for path in paths for found in configured_files(path, ".conf", _MAIN)]
+    brokers = [_read_broker(name, file, unreadable) for name, file in files]
     if not brokers:
         raise InputError(f"{', '.join(map(str, paths))}: has no .conf files; give configurations of Mosquitto")
     names = [broker.name for broker in brokers]
@@ -94,11 +101,13 @@ def read_brokers(paths: Sequence[Path]) -> tuple[Configured, ...]:
     return tuple(brokers)
 
 
-def _read_broker(name: str, file: Path) -> Configured:
-    return configured_by(name, _lines(file, ()))
+def _read_broker(name: str, file: Path, unreadable: Callable[[InputError], None]) -> Configured:
+    return configured_by(name, _lines(file, (), unreadable), unreadable)
 
 
-def configured_by(name: str, lines: Iterable[tuple[str, str]]) -> Configured:
+def configured_by(
+    name: str, lines: Iterable[tuple[str, str]], unreadable: Callable[[InputError], None] = refuse
+) -> Configured:
     """The broker that lines describe, each given with its place; a heading says its name."""
     addresses: list[tuple[str, int]] = []
     sections: list[_Section] = []
@@ -109,19 +118,32 @@ def configured_by(name: str, lines: Iterable[tuple[str, str]]) -> Configured:
             addresses.append((headed[2], int(headed[3])))
         if line.startswith("#") or not line:
             continue
-        word, *values = _words(line)
-        if word in ("listener", "port"):
-            addresses.append((values[1] if len(values) > 1 else "", _port(values[:1], where)))
-        elif word == "connection":
-            sections.append(_Section(" ".join(values) or "unnamed", where))
-        elif word == "topic":
-            _section(sections, word, where).rules.append(_rule(values, where))
-        elif word in ("address", "addresses"):
-            _section(sections, word, where).options["address"] = values[0] if values else ""
-        elif word in ("try_private", "bridge_protocol_version"):
-            _section(sections, word, where).options[word] = " ".join(values)
-    bridges = tuple(_bridge(section) for section in sections)
-    return Configured(name, tuple(addresses) or (("", _DEFAULT_PORT),), bridges)
+        try:
+            _read_line(_words(line), where, addresses, sections)
+        except InputError as problem:
+            unreadable(problem)
+    bridges = []
+    for section in sections:
+        try:
+            bridges.append(_bridge(section))
+        except InputError as problem:
+            unreadable(problem)
+    return Configured(name, tuple(addresses) or (("", _DEFAULT_PORT),), tuple(bridges))
+
+
+def _read_line(words: list[str], where: str, addresses: list[tuple[str, int]], sections: list[_Section]) -> None:
+    """Add what a line says to the addresses of a broker, or to its sections."""
+    word, *values = words
+    if word in ("listener", "port"):
+        addresses.append((values[1] if len(values) > 1 else "", _port(values[:1], where)))
+    elif word == "connection":
+        sections.append(_Section(" ".join(values) or "unnamed", where))
+    elif word == "topic":
+        _section(sections, word, where).rules.append(_rule(values, where))
+    elif word in ("address", "addresses"):
+        _section(sections, word, where).options["address"] = values[0] if values else ""
+    elif word in ("try_private", "bridge_protocol_version"):
+        _section(sections, word, where).options[word] = " ".join(values)
 
 
 def _words(line: str) -> list[str]:
@@ -132,64 +154,84 @@ def _words(line: str) -> list[str]:
     return [word for word in line.split(" ") if word]
 
 
-def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
+def _lines(
+    file: Path, including: tuple[Path, ...], unreadable: Callable[[InputError], None]
+) -> Iterator[tuple[str, str]]:
     """Every line with the file and number it has, those of included folders in their place."""
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8'})") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.strip()
-        if not line.startswith("include_dir "):
-            yield f"{file}:{number}", line
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        unreadable(InputError(f"cannot be read ({error.strerror})", file=file))
+        return
+    for number, raw in enumerate(lines, 1):
+        where = f"{file}:{number}"
+        try:
+            line = raw.decode().strip()
+        except UnicodeDecodeError:
+            unreadable(InputError("cannot be read (it is not UTF-8)", file=where))
             continue
-        folder = _included(file, line.removeprefix("include_dir ").strip(), f"{file}:{number}")
-        for path in sorted(folder.glob("*.conf")):
-            if path.resolve() in including:
-                raise InputError(f"{file}:{number}: includes {path}, which includes this file")
-            yield from _lines(path, (*including, file.resolve(), path.resolve()))
+        if not line.startswith("include_dir "):
+            yield where, line
+            continue
+        try:
+            included = _included(file, line.removeprefix("include_dir ").strip(), where)
+        except InputError as problem:
+            unreadable(problem)
+            continue
+        for path in included:
+            if path.resolve() in (*including, file.resolve()):
+                unreadable(InputError(f"includes {path}, which includes this file", file=where))
+            else:
+                yield from _lines(path, (*including, file.resolve()), unreadable)
 
 
-def _included(file: Path, folder: str, where: str) -> Path:
-    """The folder as it is named, or one of that name beside the file: configurations are often copied together."""
+def _included(file: Path, folder: str, where: str) -> list[Path]:
+    """Files of the folder as it is named, or of one of that name beside the file: both are often copied together."""
     for candidate in (file.parent / Path(folder).name, file.parent / folder):
-        if candidate.is_dir():
-            return candidate
-    raise InputError(f"{where}: the folder {folder} is neither there nor beside the file; copy it beside the file")
+        try:
+            if candidate.is_dir():
+                return sorted(path for path in candidate.iterdir() if path.name.endswith(".conf"))
+        except OSError as error:
+            raise InputError(f"the folder {candidate} cannot be read ({error.strerror})", file=where) from None
+    raise InputError(f"the folder {folder} is neither there nor beside the file; copy it beside the file", file=where)
 
 
 def _section(sections: list[_Section], word: str, where: str) -> _Section:
     if not sections:
-        raise InputError(f"{where}: '{word}' comes before any 'connection'; begin the bridge with 'connection NAME'")
+        raise InputError(f"'{word}' comes before any 'connection'; begin the bridge with 'connection NAME'", file=where)
     return sections[-1]
 
 
 def _rule(values: list[str], where: str) -> Rule:
     if not values:
-        raise InputError(f"{where}: 'topic' has no pattern; give one, such as 'topic sensors/# out 1'")
+        raise InputError("'topic' has no pattern; give one, such as 'topic sensors/# out 1'", file=where)
     pattern, direction, qos, local, remote, *more = [*values, *["out", "0", _EMPTY, _EMPTY][len(values) - 1 :]]
     if direction not in _DIRECTIONS:
-        raise InputError(f"{where}: direction '{direction}' is none of {', '.join(_DIRECTIONS)}")
+        raise InputError(f"direction '{direction}' is none of {', '.join(_DIRECTIONS)}", file=where)
     if qos not in ("0", "1", "2"):
-        raise InputError(f"{where}: QoS '{qos}' is none of 0, 1, 2")
+        raise InputError(f"QoS '{qos}' is none of 0, 1, 2", file=where)
     if more:
-        raise InputError(f"{where}: '{more[0]}' is too much; a topic has a pattern, direction, QoS and two prefixes")
+        raise InputError(f"'{more[0]}' is too much; a topic has a pattern, direction, QoS and two prefixes", file=where)
     pattern, local, remote = ("" if text == _EMPTY else text for text in (pattern, local, remote))
     for full in (local + pattern, remote + pattern):
         levels = full.split("/")
         if not full or "#" in levels[:-1] or any(len(level) > 1 and set(level) & set("+#") for level in levels):
-            raise InputError(f"{where}: '{full}' is no pattern; '+' stands for a whole level, '#' for all that follow")
+            raise InputError(
+                f"'{full}' is no pattern; '+' stands for a whole level, '#' for all that follow", file=where
+            )
     return Rule(pattern, direction, local, remote, where)
 
 
 def _bridge(section: _Section) -> Bridge:
     address = section.options.get("address", "")
     if not address:
-        raise InputError(f"{section.where}: connection '{section.name}' has no address; give 'address HOST:PORT'")
+        raise InputError(f"connection '{section.name}' has no address; give 'address HOST:PORT'", file=section.where)
     host, _, port = address.rpartition(":") if ":" in address else (address, "", str(_DEFAULT_PORT))
-    if not port.isdecimal():
+    if not _is_port(port):
         # Not shown: a URL in its place may have a login.
-        raise InputError(f"{section.where}: the port of '{section.name}' is no whole number; give 'address HOST:PORT'")
+        raise InputError(
+            f"the port of '{section.name}' is no whole number; give 'address HOST:PORT'", file=section.where
+        )
     # With MQTT 5 a bridge asks not to get back what it sent; before, it says that it is a bridge, unless told not to.
     private = section.options.get("try_private", "true") != "false"
     private = private or section.options.get("bridge_protocol_version") == "mqttv50"
@@ -197,6 +239,10 @@ def _bridge(section: _Section) -> Bridge:
 
 
 def _port(values: list[str], where: str) -> int:
-    if not values or not values[0].isdecimal():
-        raise InputError(f"{where}: '{' '.join(values)}' is no port; give a whole number")
+    if not values or not _is_port(values[0]):
+        raise InputError(f"'{' '.join(values)}' is no port; give a whole number", file=where)
     return int(values[0])
+
+
+def _is_port(text: str) -> bool:
+    return text.isdecimal() and len(text) <= len("65535")
