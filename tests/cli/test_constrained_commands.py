@@ -74,7 +74,7 @@ def test_a_tree_says_who_is_cut_off(cli: Cli) -> None:
 
 def test_a_limit_is_in_the_way(cli: Cli) -> None:
     Path("fleet.toml").write_text(
-        "[defaults]\nmax_links = 1\n[brokers]\n" + "".join(f'{node} = {{ host = "h" }}\n' for node in "abcde")
+        "[defaults]\nmax_links = 1\n[brokers]\n" + "".join(f'{node} = {{ host = "{node}" }}\n' for node in "abcde")
     )
     ended = cli("design", "subs.csv", "-a", "low-oda", "-f", "fleet.toml", "-o", "overlay.parquet")
     assert ended.status == 1
@@ -153,7 +153,7 @@ def test_plan_names_what_an_overlay_breaks(cli: Cli) -> None:
 
 def test_a_killed_broker_is_mended_with_links_that_can_be_opened() -> None:
     """Without c, only a accepts connections: b and d must not be linked, though they come first for low degrees."""
-    brokers = tuple(Broker(name, "h", 1883, accepts=name in "ac") for name in "abcd")
+    brokers = tuple(Broker(name, name, 1883, accepts=name in "ac") for name in "abcd")
     trees = (("c", "a"), ("c", "b"), ("c", "d"))
     plan = Plan(
         "mosquitto", brokers, (("a", "c"), ("b", "c"), ("d", "c")), (Route("t", 1, "c", tuple("abcd"), (), trees),)

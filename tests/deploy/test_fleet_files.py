@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from topicloom import Constraints, InputError, NodeRule
-from topicloom.deploy import Fleet
+from topicloom import Constraints, InputError, Interest, NodeRule, design
+from topicloom.deploy import Fleet, make_plan
 from topicloom.deploy.planning.fleet_file import Broker, Tls
 from topicloom.deploy.planning.logins import Credentials
 
@@ -165,6 +165,18 @@ TWO = '[brokers]\na = {host = "h", region = "eu"}\nb = {host = "i"}\n'
             TWO + '[[keep]]\nbetween = ["a", "b"]\n[[forbid]]\nbetween = ["b", "a"]',
             "keep 'a' - 'b' is not allowed: forbid 'a' - 'b'",
         ),
+        (
+            '[brokers]\na = {host = "h"}\nb = {host = "i"}\nc = {host = "H"}',
+            "brokers 'a' and 'c' are both at H; give each its own host or port",
+        ),
+        (
+            '[defaults]\nport = 1884\n[brokers]\na = {host = "h", tls = true}\nb = {host = "h"}',
+            "brokers 'a' and 'b' are both at h:1884; give each its own host or port",
+        ),
+        (
+            '[brokers]\na = {host = "h", vhost = "/"}\nb = {host = "h"}',
+            "brokers 'a' and 'b' are both at h; give each its own host or port",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, wrong: str) -> None:
@@ -196,3 +208,28 @@ def test_what_links_may_be_built() -> None:
         require=(("b", "c"),),
     )
     assert Constraints.from_text(fleet.constraints.text) == fleet.constraints
+
+
+def test_brokers_that_share_a_host(tmp_path: Path) -> None:
+    fleet = read(
+        tmp_path,
+        """
+        [brokers]
+        a = { host = "h", port = 1883 }
+        b = { host = "h", port = 1884 }
+        c = { host = "h", port = 1883, vhost = "other" }
+        d = { host = "h" }
+        e = { host = "h", tls = true }
+        """,
+    )
+    assert list(fleet.brokers) == ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("target", "port", "tls"), [("mosquitto", 1883, False), ("mosquitto", 8883, True), ("nats", 7422, True)]
+)
+def test_a_usual_port_that_another_broker_names(target: str, port: int, tls: bool) -> None:
+    fleet = Fleet.from_tables({"brokers": {"a": {"host": "h", "port": port}, "b": {"host": "h", "tls": tls}}})
+    interest = Interest.from_pairs([("a", "t"), ("b", "t")])
+    with pytest.raises(InputError, match=rf"^fleet: brokers 'a' and 'b' are both at h:{port}; give each its own"):
+        make_plan(interest, design(interest, "gm"), fleet, target=target)

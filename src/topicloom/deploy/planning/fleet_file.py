@@ -24,6 +24,8 @@ from topicloom.model.constraints import Constraints, NodeRule
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 
 _VHOST_BYTES = 255
+# The virtual host of RabbitMQ unless another is given.
+_VHOST = "/"
 
 # How much of a wrong value is shown.
 _SHOWN = 80
@@ -103,13 +105,12 @@ class Fleet:
         deliveries = _deliveries(defaults, brokers, where)
         brokers = {name: _for_plans(table) for name, table in brokers.items()}
         topics = _table(tables.get("topics", {}), f"{where}: topics")
+        read = {
+            name: _broker(name, shared, table, f"{where}: broker {quoted(name)}") for name, table in brokers.items()
+        }
+        require_distinct_addresses(read.values(), where)
         return cls(
-            MappingProxyType(
-                {
-                    name: _broker(name, shared, table, f"{where}: broker {quoted(name)}")
-                    for name, table in brokers.items()
-                }
-            ),
+            MappingProxyType(read),
             _qos(defaults.get("qos", 1), f"{where}: defaults"),
             MappingProxyType(
                 {name: _topic_qos(table, f"{where}: topic {quoted(name)}") for name, table in topics.items()}
@@ -127,6 +128,21 @@ class Fleet:
                 raise InputError(
                     f"{self.where}: has no broker {quoted(name)}; every node of the subscriptions needs one"
                 )
+
+
+def require_distinct_addresses(brokers: Iterable[Broker], where: str) -> None:
+    """Refuse two brokers at the same host, port and virtual host."""
+    known: dict[tuple[str, int | str, str], str] = {}
+    for broker in brokers:
+        # The usual ports depend on the target, and differ with TLS.
+        port = broker.port or ("usual" if broker.tls is None else "usual with TLS")
+        other = known.setdefault((broker.host.lower(), port, broker.vhost or _VHOST), broker.name)
+        if other != broker.name:
+            place = f"{broker.host}:{broker.port}" if broker.port else broker.host
+            raise InputError(
+                f"{where}: brokers {quoted(other)} and {quoted(broker.name)} are both at {place}; "
+                "give each its own host or port"
+            )
 
 
 def _for_plans(table: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from topicloom._version import __version__
 from topicloom.deploy.planning.broker_names import quoted, require_filters, require_names
-from topicloom.deploy.planning.fleet_file import Broker, Fleet
+from topicloom.deploy.planning.fleet_file import Broker, Fleet, require_distinct_addresses
 from topicloom.deploy.planning.flows import Pair
 from topicloom.deploy.planning.plan import TARGETS, Plan, Route, circle_problem, require_accepted
 from topicloom.deploy.planning.routes import Routes, possible_routes, route, route_by_price
@@ -68,6 +68,7 @@ def make_plan(
     if circle is not None:
         raise InputError(f"the overlay: {circle}")
     brokers = {name: with_port(fleet.brokers[name], target) for name in interest.node_names}
+    require_distinct_addresses(brokers.values(), fleet.where)
     hosted = [name for name, broker in brokers.items() if broker.vhost is not None]
     if hosted and target != "rabbitmq":
         raise InputError(f"{fleet.where}: broker {quoted(hosted[0])} has a vhost, which {target} does not know")
