@@ -52,6 +52,63 @@ def test_bridges_are_listed(cli: Cli, fleet: Path) -> None:
     assert listed == [{"broker": "berlin", "bridge": name} for name in names[:-1]]
 
 
+def test_wildcards_that_were_collected_are_designed_as_such(cli: Cli, fleet: Path) -> None:
+    """As the example of `topicloom --help`."""
+    Path("berlin.log").write_text("1790000000: x 1 plant/#\n")
+    Path("paris.log").write_text("1790000000: y 1 plant/1\n")
+    assert cli("collect", "fleet.toml", "--out", "raw").status == 0
+    subs = "raw/subscriptions.parquet"
+    ended = cli("design", subs, "-a", "gm", "-o", "overlay.parquet", "--json")
+    assert (ended.status, ended.json["links"], ended.json["support"]) == (0, 1, 1)
+    ended = cli("plan", subs, "overlay.parquet", "-f", "fleet.toml", "-o", "plan.json", "--json")
+    assert (ended.status, ended.json["links"]) == (0, 1)
+    ended = cli("measure", subs, "overlay.parquet", "--filters", "nats")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == (
+        f"topicloom: {subs}: says that topics have wildcards of mqtt, so --filters cannot be nats; "
+        "leave --filters out\n"
+    )
+
+
+def test_wildcards_in_files_that_do_not_say_so(cli: Cli, fleet: Path) -> None:
+    Path("subs.csv").write_text("node,topic\nberlin,plant/#\nparis,plant/1\n")
+    ended = cli("design", "subs.csv", "-a", "gm", "-o", "overlay.parquet")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == (
+        "topicloom: subs.csv: topic 'plant/#' has a wildcard of mqtt; "
+        "give --filters mqtt, or --filters none for plain names\n"
+    )
+    assert not Path("overlay.parquet").exists()
+    for filters, links in (("mqtt", 1), ("none", 0)):
+        ended = cli("design", "subs.csv", "-a", "gm", "--filters", filters, "-o", "overlay.parquet", "--json")
+        assert (ended.status, ended.json["links"]) == (0, links)
+        assert cli("measure", "subs.csv", "overlay.parquet", "--filters", filters).status == 0
+
+
+def test_events_of_filters_hold_filters(cli: Cli, fleet: Path) -> None:
+    Path("old.csv").write_text("# filters=mqtt\nnode,topic\na,t/#\nb,t/1\n")
+    Path("new.csv").write_text("# filters=mqtt\nnode,topic\na,t/#\nb,t/2\n")
+    assert cli("events", "old.csv", "new.csv", "-o", "events.jsonl").status == 0
+    assert Path("events.jsonl").read_text() == (
+        '{"id": 0, "event": "change", "node": "b", "add": ["t/2"], "remove": ["t/1"]}\n'
+    )
+
+
+def test_maintain_takes_no_wildcards_for_names_unasked(cli: Cli, fleet: Path) -> None:
+    Path("subs.csv").write_text("node,topic\na,t/1\nb,t/1\n")
+    Path("events.jsonl").write_text('{"id": 0, "event": "join", "node": "c", "topics": ["t/#"]}\n')
+    assert cli("design", "subs.csv", "-a", "gm", "-o", "overlay.parquet").status == 0
+    maintain = ("maintain", "subs.csv", "overlay.parquet", "events.jsonl", "--out", "mended.parquet")
+    ended = cli(*maintain)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == (
+        "topicloom: events.jsonl: topic 't/#' has a wildcard of mqtt; "
+        "give --filters mqtt, or --filters none for plain names\n"
+    )
+    assert cli(*maintain, "--filters", "none", "--out-subs", "mended-subs.parquet").status == 0
+    assert cli("measure", "mended-subs.parquet", "mended.parquet").status == 0
+
+
 def test_brokers_that_cannot_be_asked_are_named(cli: Cli, fleet: Path) -> None:
     Path("paris.log").unlink()
     ended = cli("collect", "fleet.toml", "--out", "raw")

@@ -201,6 +201,11 @@ def test_files_of_subscriptions_keep_what_nobody_wants_yet(tmp_path: Path) -> No
     read, filters = read_wishes(file, "mqtt")
     assert read["b"] == {("s/1", "pub"), ("new", "pub")}
     assert interest_among(read, ["s/1", "new"], filters).topic_names == ("s/#",)
+    with pytest.raises(InputError, match=r"'s/#' has a wildcard of mqtt; give filters mqtt, or filters none"):
+        read_wishes(file, None)
+    assert read_wishes(file, "none") == (read, None)
+    file.write_text(f"# filters=mqtt\n{file.read_text()}")
+    assert read_wishes(file, None) == (read, "mqtt")
     with pytest.raises(InputError, match=r"has '#' before its end"):
         read_wishes(_wrong(file), "mqtt")
 

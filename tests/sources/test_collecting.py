@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import times
-from topicloom import InputError
+from topicloom import InputError, Interest
 from topicloom.deploy import Fleet
-from topicloom.sources import Collected, collect, http_json
+from topicloom.sources import Collected, Collection, collect, http_json, interest_of
 
 NOW = 1_790_000_000_000_000
 # Those that answers are looked at by.
@@ -96,6 +96,32 @@ DEFINITIONS = {
         {"component": "federation-upstream", "vhost": "other", "name": "far", "value": {"uri": "amqp://e"}},
     ],
 }
+
+
+def said_filters(found: Collection, folder: Path) -> str | None:
+    """What the file of what was collected says of filters, and every reader heeds."""
+    found.collected.write(folder)
+    interest = Interest.read(folder / "subscriptions.parquet")
+    assert interest.filters == interest_of(found.collected).filters == found.collected.filters
+    return interest.filters
+
+
+def test_files_say_whose_wildcards_topics_have(tmp_path: Path) -> None:
+    def mqtt(*lines: str) -> dict[str, str]:
+        (tmp_path / "b.log").write_text("".join(f"1790000000: {line}\n" for line in lines))
+        return {"log": str(tmp_path / "b.log")}
+
+    (tmp_path / "definitions.json").write_text(json.dumps(DEFINITIONS))
+    amqp = {"definitions": str(tmp_path / "definitions.json")}
+    assert said_filters(collect(fleet(b=mqtt("x 1 t/1")), now_us=NOW), tmp_path) is None
+    assert said_filters(collect(fleet(b=mqtt("x 1 t/1", "x 1 t/#")), now_us=NOW), tmp_path) == "mqtt"
+    assert said_filters(collect(fleet(b=mqtt("x 1 $share/g/t")), now_us=NOW), tmp_path) == "mqtt"
+    assert said_filters(collect(fleet(b=amqp), now_us=NOW), tmp_path) == "amqp"
+    # Where kinds are mixed, no protocol is that of all topics.
+    both = collect(fleet(b=amqp, c=mqtt("x 1 t/#")), now_us=NOW).collected
+    both.write(tmp_path)
+    with pytest.raises(InputError, match=r"has a wildcard of (nats or amqp|mqtt|amqp); give filters"):
+        Interest.read(tmp_path / "subscriptions.parquet")
 
 
 def test_definitions_of_rabbitmq(tmp_path: Path) -> None:

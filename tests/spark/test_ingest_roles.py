@@ -80,10 +80,64 @@ def test_bad_roles_and_filters_go_to_the_quarantine(spark: SparkSession, tmp_pat
     found = Interest.read(tmp_path / "out")
     assert found.topic_names == ("p/#",)
     assert [found.node_names[node] for node in found.nodes_of(0)] == ["a", "e"]
-    with pytest.raises(InputError, match="its topics are filters of mqtt, not of nats"):
+    with pytest.raises(
+        InputError, match=r"says that topics have wildcards of mqtt, so filters cannot be nats; leave filters out$"
+    ):
         Interest.read(tmp_path / "out", filters="nats")
     with pytest.raises(InputError, match="its topics are filters, which are not for Spark"):
         evaluate(spark, tmp_path / "out", tmp_path / "none.parquet")
+
+
+WILD = [("a", "p/#"), ("b", "p/1"), ("c", "p/2")]
+
+
+def test_files_say_their_filters(spark: SparkSession, tmp_path: Path) -> None:
+    text = "# filters=mqtt\nnode,topic\n" + "".join(f"{node},{topic}\n" for node, topic in WILD)
+    (tmp_path / "a.csv").write_text("\ufeff" + text)
+    (tmp_path / "b.tsv").write_text(text.replace(",", "\t").replace("p/", "q/"))
+    Interest.from_pairs(WILD, filters="mqtt").write(tmp_path / "c.parquet")
+    for name, topics in (("a.csv", ["p/#"]), ("b.tsv", ["q/#"]), ("c.parquet", ["p/#"]), ("", ["p/#", "q/#"])):
+        manifest = ingest(spark, [tmp_path / name] if name else sorted(tmp_path.glob("?.*")), tmp_path / "out")
+        assert manifest.options.filters == "mqtt"
+        assert (manifest.counts.bad, manifest.counts.nodes) == (0, 3)
+        assert list(Interest.read(tmp_path / "out").topic_names) == topics
+    with pytest.raises(InputError, match=r"a\.csv: says that topics have wildcards of mqtt, so filters cannot be nats"):
+        ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(filters="nats"))
+    ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(where="node != 'b'"))
+    assert Interest.read(tmp_path / "out").node_names == ("a", "c")
+
+
+def test_a_line_of_filters_that_comes_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """Batches of Spark may end anywhere, also between that line and the header."""
+    lines = [f"n{number},t/{number}" for number in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["# filters=mqtt", "node,topic", *lines]) + "\n")
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 1)
+    try:
+        manifest = ingest(spark, [tmp_path / "a.csv"], tmp_path / "out")
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert (manifest.counts.rows, manifest.counts.bad, manifest.counts.nodes) == (40, 0, 40)
+
+
+def test_wildcards_that_nothing_is_said_of(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "raw.csv"
+    file.write_text("node,topic\n" + "".join(f"{node},{topic}\n" for node, topic in WILD))
+    with pytest.raises(InputError) as refused:
+        ingest(spark, [file], tmp_path / "out")
+    problem = "topic 'p/#' has a wildcard of mqtt; give filters mqtt, or filters none for plain names"
+    assert str(refused.value) == f"{file}: {problem}"
+    assert not (tmp_path / "out").exists()
+    ingest(spark, [file], tmp_path / "out", IngestOptions(filters="none"))
+    found = Interest.read(tmp_path / "out")
+    assert (found.topic_names, found.filters) == (("p/#", "p/1", "p/2"), None)
+    sample(spark, tmp_path / "out", tmp_path / "part", nodes=3)
+    assert Interest.read(tmp_path / "part") == found
+
+
+def test_users_of_a_graph_are_no_wildcards(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,#\nb,#\n")
+    ingest(spark, [tmp_path / "edges.csv"], tmp_path / "out", IngestOptions(header=False, graph="directed"))
+    assert Interest.read(tmp_path / "out").topic_names == ("#",)
 
 
 def test_nobody_subscribes(spark: SparkSession, tmp_path: Path) -> None:

@@ -150,3 +150,18 @@ def test_a_sweep_goes_into_its_own_folder(rows: Any, tmp_path: Path) -> None:
         plan_sweep(spec, tmp_path / "none" / "out")
     assert len(plan_sweep(spec, tmp_path / "out").grid.pending) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_filters_of_a_file(rows: Any, tmp_path: Path) -> None:
+    (tmp_path / "subs.csv").write_text("node,topic\na,t/#\nb,t/1\n")
+    spec = '[[workload]]\nfile = "subs.csv"\n'
+    for said, topics in (('filters = "mqtt"\n', 1), ('filters = "none"\n', 2)):
+        rows(spec + said + DESIGNER)
+        planned = plan_sweep(read_spec(tmp_path / "spec.toml"), tmp_path / "out")
+        (workload,) = planned.files.values()
+        found = Interest.read(tmp_path / "subs.csv", filters=workload.filters)
+        assert list(planned.files) == [found.fingerprint]
+        assert found.topic_count == topics
+    rows(spec + DESIGNER)
+    with pytest.raises(InputError, match=r"topic 't/#' has a wildcard of mqtt; give filters mqtt, or filters none"):
+        plan_sweep(read_spec(tmp_path / "spec.toml"), tmp_path / "out")

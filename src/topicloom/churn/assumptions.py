@@ -21,6 +21,7 @@ from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.parquet import write_parquet
 from topicloom.model.events import LEAVE, Event
+from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Interest
 
 
@@ -76,9 +77,8 @@ def _shadow(maintained: MendingMaintainer, event: Event) -> Interest:
     topics = set(maintained.topics_of(node))
     others = maintained.shadow_of(node)
     nodes = others if event.kind == LEAVE else [node, *others]
-    return Interest.from_pairs(
-        (other, topic) for other in nodes for topic in maintained.topics_of(other) if topic in topics
-    )
+    pairs = ((other, topic) for other in nodes for topic in maintained.topics_of(other) if topic in topics)
+    return Interest.from_pairs(pairs, filters=PLAIN)
 
 
 def _least_degrees(interest: Interest) -> tuple[float, float]:

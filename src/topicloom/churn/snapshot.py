@@ -23,6 +23,7 @@ from topicloom.churn.rebuild import RebuildMaintainer
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.model.constraints import Constraints
+from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
@@ -95,7 +96,8 @@ def read_snapshot(path: Path) -> Snapshot:
 def _maintainer(
     content: dict[str, Any], settings: Settings, constraints: Constraints | None, prices: Prices | None
 ) -> Maintainer:
-    interest = Interest.from_pairs((node, topic) for node, topics in content["nodes"].items() for topic in topics)
+    pairs = ((node, topic) for node, topics in content["nodes"].items() for topic in topics)
+    interest = Interest.from_pairs(pairs, filters=PLAIN)
     ids = interest.node_ids
     links = [(ids[source], ids[target], contribution) for source, target, contribution in content["links"]]
     table = np.array(links, np.int32).reshape(-1, 3)

@@ -18,6 +18,7 @@ from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, MaintainerByName
 from topicloom.designers.trees.limited_forest import spanning_forest, wanted_topics
 from topicloom.model.constraints import Constraints
+from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 
@@ -81,7 +82,8 @@ class TreeMaintainer(MaintainerByName):
 
     def interest(self) -> Interest:
         """What all nodes want now."""
-        return Interest.from_pairs((node, topic) for node, topics in self._topics.items() for topic in topics)
+        pairs = ((node, topic) for node, topics in self._topics.items() for topic in topics)
+        return Interest.from_pairs(pairs, filters=PLAIN)
 
     def overlay(self) -> Overlay:
         """The links as they are now, in the order they were added."""

@@ -50,7 +50,7 @@ class IngestedOptions:
     """What readers need of the options.
 
     - `graph`: `directed` or `undirected` where the topics are users too; None where topics are just topics.
-    - `filters`: the protocol whose wildcards the topics have; None where topics are plain names.
+    - `filters`: the protocol whose wildcards the topics have; `none` if they are plain names, None if it is not said.
     """
 
     graph: str | None = None
@@ -113,6 +113,7 @@ class FolderRows(NamedTuple):
     topics: Column
     roles: pa.ChunkedArray | None
     filters: str | None
+    graph: str | None
     fingerprint: str
 
 
@@ -126,7 +127,10 @@ def read_folder(folder: Path) -> FolderRows:
     roles = text_column(table, ROLE, str(folder / SUBSCRIPTIONS)) if ROLE in table.column_names else None
     manifest = read_manifest(folder)
     _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
-    return FolderRows(node_names, topic_names, nodes, topics, roles, manifest.options.filters, manifest.fingerprint)
+    options = manifest.options
+    return FolderRows(
+        node_names, topic_names, nodes, topics, roles, options.filters, options.graph, manifest.fingerprint
+    )
 
 
 def require_all_rows(folder: Path, manifest: IngestedManifest) -> None:

@@ -11,7 +11,13 @@ import pyarrow.compute as pc
 
 
 def intern_names(column: pa.ChunkedArray) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
-    """Sorted distinct names of a string column, and each row's id among them.
+    """Sorted distinct names of a string column, and each row's id among them."""
+    names, ids = sorted_names(column)
+    return tuple(names.to_pylist()), ids
+
+
+def sorted_names(column: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """The names of `intern_names` as an array, and each row's id among them.
 
     Arrow compares strings by their UTF-8 bytes, which is the order of code points.
     """
@@ -19,11 +25,10 @@ def intern_names(column: pa.ChunkedArray) -> tuple[tuple[str, ...], npt.NDArray[
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks()
     order = pc.sort_indices(encoded.dictionary)
-    names = tuple(encoded.dictionary.take(order).to_pylist())
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[order.to_numpy()] = np.arange(len(names))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order.to_numpy()] = np.arange(len(order))
     codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return names, rank[codes]
+    return encoded.dictionary.take(order), rank[codes]
 
 
 def ids_of(names: pa.ChunkedArray, known: tuple[str, ...]) -> npt.NDArray[np.int64]:

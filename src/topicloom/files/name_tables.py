@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
 import shutil
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -27,12 +29,20 @@ from topicloom.files.temporary import scratch_folder
 # Given as a path, it stands for what is piped in.
 STANDARD_INPUT = "-"
 
+# What the metadata of Parquet files of subscriptions call the protocol whose wildcards topics may have. In CSV and TSV
+# files a first line `# filters=mqtt` says it; spreadsheets may put it in quotes and separators behind it.
+FILTERS = "filters"
+_FILTERS_LINE = re.compile(r"""\ufeff?"?#\s*filters\s*=\s*([\w-]+)"?[\s,;]*""")
+
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _READABLE = "Parquet (.parquet), CSV (.csv, .csv.gz) or TSV (.tsv, .tsv.gz)"
 
 
 def read_table(path: str | os.PathLike[str], columns: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
-    """The named columns of a Parquet, CSV or TSV file; those in `optional` only where they exist."""
+    """The named columns of a Parquet, CSV or TSV file; those in `optional` only where they exist.
+
+    The metadata of the table are those of a Parquet file, and `filters` if the first line of a CSV or TSV file says it.
+    """
     file = Path(path)
     if os.fspath(path) == STANDARD_INPUT or file.is_fifo() or file.is_char_device() or _is_open(file):
         with _spooled(file) as spool:
@@ -64,6 +74,8 @@ def _spooled(pipe: Path) -> Iterator[Path]:
             shutil.copyfileobj(piped, spool)
         with given.open("rb") as spool:
             begin = spool.readline(1 << 16)
+            if filters_said(begin.decode(errors="replace")):
+                begin = spool.readline(1 << 16)
         packed = ".gz" if begin.startswith(b"\x1f\x8b") else ""
         kind = ".parquet" if begin.startswith(b"PAR1") else ".tsv" if b"\t" in begin and not packed else ".csv"
         named = given.rename(f"{given}{kind}{packed}")
@@ -79,7 +91,7 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
     file = Path(path)
     with _reading(file):
         delimiter = _delimiter(file)
-        return _header(file, delimiter) if delimiter else list(pyarrow.parquet.read_schema(file).names)
+        return _header(file, delimiter)[0] if delimiter else list(pyarrow.parquet.read_schema(file).names)
 
 
 def text_rows(path: str | os.PathLike[str]) -> list[list[str]]:
@@ -190,10 +202,11 @@ def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -
 
 
 def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
-    picked = _pick(file, _header(file, delimiter), columns, optional)
+    header, filters = _header(file, delimiter)
+    picked = _pick(file, header, columns, optional)
     table = pyarrow.csv.read_csv(
         file,
-        read_options=pyarrow.csv.ReadOptions(use_threads=False),
+        read_options=pyarrow.csv.ReadOptions(use_threads=False, skip_rows=0 if filters is None else 1),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=pyarrow.csv.ConvertOptions(
             include_columns=picked, column_types={name: pa.large_string() for name in picked}
@@ -201,12 +214,25 @@ def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional
     )
     # Text is typed and pasted by people, so it is cleaned as `ingest` cleans it; what a program wrote stays as it is.
     chunks = [[clean_names(chunk) for chunk in column.chunks] for column in table.columns]
-    return pa.table([pa.chunked_array(column, pa.large_string()) for column in chunks], names=table.column_names)
+    return pa.table(
+        [pa.chunked_array(column, pa.large_string()) for column in chunks],
+        names=table.column_names,
+        metadata=None if filters is None else {FILTERS: filters},
+    )
 
 
-def _header(file: Path, delimiter: str) -> list[str]:
+def filters_said(line: str) -> str | None:
+    """The protocol that a line such as `# filters=mqtt` names; None if it is another line."""
+    said = _FILTERS_LINE.fullmatch(line)
+    return None if said is None else said[1]
+
+
+def _header(file: Path, delimiter: str) -> tuple[list[str], str | None]:
+    """The names of the columns, and the protocol that the line before them names."""
     with _open_text(file) as text:
-        return next(csv.reader(text, delimiter=delimiter), [])
+        first = text.readline()
+        filters = filters_said(first)
+        return next(csv.reader(text if filters else chain([first], text), delimiter=delimiter), []), filters
 
 
 def _open_text(file: Path) -> IO[str]:

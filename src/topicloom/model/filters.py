@@ -16,7 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from topicloom.errors import InputError
+
+# What stands for no protocol: topics are plain names.
+PLAIN = "none"
 
 _SHARED = "$share/"
 _SHOWN = 60
@@ -71,6 +77,14 @@ class Protocol:
         """Whether more than one name can match."""
         return not {self.one, self.rest}.isdisjoint(filter_.split(self.separator))
 
+    def looks_like_filter(self, name: str) -> bool:
+        """Whether what is said to be a name is rather a filter that other names match.
+
+        A `*` alone is none: it is more often a sign for anything else than a filter of NATS or AMQP.
+        """
+        wild = name != "*" and (self.has_wildcard(name) or self.own(name) != name)
+        return wild and self.problem(name) is None
+
     def overlap(self, one: str, other: str) -> bool:
         """Whether a name can match both."""
         first, second = one.split(self.separator), other.split(self.separator)
@@ -101,6 +115,50 @@ MQTT = Protocol("mqtt", "/", "+", "#", rest_may_be_none=True, rest_ends=True)
 NATS = Protocol("nats", ".", "*", ">", rest_may_be_none=False, rest_ends=True)
 AMQP = Protocol("amqp", ".", "*", "#", rest_may_be_none=True, rest_ends=False)
 PROTOCOLS = {protocol.name: protocol for protocol in (MQTT, NATS, AMQP)}
+
+# Wildcards that stand alone between separators; few other names have such, so that few are looked at one by one.
+_ALONE = r"(?:^|[./])[#+*>](?:[./]|$)|^\$share/"
+_SIGNS = b"#", b"+", b"*", b">", b"$"
+
+
+def first_wildcard(names: Sequence[str] | pa.Array) -> tuple[str, list[str]] | None:
+    """The first name that looks like a filter with wildcards, and the protocols that have such; None without one."""
+    column = names if isinstance(names, pa.Array) else pa.array(names, pa.large_string())
+    text = column.buffers()[-1]
+    written = b"" if text is None else text.to_pybytes()
+    if not any(sign in written for sign in _SIGNS):
+        return None  # as of most tables; searching their bytes takes a tenth of the time
+    for name in column.filter(pc.match_substring_regex(column, _ALONE)).to_pylist():
+        known = [protocol.name for protocol in PROTOCOLS.values() if protocol.looks_like_filter(name)]
+        if known:
+            return name, known
+    return None
+
+
+def require_plain_names(names: Sequence[str] | pa.Array, where: str) -> None:
+    """Refuse topics of which one looks like a filter with wildcards; `where` names their source in errors."""
+    found = first_wildcard(names)
+    if found is not None:
+        name, known = found
+        options = " or ".join(f"filters {protocol}" for protocol in known)
+        problem = (
+            f"topic '{name}' has a wildcard of {' or '.join(known)}; give {options}, or filters none for plain names"
+        )
+        raise InputError(problem, "filters", file=where)
+
+
+def agreed_filters(given: str | None, said: str | None, where: str) -> str | None:
+    """The protocol whose wildcards topics may have, or `none`: as it is given, or as the source `where` says itself."""
+    if said not in (None, PLAIN, *PROTOCOLS):
+        raise InputError(f"says filters={said}; known are {', '.join(PROTOCOLS)} and {PLAIN}", file=where)
+    if given not in (None, PLAIN):
+        protocol_of(given)
+    if None not in (given, said) and given != said:
+        holds = "plain names" if said == PLAIN else f"wildcards of {said}"
+        raise InputError(
+            f"says that topics have {holds}, so filters cannot be {given}; leave filters out", "filters", file=where
+        )
+    return given or said
 
 
 def protocol_of(name: str) -> Protocol:

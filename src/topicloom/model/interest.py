@@ -17,11 +17,19 @@ from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.ingest_folder import FolderRows, read_folder
 from topicloom.files.limits import NODES, SUBSCRIPTIONS, TOPICS, require_at_most
-from topicloom.files.name_ids import intern_names
-from topicloom.files.name_tables import names_column, read_table, require_columns, text_column, text_table
+from topicloom.files.name_ids import intern_names, sorted_names
+from topicloom.files.name_tables import (
+    FILTERS,
+    metadata_texts,
+    names_column,
+    read_table,
+    require_columns,
+    text_column,
+    text_table,
+)
 from topicloom.files.parquet import write_parquet
 from topicloom.model import fingerprint
-from topicloom.model.filters import protocol_of
+from topicloom.model.filters import PLAIN, agreed_filters, first_wildcard, protocol_of, require_plain_names
 from topicloom.model.roles import BOTH, Patterns, Roles, resolve, role_bits
 from topicloom.present.html import facts_html
 from topicloom.present.numbers import count, mean
@@ -80,10 +88,10 @@ class Interest:
         return cls(node_names, topic_names, *arrays, roles)
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Interest:
-        """From (node, topic) pairs of names."""
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], *, filters: str | None = None) -> Interest:
+        """From (node, topic) pairs of names; `filters` as for `from_arrow`."""
         table = text_table(pairs, ("node", "topic"), "subscriptions")
-        return cls.from_arrow(table)
+        return cls.from_arrow(table, filters=filters)
 
     @classmethod
     def from_roles(
@@ -91,9 +99,8 @@ class Interest:
     ) -> Interest:
         """From (node, topic, role) rows, a role being `sub`, `pub` or `both`.
 
-        With `filters`, one of `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards. What nobody is
-        known to publish is taken to be published by its subscribers, or needs no links where `assume_publishers` is
-        false.
+        `filters` is that of `from_arrow`. Topics without a known publisher are taken to be published by their
+        subscribers, or need no links if `assume_publishers` is false.
         """
         listed = list(rows)
         table = text_table([row[:2] for row in listed], ("node", "topic"), "subscriptions")
@@ -116,15 +123,19 @@ class Interest:
         """From an Arrow table with a column of nodes and a column of topics; `where` names it in errors.
 
         A column of roles may be there: `sub`, `pub` or `both`, which all are without it. With `filters`, one of
-        `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards. `assume_publishers` is that of
-        `from_roles`.
+        `mqtt`, `nats` and `amqp`, topics may hold that protocol's wildcards; with `none` they are plain names. Without
+        it the metadata `filters` of the table holds. `assume_publishers` is that of `from_roles`.
         """
+        filters = agreed_filters(filters, metadata_texts(table).get(FILTERS), where)
         if node_column == topic_column:
             raise InputError(f"{where}: nodes and topics cannot both be in column '{node_column}'")
         require_columns(table.column_names, [node_column, topic_column], where)
         node_names, nodes = intern_names(names_column(table, node_column, where))
-        topic_names, topics = intern_names(names_column(table, topic_column, where))
-        if filters is not None:
+        topic_array, topics = sorted_names(names_column(table, topic_column, where))
+        topic_names = tuple(topic_array.to_pylist())
+        if filters is None:
+            require_plain_names(topic_array, where)
+        elif filters != PLAIN:
             _require_filters(filters, topic_names, topics, where)
         if role_column not in table.column_names:
             return cls._resolved(node_names, topic_names, nodes, topics, None, filters)
@@ -144,9 +155,9 @@ class Interest:
         assume_publishers: bool = True,
     ) -> Interest:
         """From what was read, where roles and filters are known or not."""
-        if bits is None and filters is None:
+        protocol = None if filters in (None, PLAIN) else protocol_of(filters)
+        if bits is None and protocol is None:
             return cls.from_ids(node_names, topic_names, nodes, topics)
-        protocol = None if filters is None else protocol_of(filters)
         bits = np.full(len(nodes), BOTH) if bits is None else bits
         ids = (nodes.astype(np.int64), topics.astype(np.int64))
         rows = resolve(topic_names, *ids, bits, protocol, assume_publishers=assume_publishers)
@@ -162,7 +173,10 @@ class Interest:
         role_column: str = "role",
         filters: str | None = None,
     ) -> Interest:
-        """From a pandas data frame with a column of nodes and one of topics, and perhaps one of roles."""
+        """From a pandas data frame with a column of nodes and one of topics, and perhaps one of roles.
+
+        `filters` is that of `from_arrow`; without it `frame.attrs["filters"]` holds.
+        """
         try:
             table = pa.Table.from_pandas(frame, preserve_index=False)
         except pa.ArrowException as error:
@@ -172,7 +186,7 @@ class Interest:
             node_column=node_column,
             topic_column=topic_column,
             role_column=role_column,
-            filters=filters,
+            filters=agreed_filters(filters, frame.attrs.get(FILTERS), "data frame"),
             where="data frame",
         )
 
@@ -215,14 +229,14 @@ class Interest:
 
     @classmethod
     def _from_folder(cls, read: FolderRows, filters: str | None, where: str) -> Interest:
-        if read.filters is not None and filters not in (None, read.filters):
-            raise InputError(f"its topics are filters of {read.filters}, not of {filters}", "filters", file=where)
         bits = None if read.roles is None else role_bits(read.roles, where)
-        filters = filters or read.filters
+        # The topics of a social graph are users.
+        filters = agreed_filters(filters, PLAIN if read.graph else read.filters, where)
+        if filters is None:
+            require_plain_names(read.topic_names, where)
         interest = cls._resolved(read.node_names, read.topic_names, read.nodes, read.topics, bits, filters)
         # Roles and filters make other topics of the rows. The fingerprint is kept, and most who read need it anyway.
-        plain = bits is None and filters is None
-        if plain and read.fingerprint != interest.fingerprint:
+        if interest.roles is None and read.fingerprint != interest.fingerprint:
             raise InputError("its subscriptions are not those it was written with; ingest the data again", file=where)
         return interest
 
@@ -240,6 +254,11 @@ class Interest:
     def subscription_count(self) -> int:
         """How many (node, topic) pairs there are."""
         return len(self.node_topics)
+
+    @property
+    def filters(self) -> str | None:
+        """The protocol whose wildcards topics may have; None if they are plain names."""
+        return None if self.roles is None or self.roles.protocol is None else self.roles.protocol.name
 
     @cached_property
     def node_ids(self) -> dict[str, int]:
@@ -279,20 +298,34 @@ class Interest:
         return fingerprint.digest(total, self.subscription_count)
 
     def to_arrow(self) -> pa.Table:
-        """The subscriptions as a table with the columns `node` and `topic`, and `role` where it is known; sorted."""
+        """The subscriptions as a table with the columns `node` and `topic`, and `role` where it is known; sorted.
+
+        Its metadata hold `filters` if topics may have wildcards, or are plain names that look like some.
+        """
+        said = None if self._said is None else {FILTERS: self._said}
         if self.roles is not None:
-            return self.roles.to_arrow(self.node_names)
+            return self.roles.to_arrow(self.node_names).replace_schema_metadata(said)
         nodes = np.repeat(np.arange(self.node_count), np.diff(self.node_start))
         return pa.table(
             {
                 "node": pa.array(self.node_names, pa.string()).take(pa.array(nodes)),
                 "topic": pa.array(self.topic_names, pa.string()).take(pa.array(self.node_topics)),
-            }
+            },
+            metadata=said,
         )
 
+    @property
+    def _said(self) -> str | None:
+        """What a table of these subscriptions says of filters."""
+        looks_wild = self.filters is None and first_wildcard(self.topic_names) is not None
+        return PLAIN if looks_wild else self.filters
+
     def to_pandas(self) -> pandas.DataFrame:
-        """The table of `to_arrow` as a data frame."""
-        return self.to_arrow().to_pandas()
+        """The table of `to_arrow` as a data frame, with `filters` in its `attrs`."""
+        frame = self.to_arrow().to_pandas()
+        if self._said is not None:
+            frame.attrs[FILTERS] = self._said
+        return frame
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the subscriptions as Parquet."""

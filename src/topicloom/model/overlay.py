@@ -19,7 +19,14 @@ from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
 from topicloom.files.limits import LINKS, require_at_most
 from topicloom.files.name_ids import ids_of
-from topicloom.files.name_tables import metadata_texts, names_column, read_table, require_columns, text_table
+from topicloom.files.name_tables import (
+    FILTERS,
+    metadata_texts,
+    names_column,
+    read_table,
+    require_columns,
+    text_table,
+)
 from topicloom.files.parquet import write_parquet
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay_picture import overlay_figure
@@ -78,7 +85,10 @@ class Overlay:
         require_columns(table.column_names, ["source", "target"], where)
         require_at_most(table.num_rows, LINKS, "links", file=where)
         metadata = metadata_texts(table)
-        expected = metadata.get("fingerprint")
+        expected, filters = metadata.get("fingerprint"), metadata.get(FILTERS)
+        if filters is not None and filters != interest.filters:
+            problem = f"was designed for subscriptions with wildcards of {filters}; read them with filters {filters}"
+            raise InputError(problem, "filters", file=where)
         if expected is not None and expected != interest.fingerprint:
             raise InputError(
                 f"{where}: was designed for other subscriptions (fingerprint {expected}, "
@@ -147,7 +157,10 @@ class Overlay:
         columns = {"source": names.take(pa.array(self.source)), "target": names.take(pa.array(self.target))}
         if self.contribution is not None:
             columns["contribution"] = pa.array(self.contribution)
-        return pa.table(columns, metadata=overlay_metadata(self.interest.fingerprint, self.provenance))
+        metadata = overlay_metadata(self.interest.fingerprint, self.provenance)
+        if self.interest.filters is not None:
+            metadata[FILTERS] = self.interest.filters
+        return pa.table(columns, metadata=metadata)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The links as a data frame: `source`, `target` (names), `contribution`."""

@@ -27,6 +27,8 @@ _LOOKS: dict[str, Callable[[SourceSettings, str, BrokerRows, int], BrokerRows]] 
     "emqx": ask_emqx,
 }
 _AT_ONCE = 8
+# The wildcards that topics of each kind of source may have.
+_PROTOCOLS = {"log": "mqtt", "emqx": "mqtt", "nats": "nats", "rabbitmq": "amqp", "definitions": "amqp"}
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def collect(
         raise InputError(f"{fleet.where}: does not say how to ask any broker; give tables [brokers.NAME.collect]")
     before = before or Collected()
     earlier = {name: before.of(name) for name in fleet.sources if name in before.brokers}
-    asked = _Asked(Collected(MappingProxyType(earlier)), keep)
+    protocols = {_PROTOCOLS[source.kind] for source in fleet.sources.values()}
+    asked = _Asked(Collected(MappingProxyType(earlier), protocols.pop() if len(protocols) == 1 else None), keep)
     now = time.time_ns() // 1000 if now_us is None else now_us
 
     def ask(name: str) -> None:

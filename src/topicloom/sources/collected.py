@@ -16,7 +16,9 @@ import pyarrow.compute as pc
 
 from topicloom.errors import InputError
 from topicloom.files.atomic import replacing
+from topicloom.files.name_tables import FILTERS
 from topicloom.files.parquet import read_parquet, write_parquet
+from topicloom.model.filters import PROTOCOLS
 from topicloom.sources.broker_rows import SCHEMA, BrokerRows
 
 FILE = "subscriptions.parquet"
@@ -26,9 +28,10 @@ _COLUMNS = pa.schema([pa.field("node", pa.string()), *SCHEMA])
 
 @dataclass(frozen=True)
 class Collected:
-    """What each broker told, by its name."""
+    """What each broker told, by its name; `protocol` is that of all brokers, if it is one."""
 
     brokers: Mapping[str, BrokerRows] = field(default_factory=lambda: MappingProxyType({}))
+    protocol: str | None = None
 
     def of(self, broker: str) -> BrokerRows:
         """What a broker told; nothing where it was not asked yet."""
@@ -50,6 +53,16 @@ class Collected:
             for name, each in sorted(self.brokers.items())
         ]
         return pa.concat_tables(tables) if tables else _COLUMNS.empty_table()
+
+    @property
+    def filters(self) -> str | None:
+        """The protocol of all brokers if topics have its wildcards and none is malformed; else None."""
+        if self.protocol is None:
+            return None
+        protocol = PROTOCOLS[self.protocol]
+        topics = self.to_arrow()["topic"].unique().to_pylist()
+        wild = any(protocol.has_wildcard(topic) or protocol.own(topic) != topic for topic in topics)
+        return self.protocol if wild and not any(map(protocol.problem, topics)) else None
 
     @classmethod
     def read(cls, folder: Path) -> Collected:
@@ -76,6 +89,9 @@ class Collected:
     def write(self, folder: Path) -> None:
         """Into a folder."""
         positions = {name: dict(each.position) for name, each in sorted(self.brokers.items())}
-        table = self.to_arrow().replace_schema_metadata({_POSITIONS: json.dumps(positions).encode()})
+        metadata = {_POSITIONS: json.dumps(positions).encode()}
+        if self.filters is not None:
+            metadata[FILTERS.encode()] = self.filters.encode()
+        table = self.to_arrow().replace_schema_metadata(metadata)
         with replacing(folder / FILE) as temporary:
             write_parquet(table, temporary)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from topicloom.deploy.planning.fleet_file import Fleet
 from topicloom.model.events import Event
+from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Interest
 from topicloom.model.interest_changes import topics_by_node
 from topicloom.sources.collect import Collection, collect
@@ -43,22 +44,24 @@ def fleet_changes(
         folder: where rows are kept, as `topicloom collect` does.
         events: a file to append to, or a folder that gets a file whenever there are events.
         every_seconds: how long to wait between looks.
-        filters: how topics with wildcards are understood, as for an `Interest`.
+        filters: the protocol whose wildcards topics may have, as for an `Interest`; without it events hold topics as
+            clients write them.
         until: asked before each look whether to end.
     """
     before = Collected.read(folder)
     if not before.brokers:
         before = collect(fleet, before, keep=lambda so_far: so_far.write(folder)).collected
-    log = EventsLog(events, folder, topics_by_node(interest_of(before, filters)))
+    log = EventsLog(events, folder, topics_by_node(interest_of(before, filters or PLAIN)))
     while not until():
         collection = collect(fleet, before, keep=lambda so_far: so_far.write(folder))
         before = collection.collected
-        yield Look(collection, log.tell(topics_by_node(interest_of(before, filters))))
+        yield Look(collection, log.tell(topics_by_node(interest_of(before, filters or PLAIN))))
         _wait(every_seconds, until)
 
 
 def interest_of(collected: Collected, filters: str | None = None) -> Interest:
-    """Who wants and publishes what, as designers take it."""
+    """Who wants and publishes what, as designers take it; with the filters of the brokers unless others are given."""
+    filters = filters or collected.filters
     return Interest.from_arrow(collected.to_arrow(), filters=filters, where="what was collected")
 
 

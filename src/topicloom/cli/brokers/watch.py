@@ -132,6 +132,7 @@ def command(
     from topicloom.control.watching.status_server import serving
     from topicloom.control.watching.wishes import read_wishes, wishes_in
     from topicloom.deploy import Fleet
+    from topicloom.model.filters import PLAIN
     from topicloom.sources import Collected
     from topicloom.sources import collect as ask
 
@@ -155,7 +156,7 @@ def command(
             print(output.one_line(f"{datetime.now():%H:%M:%S}  {text}"), flush=True)
 
     with ExitStack() as stack:
-        begin, kind = (None, filters) if subs is None else read_wishes(subs, filters)
+        begin, kind = (None, None if filters == PLAIN else filters) if subs is None else read_wishes(subs, filters)
         fleet_state = stack.enter_context(opened(state))
         folder = state / "collected"
         if collect:

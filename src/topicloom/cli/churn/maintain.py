@@ -113,6 +113,7 @@ def command(
     from topicloom.errors import InputError
     from topicloom.model import Overlay
     from topicloom.model.events import read_events
+    from topicloom.model.filters import require_plain_names
 
     settings = Settings(**parameters, seed=seed)
     fleet = limits.read()
@@ -127,6 +128,8 @@ def command(
         require_plain_topics(interest)
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
         due = working.do(f"reading {events.name}", lambda: read_events(events))
+        if subs.filters is None:
+            require_plain_names(sorted({topic for event in due for topic in event.add}), str(events))
         run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
         constraints = constraints_of(fleet, interest)
         prices = costs.read(fleet, interest)

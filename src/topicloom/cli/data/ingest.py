@@ -18,7 +18,7 @@ EXAMPLES = """\b
 Example:
   topicloom ingest logs/*.csv.gz --out fleet
   topicloom ingest audit.jsonl --node-column broker --topic-column filter \\
-      --where "action = 'subscribe'" --out fleet
+      --filters mqtt --where "action = 'subscribe'" --out fleet
   topicloom ingest audit.csv --role-column event --filters mqtt --out fleet
   topicloom ingest follows.tsv --no-header --graph directed --out follows
 """
@@ -64,10 +64,10 @@ def command(
         ),
     ] = None,
     filters: Annotated[
-        Literal["mqtt", "nats", "amqp"] | None,
+        Literal["mqtt", "nats", "amqp", "none"] | None,
         typer.Option(
             "--filters",
-            help="Topics are filters with this protocol's wildcards; rows with malformed ones are bad.",
+            help="Protocol whose wildcards topics may have, or none; unless the files say it.",
             show_default=False,
         ),
     ] = None,

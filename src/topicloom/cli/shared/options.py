@@ -66,10 +66,10 @@ NoDiameters = Annotated[
 
 
 Filters = Annotated[
-    Literal["mqtt", "nats", "amqp"] | None,
+    Literal["mqtt", "nats", "amqp", "none"] | None,
     typer.Option(
         "--filters",
-        help="Topics are filters with this protocol's wildcards; filters that overlap are one topic.",
+        help="Protocol whose wildcards topics may have, or none; unless SUBS says it.",
         show_default=False,
         rich_help_panel=READING,
     ),

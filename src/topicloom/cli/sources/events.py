@@ -35,12 +35,24 @@ def command(
     """
     from topicloom.model import Interest
     from topicloom.model.events import write_events
+    from topicloom.model.filters import PLAIN
     from topicloom.model.interest_changes import events_between, topics_by_node
 
     checked_paths.require_writable(out, old, new, ending=".jsonl")
 
     def topics_in(path: Path) -> dict[str, frozenset[str]]:
-        return topics_by_node(Interest.read(path, node_column=columns.node_column, topic_column=columns.topic_column))
+        interest = Interest.read(
+            path,
+            node_column=columns.node_column,
+            topic_column=columns.topic_column,
+            role_column=columns.role_column,
+            filters=columns.filters,
+        )
+        if interest.filters is not None:
+            # Events are about filters as nodes have them, and not about the topics that they come to.
+            rows = interest.to_arrow().select(["node", "topic"]).replace_schema_metadata(None)
+            interest = Interest.from_arrow(rows, filters=PLAIN)
+        return topics_by_node(interest)
 
     with printing.working() as working:
         before = working.do(f"reading {old.name}", lambda: topics_in(old))

@@ -17,7 +17,7 @@ from topicloom.files.ingest_folder import read_folder
 from topicloom.files.name_tables import read_table
 from topicloom.model.events import CHANGE, JOIN, LEAVE, Event
 from topicloom.model.filter_index import FilterIndex
-from topicloom.model.filters import protocol_of
+from topicloom.model.filters import PLAIN, protocol_of
 from topicloom.model.interest import Interest
 from topicloom.model.roles import PUBLISHES, ROLES, SUBSCRIBES, role_bits
 
@@ -43,7 +43,7 @@ def roles_of(wishes: Iterable[Wish]) -> dict[str, str]:
 
 def read_wishes(path: Path, filters: str | None) -> tuple[dict[str, frozenset[Wish]], str | None]:
     """Everybody's wishes from a file or folder of subscriptions, and whose filters its topics are."""
-    Interest.read(path, filters=filters)  # what is wrong with rows is told there
+    filters = Interest.read(path, filters=filters).filters  # an error if rows are wrong
     if not path.is_dir():
         return wishes_in(read_table(path, ["node", "topic"], ["role"])), filters
     rows = read_folder(path)
@@ -53,7 +53,7 @@ def read_wishes(path: Path, filters: str | None) -> tuple[dict[str, frozenset[Wi
     }
     if rows.roles is not None:
         columns["role"] = rows.roles
-    return wishes_in(pa.table(columns)), filters or rows.filters
+    return wishes_in(pa.table(columns)), filters
 
 
 def wishes_in(table: pa.Table) -> dict[str, frozenset[Wish]]:
@@ -116,7 +116,7 @@ def interest_among(wishes: WishesByNode, published: Iterable[str], filters: str 
     """
     roles = {node: roles_of(each) for node, each in wishes.items()}
     if filters is None and all(role == "both" for each in roles.values() for role in each.values()):
-        return Interest.from_pairs((node, topic) for node, each in roles.items() for topic in each)
+        return Interest.from_pairs(((node, topic) for node, each in roles.items() for topic in each), filters=PLAIN)
     known = sorted(published)
     if filters is None:
         spoken = set(known)
@@ -130,7 +130,7 @@ def interest_among(wishes: WishesByNode, published: Iterable[str], filters: str 
         for node, each in roles.items()
         for topic, role in each.items()
     ]
-    return Interest.from_roles(rows, filters=filters, assume_publishers=False)
+    return Interest.from_roles(rows, filters=filters or PLAIN, assume_publishers=False)
 
 
 def to_log(wishes: WishesByNode) -> dict[str, list[Any]]:

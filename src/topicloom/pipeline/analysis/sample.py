@@ -111,11 +111,13 @@ def sample(
 def _manifest(ingested: Ingested, found: Sample, options: dict[str, Any]) -> dict[str, Any]:
     counts = asdict(found)
     fingerprint = counts.pop("fingerprint")
+    filters = ingested.manifest.options.filters
+    said = {} if filters is None else {"filters": filters}
     return {
         "kind": "topicloom sample",
         "source": str(ingested.path),
         "source_fingerprint": ingested.fingerprint,
-        "options": {**options, "graph": ingested.graph},
+        "options": {**options, "graph": ingested.graph, **said},
         "counts": counts,
         "fingerprint": fingerprint,
     }

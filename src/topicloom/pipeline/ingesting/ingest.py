@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicloom.files.ingest_folder import TABLES, write_manifest
 from topicloom.files.whole_folder import replacing_folder
+from topicloom.model.filters import require_plain_names
 from topicloom.pipeline.ingesting.ingest_options import IngestOptions
 from topicloom.pipeline.ingesting.interning import Interned, write_interest
 from topicloom.pipeline.ingesting.manifest import Counts, Manifest, versions
 from topicloom.pipeline.ingesting.quarantine import write_empty_quarantine, write_quarantine
-from topicloom.pipeline.ingesting.raw_files import files_by_format, spark_path
+from topicloom.pipeline.ingesting.raw_files import files_by_format, filters_of, spark_path
 from topicloom.pipeline.ingesting.raw_rows import raw_rows
 from topicloom.pipeline.ingesting.row_cleaning import NOTE_SCHEMA, CleanRows
 from topicloom.pipeline.ingesting.row_tally import Tally, require_usable, tally_of
@@ -45,6 +47,8 @@ def ingest(
     """
     options = options or IngestOptions()
     files = files_by_format(inputs, options)
+    if options.graph is None:
+        options = replace(options, filters=filters_of(files, options.filters))
     with replacing_folder(out) as folder:
         progress("reading and cleaning")
         # Text is parsed once. Pairs of names are needed several times, and Parquet is read much faster.
@@ -54,6 +58,8 @@ def ingest(
         told = _clean_rows(spark, files, options, scratch / "pairs", scratch / "notes")
         staged = Staged.by_tasks(told, scratch / "pairs")
         tally = tally_of(staged.counts)
+        if options.filters is None and options.graph is None:
+            require_plain_names(staged.topics["name"].combine_chunks(), ", ".join(os.fspath(each) for each in inputs))
         notes = spark.read.schema(NOTE_SCHEMA).parquet(spark_path(scratch / "notes"))
         require_usable(tally, notes, options.max_bad)
         write_empty_quarantine(folder / "quarantine")
@@ -62,7 +68,7 @@ def ingest(
             write_quarantine(notes, folder / "quarantine")
         progress("interning and writing")
         interned = write_interest(
-            *(spark, staged, folder, scratch), filters=options.filters is not None, users=options.graph is not None
+            *(spark, staged, folder, scratch), filters=options.protocol is not None, users=options.graph is not None
         )
         manifest = Manifest(
             inputs=tuple(os.fspath(one) for one in inputs),
@@ -87,7 +93,7 @@ def _clean_rows(
         raw = raw_rows(spark, format_, paths, options)
         clean = CleanRows(
             *(pairs, notes, options.max_name_bytes, options.graph, options.include_self),
-            *(raw.splitting, options.filters),
+            *(raw.splitting, options.protocol),
         )
         frames.append(raw.frame.mapInArrow(clean, SEEN_SCHEMA))
     return reduce(lambda one, other: one.union(other), frames)

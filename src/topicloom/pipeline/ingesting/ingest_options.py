@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from topicloom.errors import InputError
-from topicloom.model.filters import protocol_of
+from topicloom.model.filters import PLAIN, protocol_of
 
 Graph = Literal["directed", "undirected"]
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -23,6 +23,7 @@ class IngestOptions:
         role_column: column that says whether the node subscribes, publishes or both, likewise. `role` unless given,
             where there is such a column and no graph; empty for none.
         filters: the protocol whose wildcards topics may have: `mqtt`, `nats` or `amqp`; rows with others are bad.
+            `none` for plain names. Unless given, what the files say.
         separator: between the columns of text files; a comma for .csv and a tab for .tsv unless given.
         header: whether text files begin with the names of their columns.
         where: a Spark SQL condition on the raw columns; rows that do not fulfil it are left out. Columns without
@@ -66,11 +67,16 @@ class IngestOptions:
         usual = ("node", "topic") if self.header else ("1", "2")
         if self.role_column in (self.node_column or usual[0], self.topic_column or usual[1]):
             raise InputError(f"column '{self.role_column}' cannot hold both names and roles", "role_column")
-        if self.filters is not None:
-            protocol_of(self.filters)
+        if self.protocol is not None:
+            protocol_of(self.protocol)
         if not 0 <= self.max_bad <= 1:
             raise InputError(f"max_bad {self.max_bad}: expected a share from 0 to 1", "max_bad")
         if self.max_name_bytes < 1:
             raise InputError(f"max_name_bytes {self.max_name_bytes}: expected at least 1", "max_name_bytes")
         if self.where is not None and not self.where.strip():
             raise InputError("where: the condition is empty", "where")
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol whose wildcards topics may have; None for plain names."""
+        return None if self.filters == PLAIN else self.filters

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from topicloom.errors import InputError
 from topicloom.files.ingest_folder import IngestedManifest, read_manifest, require_all_rows
+from topicloom.model.filters import PLAIN
 from topicloom.pipeline.ingesting.raw_files import spark_path
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Ingested:
         """Check that the folder is whole, and read its manifest. Filters are refused: Spark sees plain names."""
         manifest = read_manifest(Path(folder))
         require_all_rows(Path(folder), manifest)
-        if manifest.options.filters is not None:
+        if manifest.options.filters not in (None, PLAIN):
             problem = "its topics are filters, which are not for Spark; design, measure, compare and plan take them"
             raise InputError(problem, file=folder)
         return cls(Path(folder), manifest)

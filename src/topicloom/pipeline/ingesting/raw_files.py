@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import os
 import re
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
+import pyarrow as pa
+import pyarrow.parquet
+
 from topicloom.errors import InputError
+from topicloom.files.name_tables import FILTERS, filters_said
+from topicloom.model.filters import agreed_filters
 from topicloom.pipeline.ingesting.ingest_options import FORMATS, IngestOptions
 
 _ENDINGS = {
@@ -24,6 +32,9 @@ _ENDINGS = {
 _COMPRESSED = {".gz", ".bz2", ".zst"}
 # Spark has another .lz4 than the lz4 program, and takes files of that for empty ones.
 _MISREAD = ".lz4"
+_LOCAL = "file://"
+# What of a first line is looked at for the filters that it may name.
+_LONGEST_LINE = 1000
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -46,9 +57,30 @@ def files_by_format(inputs: Sequence[str | os.PathLike[str]], options: IngestOpt
     return {name: sorted(set(found[name])) for name in FORMATS if name in found}
 
 
+def filters_of(files: Mapping[str, Sequence[str]], given: str | None) -> str | None:
+    """The protocol whose wildcards topics may have, as it is given or as any of the files on this machine says."""
+    for format_ in ("csv", "tsv", "parquet"):
+        for path in files.get(format_, ()):
+            if path.startswith(_LOCAL):
+                file = re.sub(r"\\(.)", r"\1", path.removeprefix(_LOCAL))
+                given = agreed_filters(given, _said(file, format_), file)
+    return given
+
+
+def _said(file: str, format_: str) -> str | None:
+    """What a file says of its filters; nothing if it cannot be read, which Spark tells."""
+    with suppress(OSError, EOFError, zlib.error, pa.ArrowException):
+        if format_ == "parquet":
+            said = (pyarrow.parquet.read_schema(file).metadata or {}).get(FILTERS.encode())
+            return None if said is None else said.decode(errors="replace")
+        with (gzip.open if file.lower().endswith(".gz") else open)(file, "rb") as opened:
+            return filters_said(opened.readline(_LONGEST_LINE).decode(errors="replace"))
+    return None
+
+
 def spark_path(path: str | os.PathLike[str]) -> str:
     """A local path as Spark takes it literally, whatever its default file system."""
-    return "file://" + re.sub(r"([\\\[\]{}*?])", r"\\\1", os.path.abspath(path))  # noqa: PTH100  keeps links
+    return _LOCAL + re.sub(r"([\\\[\]{}*?])", r"\\\1", os.path.abspath(path))  # noqa: PTH100  keeps links
 
 
 def _local_files(text: str) -> list[str]:

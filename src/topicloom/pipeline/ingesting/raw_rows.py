@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from topicloom.errors import InputError
 from topicloom.files.ingest_folder import ROLE
-from topicloom.files.name_tables import require_columns
+from topicloom.files.name_tables import filters_said, require_columns
 from topicloom.pipeline.ingesting.delimited import BLANK, Layout, split_header
 from topicloom.pipeline.ingesting.ingest_options import IngestOptions
 from topicloom.pipeline.ingesting.row_cleaning import INTERNAL, SplitRows, Splitting
@@ -187,9 +187,11 @@ def _position(text: str, width: int, where: str) -> int:
 
 
 def _first_line_of(spark: SparkSession, paths: list[str]) -> tuple[str, str]:
-    """The first of the files that is not empty, and its first line."""
+    """The first of the files that is not empty, and its first line but for one that names filters."""
     for path in paths:
-        top = spark.read.text(path).selectExpr("_metadata.file_path", "value").head(1)
+        top = spark.read.text(path).selectExpr("_metadata.file_path", "value").head(2)
+        if len(top) == 2 and filters_said(str(top[0][1])):
+            top = top[1:]
         if top:
             return str(top[0][0]), str(top[0][1])
     raise InputError("is empty; expected a subscription a line", file=readable_path(paths[0]))

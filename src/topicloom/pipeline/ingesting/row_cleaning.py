@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.files.name_cleaning import clean_names, problems
+from topicloom.files.name_tables import filters_said
 from topicloom.model.filters import protocol_of
 from topicloom.model.roles import BOTH, ROLE_NAMES, Bits, known_roles
 from topicloom.pipeline.ingesting.delimited import BLANK, Layout, split_header, split_lines
@@ -55,17 +56,32 @@ class Splitting:
     layout: Layout
     header: tuple[str, ...] | None
 
-    def __call__(self, lines: pa.StringArray, *, is_top: bool) -> tuple[list[pa.StringArray], pa.StringArray]:
-        """Columns and what is wrong with each line; `is_top` says that the first one is the first of its file."""
+    def __call__(
+        self, lines: pa.StringArray, *, is_top: bool, is_second: bool = False
+    ) -> tuple[list[pa.StringArray], pa.StringArray]:
+        """Columns and what is wrong with each line; whether the first one is the first or second of its file."""
+        kinds = []
         if is_top:
             top = _text(lines[0]).removeprefix("\ufeff")
             lines = pa.concat_arrays([pa.array([top], lines.type), lines.slice(1)])
+            if filters_said(top):
+                kinds = [HEADER, *([] if len(lines) == 1 else self._kinds_of_header(_text(lines[1])))]
+            else:
+                kinds = self._kinds_of_header(top)
+        elif is_second and self._kinds_of_header(_text(lines[0])) == [HEADER]:
+            kinds = [HEADER]  # the line before it names filters, and came alone
         columns, wrong = split_lines(lines, self.layout)
-        if is_top and self.header is not None:
-            kind = HEADER if tuple(split_header(top, self.layout.separator)) == self.header else OTHER_HEADER
-            wrong = pa.concat_arrays([pa.array([kind]), wrong.slice(1)])
-            columns = [pa.concat_arrays([pa.nulls(1, pa.string()), column.slice(1)]) for column in columns]
+        if kinds:
+            count = len(kinds)
+            wrong = pa.concat_arrays([pa.array(kinds), wrong.slice(count)])
+            columns = [pa.concat_arrays([pa.nulls(count, pa.string()), column.slice(count)]) for column in columns]
         return columns, wrong
+
+    def _kinds_of_header(self, line: str) -> list[str]:
+        """The kind of a line that should be the header; of no line if files have none."""
+        if self.header is None:
+            return []
+        return [HEADER if tuple(split_header(line, self.layout.separator)) == self.header else OTHER_HEADER]
 
 
 @dataclass(frozen=True)
@@ -78,7 +94,7 @@ class SplitRows:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows with what is `INTERNAL`, and the columns of the lines."""
         for run in _runs(batches):
-            columns, wrong = self.splitting(run.rows["value"], is_top=run.is_top)
+            columns, wrong = self.splitting(run.rows["value"], is_top=run.is_top, is_second=run.is_second)
             arrays = [run.rows["file"], run.rows["block"], run.rows["value"], wrong, *columns]
             yield pa.record_batch(arrays, [*INTERNAL, *self.names])
 
@@ -122,7 +138,7 @@ class CleanRows:
     def _cleaned(self, run: _Run) -> tuple[pa.StringArray, ...]:
         """Nodes, topics and roles of the good rows, and the kind of note that each row gets."""
         if self.splitting is not None:
-            (node, topic, *more), wrong = self.splitting(run.rows["value"], is_top=run.is_top)
+            (node, topic, *more), wrong = self.splitting(run.rows["value"], is_top=run.is_top, is_second=run.is_second)
             role, kept = more[0] if more else pa.nulls(len(node), pa.string()), None
         else:
             node, topic, role, wrong, kept = (run.rows[name] for name in ("node", "topic", "role", "wrong", "kept"))
@@ -178,6 +194,10 @@ class _Run:
     @property
     def is_top(self) -> bool:
         return self.place[1] == 0 == self.before
+
+    @property
+    def is_second(self) -> bool:
+        return self.place[1] == 0 and self.before == 1
 
     @property
     def end(self) -> int:

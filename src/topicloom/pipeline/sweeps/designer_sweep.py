@@ -182,7 +182,12 @@ def _known_of(
 
 def _read(workload: Workload) -> Interest:
     assert workload.path is not None
-    return Interest.read(workload.path, node_column=workload.node_column, topic_column=workload.topic_column)
+    return Interest.read(
+        workload.path,
+        node_column=workload.node_column,
+        topic_column=workload.topic_column,
+        filters=workload.filters,
+    )
 
 
 def _unchanged(workload: Workload, fingerprint: str) -> Interest:

@@ -44,7 +44,9 @@ SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
 )
 _NEEDED = ("nodes", "topics", "min_topics")
 _DEFAULTS: Mapping[str, Any] = MappingProxyType({"popularity": "uniform", "alpha": 2.0, "sizes": "fixed"})
-_FILE_KINDS: Mapping[str, type] = MappingProxyType({"file": str, "node_column": str, "topic_column": str})
+_FILE_KINDS: Mapping[str, type] = MappingProxyType(
+    {"file": str, "node_column": str, "topic_column": str, "filters": str}
+)
 _KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
 
 
@@ -58,6 +60,7 @@ class Workload:
     path: Path | None = None
     node_column: str = "node"
     topic_column: str = "topic"
+    filters: str | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from topicloom.deploy.planning.plan import Plan
 from topicloom.model import Interest, Overlay
+from topicloom.model.filters import PLAIN
 from topicloom.report.networks.overlay_drawing import SeenOverlay
 
 
@@ -25,7 +26,7 @@ def _interest(plan: Plan) -> Interest:
         for wants, publishes in [route.sides]
         for name in dict.fromkeys((*wants, *publishes))
     ]
-    read = Interest.from_roles(rows)
+    read = Interest.from_roles(rows, filters=PLAIN)
     named = tuple(sorted(broker.name for broker in plan.brokers))
     if named == read.node_names:
         return read
