@@ -21,8 +21,8 @@ def test_what_is_checked_unless_said() -> None:
             "defaults": {"apply": apply},
             "brokers": {
                 "open": {"host": "x"},
-                "firewalled": {"host": "x", "accepts": False},
-                "said": {"host": "x", "accepts": False, "apply": {"check": "port"}},
+                "firewalled": {"host": "y", "accepts": False},
+                "said": {"host": "z", "accepts": False, "apply": {"check": "port"}},
             },
         }
     )
