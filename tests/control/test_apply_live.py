@@ -92,8 +92,6 @@ def certificate(folder: Path) -> dict[str, str]:
 def refused_by(brokers: LocalBrokers, state: Path, settings: list[str], table: dict[str, object]) -> str:
     """What apply says of a link from a to b, where b has these settings and the fleet file says this of b."""
     brokers.tables["brokers"]["b"].update(table)
-    brokers.tables["brokers"]["b"]["accepts"] = True
-    brokers.tables["brokers"]["a"]["accepts"] = False
     main = brokers.folder / "b" / "mosquitto.conf"
     main.write_text(main.read_text().replace("allow_anonymous true", "\n".join(settings)))
     brokers.restart("b")
