@@ -63,7 +63,7 @@ def test_node_names_stay_in_their_place(target: str, tmp_path: Path) -> None:
 
 
 def problem(target: str, topic: str) -> str:
-    interest = Interest.from_pairs([("a", topic), ("b", topic)])
+    interest = Interest.from_pairs([("a", topic), ("b", topic)], filters="none")
     with pytest.raises(InputError) as refused:
         make_plan(interest, design(interest, "gm"), fleet_of("ab"), target=target)
     return str(refused.value)
