@@ -13,9 +13,9 @@ from typing import Any
 
 from benchmarks.local_fleet import LocalFleet, local_fleet
 from topicloom import Interest, Overlay
-from topicloom.control.applying.broker_checks import probe
-from topicloom.deploy import Plan, make_plan, write_plan
-from topicloom.deploy.targets.render import configurations
+from topicloom.brokers import Plan, make_plan, write_plan
+from topicloom.brokers.deliver import probe
+from topicloom.brokers.plan_file import configurations
 
 WANTED = [("a", "t"), ("b", "t"), ("c", "t"), ("a", "u"), ("b", "u"), ("d", "u")]
 LINKS = ([("a", "b"), ("a", "c"), ("b", "d")], [("a", "b"), ("b", "c"), ("a", "d")])

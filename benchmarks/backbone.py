@@ -95,9 +95,8 @@ def _compared(name: str) -> list[dict[str, Any]]:
 
 def _on_spark(nodes: int) -> dict[str, Any]:
     """From an ingested folder to an overlay's; the start of Spark and the ingest do not count."""
-    from topicloom.pipeline import SparkOptions, ingest, spark_session
-    from topicloom.pipeline.designing.design_on_spark import design_on_spark
-    from topicloom.pipeline.designing.written_design import write_design
+    from topicloom.spark import SparkOptions, ingest, spark_session
+    from topicloom.spark.design import design_on_spark, write_design
 
     with tempfile.TemporaryDirectory() as name, spark_session(SparkOptions(master="local[2]"), "bench") as spark:
         folder = Path(name)

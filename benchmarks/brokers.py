@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.alone import in_own_process
-from topicloom.deploy import Fleet, make_plan, read_plan, route, write_plan
-from topicloom.deploy.planning.diff import compare_plans
-from topicloom.deploy.proof.live import prove
+from topicloom.brokers import Fleet, make_plan, read_plan, route, write_plan
+from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.live import prove
 from topicloom.designers import run
 from topicloom.metrics import measure
 from topicloom.model import Interest

@@ -13,7 +13,7 @@ from rich.table import Table
 from benchmarks.alone import in_own_process
 from topicloom.churn import Settings, maintainer
 from topicloom.churn.maintainer import Maintainer
-from topicloom.churn.mending_maintainer import MendingMaintainer
+from topicloom.churn.shadow import MendingMaintainer
 from topicloom.designers import design, run
 from topicloom.model.events import Event
 from topicloom.model.interest import Interest

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from topicloom.content import assign, cost, run
-from topicloom.workloads.content_networks import content_network
+from topicloom.workloads.content import content_network
 
 USERS_PER_BROKER = 100
 CHANNELS = 100

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from topicloom.content import Assignment, assign, cost, relayed_core
-from topicloom.kernels.content.spanning import spanning_tree
-from topicloom.workloads.content_networks import content_network
+from topicloom.content.core_trees import spanning_tree
+from topicloom.workloads.content import content_network
 
 COMPARED = ("packing", "clustering", "steiner-mixing")
 SIZES = (1000, 2000, 5000, 10_000)

@@ -39,8 +39,8 @@ _FAILED_LINKS = 100
 
 def main(nodes: int, workload: str, master: str = "local[2]") -> dict[str, Any]:
     """Write the folder and the overlay, evaluate, and say how long each stage took."""
-    from topicloom.pipeline import SparkOptions, spark_session
-    from topicloom.pipeline.analysis.evaluate import evaluate
+    from topicloom.spark import SparkOptions, spark_session
+    from topicloom.spark.evaluate import evaluate
 
     with tempfile.TemporaryDirectory(prefix="topicloom-bench-") as scratch:
         folder, overlay = Path(scratch) / "folder", Path(scratch) / "overlay.parquet"

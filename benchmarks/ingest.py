@@ -18,8 +18,8 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from benchmarks.memory import peak_memory
-from topicloom.pipeline import SparkOptions, spark_session
-from topicloom.pipeline.ingesting.ingest import ingest
+from topicloom.spark import SparkOptions, spark_session
+from topicloom.spark.ingest import ingest
 
 ROWS = (10_000_000, 100_000_000)
 _CHUNK = 5_000_000

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from topicloom.control.watching.health import answers
-from topicloom.deploy import Fleet
-from topicloom.deploy.proof.loopback_ports import LOOPBACK, free_ports
+from topicloom.brokers import Fleet
+from topicloom.brokers.health import answers
+from topicloom.brokers.local import LOOPBACK, free_ports
 
 _SCRIPT = Path(__file__).parents[1] / "examples" / "local-fleet" / "broker"
 

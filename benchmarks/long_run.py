@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.alone import in_own_process
-from topicloom.control.watching.decisions import Decisions
-from topicloom.control.watching.wishes import wishes_in
+from topicloom.brokers.decisions import Decisions
+from topicloom.brokers.demand import wishes_in
 from topicloom.designers import design
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.workloads import churn_trace, synthetic

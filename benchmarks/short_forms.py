@@ -18,14 +18,14 @@ from benchmarks import brokers, churn, content, designs, evaluate, ingest, real_
 from benchmarks.alone import in_own_process
 from benchmarks.backbone import sparse
 from benchmarks.yardsticks import counting_pass
+from topicloom.brokers import make_plan, read_plan, route, write_plan
+from topicloom.brokers.diff import compare_plans
 from topicloom.content import assign, cost
-from topicloom.deploy import make_plan, read_plan, route, write_plan
-from topicloom.deploy.planning.diff import compare_plans
 from topicloom.designers import DESIGNERS, design
 from topicloom.metrics import bound, measure
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
-from topicloom.workloads.content_networks import content_network
+from topicloom.workloads.content import content_network
 
 _ROUNDS = 3
 _SECONDS = 2.0

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.local_fleet import LocalFleet, local_fleet
-from topicloom.control.applying.fleet_state import opened
-from topicloom.control.watching.allowance import Allowance
-from topicloom.control.watching.controller import Controller, WatchSettings
-from topicloom.control.watching.decisions import Decisions
-from topicloom.control.watching.wishes import Wish, wish_events, wishes_for
-from topicloom.deploy import Plan
-from topicloom.deploy.proof.delivery_tally import DeliveryCounts, DeliveryTally
-from topicloom.deploy.proof.lasting_clients import LastingClients
+from topicloom.brokers import Plan
+from topicloom.brokers.decisions import Decisions
+from topicloom.brokers.demand import Wish, wish_events, wishes_for
+from topicloom.brokers.live import DeliveryCounts, DeliveryTally
+from topicloom.brokers.local import LastingClients
+from topicloom.brokers.store import opened
+from topicloom.brokers.watch import Allowance, Controller, WatchSettings
 from topicloom.model.events import Event
 
 BROKERS, SITES, SENSORS = 30, 8, 4

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.greedy.lanes import popcount
-from topicloom.kernels.greedy.topic_bits import new_topic_bits
 from topicloom.kernels.jit import kernel, tight_kernel
+from topicloom.kernels.simd import popcount
+from topicloom.kernels.topic_bits import new_topic_bits
 from topicloom.model import Interest
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from campaign.inside import Ended
 from topicloom.cli.main import run
-from topicloom.files import temporary
+from topicloom.io import whole
 
 
 class Forked:
@@ -45,7 +45,7 @@ class Forked:
             sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  for good
             sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
             os.chdir(folder)
-            temporary._cleared.clear()
+            whole._cleared.clear()
             before()
             status = run(list(arguments))
             sys.stdout.flush()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from topicloom.deploy.targets.mosquitto_conf import Bridge, read_brokers
+from topicloom.brokers.kinds.mosquitto import Bridge, read_brokers
 
 # As a link carries a topic: from, to.
 Way = tuple[str, str]

@@ -20,24 +20,20 @@ from unittest import mock
 
 from campaign.ledger import Ledger
 from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
-from topicloom.control.applying import apply
-from topicloom.control.applying.fleet_state import opened
-from topicloom.control.drivers.base import DeliveryFailed
-from topicloom.control.watching import controller as controlling
-from topicloom.control.watching.allowance import Allowance
-from topicloom.control.watching.controller import Controller, WatchSettings
-from topicloom.control.watching.decisions import Decisions
-from topicloom.control.watching.event_feed import CollectedFeed, Feed
-from topicloom.control.watching.wishes import wishes_for
-from topicloom.deploy import Fleet
-from topicloom.deploy.planning.fleet_file import Broker
-from topicloom.deploy.planning.source_settings import SourceSettings
+from topicloom.brokers import Fleet, apply
+from topicloom.brokers import watch as controlling
+from topicloom.brokers.decisions import Decisions
+from topicloom.brokers.deliver import DeliveryFailed
+from topicloom.brokers.demand import wishes_for
+from topicloom.brokers.feed import CollectedFeed, Feed
+from topicloom.brokers.fleet_file import Broker, SourceSettings
+from topicloom.brokers.rows import BrokerRows, Heard, SourceError, looked_at
+from topicloom.brokers.store import opened
+from topicloom.brokers.watch import Allowance, Controller, WatchSettings
 from topicloom.model.events import Event
-from topicloom.sources.broker_rows import BrokerRows, Heard, looked_at
-from topicloom.sources.source_error import SourceError
 
 # The package has a function of that name, too.
-collecting = import_module("topicloom.sources.collect")
+collecting = import_module("topicloom.brokers.collect")
 _EVERY_SECONDS = 10.0
 _HOUR = 3600.0
 # Hours between two bursts of trouble, on average, and how long one lasts.

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from campaign.inside import run_inside
-from topicloom.files.ingest_folder import nodes_table, subscriptions_table, topics_table, write_manifest
+from topicloom.io.ingest_folder import nodes_table, subscriptions_table, topics_table, write_manifest
 from topicloom.model.interest import Interest
 
 _LOG = """\

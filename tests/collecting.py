@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from topicloom.deploy import Fleet
-from topicloom.sources import Collected, Collection, collect
+from topicloom.brokers import Collected, Collection, Fleet, collect
 
 Rows = set[tuple[str, str, str]]
 PATIENCE_SECONDS = 10.0

@@ -27,7 +27,7 @@ _ON_SPARK = (
 
 _SPARK = "spark "
 # Folders whose tests stay together, longest first: they compile the same kernels, look at the same pages.
-_TOGETHER = ("tests/designers", "tests/report", "tests/explore", "tests/churn")
+_TOGETHER = ("tests/designers", "tests/views", "tests/churn")
 
 # Every Spark of the tests takes its settings from here, also those that commands start.
 os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark" / "conf")
@@ -108,7 +108,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One Spark session for all tests of a process; starting and warming one takes half a minute."""
-    from topicloom.pipeline import SparkOptions, spark_session
+    from topicloom.spark import SparkOptions, spark_session
 
     with spark_session(SparkOptions("local[2]", driver_memory="1g"), "tests") as session:
         yield session

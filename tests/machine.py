@@ -13,8 +13,8 @@ from collections.abc import Callable
 import pytest
 
 from topicloom import InputError
-from topicloom.deploy.proof.processes import mosquitto_path
-from topicloom.deploy.proof.rabbitmq_fleet import rabbitmq_path
+from topicloom.brokers.kinds.rabbitmq_nodes import rabbitmq_path
+from topicloom.brokers.local import mosquitto_path
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None

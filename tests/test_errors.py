@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from topicloom.churn.journal import DamagedJournal
 from topicloom.churn.maintainer import EventRefused
-from topicloom.deploy.planning.routes import BrokenTopic, BrokenTopicsError
+from topicloom.churn.state import DamagedJournal
 from topicloom.errors import InputError, shortened
+from topicloom.metrics.trees import BrokenTopic, BrokenTopicsError
 
 
 def flag(parameter: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 
 from topicloom import InputError
-from topicloom.pipeline import SparkOptions
-from topicloom.pipeline.preparing import archive_classes
-from topicloom.pipeline.spark.class_archive import archive_file
-from topicloom.pipeline.spark.jvm import require_java, spark_home
+from topicloom.spark import SparkOptions
+from topicloom.spark.preparing import archive_classes
+from topicloom.spark.session import archive_file, require_java, spark_home
 
 try:
     if not archive_file(spark_home(), require_java()).is_file():

@@ -16,11 +16,11 @@ from pathlib import Path
 import numba
 
 from topicloom import DESIGNERS, Constraints, Interest, NodeRule, Overlay, Prices, bound, design, measure, synthetic
+from topicloom.brokers import Fleet, make_plan
 from topicloom.churn import BACKUPS, Settings, improve, maintainer
 from topicloom.content import ALGORITHMS, ROUTINGS, assign, core_trees, cost
-from topicloom.deploy import Fleet, make_plan
 from topicloom.workloads import churn_trace
-from topicloom.workloads.content_networks import content_network
+from topicloom.workloads.content import content_network
 
 # Designers with kernels that the others have not, and parameters that take other kernels than the default.
 SLOW = ("low-oda", "minmax-oda", "gpm", "gm-fold", "backbone", "tree")

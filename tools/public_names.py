@@ -18,7 +18,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "content_network": (
         "topicloom.workloads",
         "topicloom.workloads.content",
-        "topicloom.workloads.content_networks",
+        "topicloom.workloads.content",
     ),
     "core_trees": ("topicloom.content",),
     "cost": ("topicloom.content",),
@@ -28,7 +28,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "measure_prices": ("topicloom.metrics",),
     "measure_traffic": ("topicloom.metrics",),
     "read_network": ("topicloom.content",),
-    "route": ("topicloom.brokers", "topicloom.deploy", "topicloom.metrics"),
+    "route": ("topicloom.brokers", "topicloom.brokers", "topicloom.metrics"),
     "run_content": ("topicloom.content",),
     "run_design": ("topicloom.designers",),
     "soc_diameters": ("topicloom.metrics",),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import paho.mqtt.client as mqtt
 
-from topicloom.deploy import Fleet
+from topicloom.brokers import Fleet
 
 TOPICS = (["news", "alarms"], ["news", "weather"], ["alarms", "weather"])
 

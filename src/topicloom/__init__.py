@@ -1,4 +1,4 @@
-"""Plans publish/subscribe networks: which links to build so that every topic is connected.
+"""Plan publish/subscribe networks: which links to build so that every topic is connected.
 
 >>> import topicloom
 >>> interest = topicloom.Interest.from_pairs([("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")])
@@ -8,26 +8,22 @@
 >>> topicloom.measure(interest, overlay).topic_connected
 True
 
-Packages, from the ground up; each may import those before it, never those after it:
+Rooms, from the ground up; each may import those before it:
 
-- `errors`: the one exception that means "your input, not our bug".
-- `files`: files written whole or not at all, and read with errors that name the file and the row.
-- `present`: how results look: numbers, HTML, pictures.
-- `model`: interests and overlays.
+- `errors`: the one exception for input that is wrong.
+- `io`: files written whole or not at all, tables, settings.
 - `kernels`: compiled loops on plain arrays.
-- `algorithms`: what all algorithms have in common: parameters, registries, watching, timing.
-- `metrics`: how good an overlay is.
-- `designers`: the algorithms that build overlays, and their registry.
-- `churn`: overlays that are mended while nodes come and go.
-- `content`: content-based networks: which broker each user connects to, at the least cost.
-- `workloads`: synthetic interests and networks, and churn.
-- `deploy`: plans for real brokers, their configurations, and a live proof.
-- `control`: running fleets brought from plan to plan, and followed.
-- `sources`: running brokers asked who subscribes and publishes what.
-- `pipeline`: all of it on Spark, for raw data, big data and many runs.
-- `experiments`: the papers' figures and tables, made again.
-- `report`: pages of results.
-- `explore`: the same in a browser, to point at and to ask.
+- `model`: interests, filters, overlays, constraints, prices, events.
+- `registry`: algorithms by name, with their parameters.
+- `metrics`: measures of an overlay, trees of topics, lower bounds.
+- `designers`: algorithms that build overlays, one a file.
+- `churn`: maintainers, which repair overlays as nodes come and go.
+- `content`: content-based networks: the broker of each user at the lowest cost.
+- `workloads`: synthetic interests, networks and events.
+- `brokers`: fleets: plan, diff, lint, collect, apply, watch; one module for each kind of broker.
+- `spark`: raw data, large data and many runs on Spark.
+- `views`: pages, the explorer, pictures.
+- `experiments`: the papers' figures and claims, reproduced.
 - `cli`: the command line.
 """
 
@@ -83,7 +79,7 @@ _HOMES = {
 }
 _PACKAGES = {
     *_HOMES.values(),
-    *("churn", "content", "control", "deploy", "experiments", "explore", "kernels", "pipeline", "report", "sources"),
+    *("brokers", "churn", "content", "experiments", "kernels", "spark", "views"),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from topicloom.churn import Settings, coverage_factor, maintainer
 from topicloom.churn.assumptions import AssumptionRow, assumed
 from topicloom.churn.maintainer import EventRefused, Maintainer
-from topicloom.churn.mending_maintainer import MendingMaintainer
+from topicloom.churn.shadow import MendingMaintainer
 from topicloom.churn.state import Outcome
 from topicloom.designers import design
 from topicloom.errors import InputError

@@ -13,9 +13,9 @@ from effort import times
 from reference.backups import SplitMix64
 from reference.fleets import STARTS, random_event, random_overlay, topics_of
 from topicloom.churn import BACKUPS, Settings, maintainer
-from topicloom.churn.mending_maintainer import MendingMaintainer
+from topicloom.churn.shadow import MendingMaintainer
 from topicloom.designers import design
-from topicloom.kernels.living.backups import random_below
+from topicloom.kernels.backups import random_below
 from topicloom.model import Interest, Overlay
 from topicloom.workloads import synthetic
 

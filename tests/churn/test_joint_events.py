@@ -9,7 +9,7 @@ import pytest
 
 from reference.fleets import links_of, random_event, random_overlay, topics_of
 from topicloom.churn import Change, Settings, maintainer
-from topicloom.churn.connectedness import broken_topics
+from topicloom.churn.maintainer import broken_topics
 from topicloom.churn.state import living
 from topicloom.designers import design
 from topicloom.model import Interest

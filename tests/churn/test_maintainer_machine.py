@@ -13,7 +13,7 @@ from effort import times
 from reference.fleets import links_of, topics_of
 from reference.maintainers import broken_topics, needed_for
 from topicloom.churn import BACKUPS, METHODS, Change, EventRefused, Settings, maintainer
-from topicloom.churn.mending_maintainer import MendingMaintainer
+from topicloom.churn.shadow import MendingMaintainer
 from topicloom.designers import design
 from topicloom.model import Interest
 

@@ -14,9 +14,9 @@ from reference.fleets import STARTS, links_of, random_event, random_join, random
 from reference.maintainers import Change, MaintainerTwin, broken_topics
 from topicloom.churn import BACKUPS, Settings, maintainer
 from topicloom.churn.live_overlay import row_of
-from topicloom.churn.mending_maintainer import MendingMaintainer
-from topicloom.churn.methods import RULES
-from topicloom.kernels.living import wanting_rows
+from topicloom.churn.settings import RULES
+from topicloom.churn.shadow import MendingMaintainer
+from topicloom.kernels import bit_planes
 from topicloom.model import Overlay
 from topicloom.model.events import JOIN, LEAVE, Event
 
@@ -133,7 +133,7 @@ def test_equals_its_twin_where_topics_are_too_small_for_rows_of_bits(
     kind: str, nodes_a_member: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the start, or from when the fleet has grown."""
-    monkeypatch.setattr(wanting_rows, "NODES_A_MEMBER", nodes_a_member)
+    monkeypatch.setattr(bit_planes, "NODES_A_MEMBER", nodes_a_member)
     for seed in range(times(8)):
         dice = random.Random(f"small topics {kind} {nodes_a_member} {seed}")
         overlay = random_overlay(dice, STARTS[seed % len(STARTS)])

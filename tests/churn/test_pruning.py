@@ -12,7 +12,7 @@ from reference.fleets import STARTS, links_of, random_event, random_overlay, top
 from reference.maintainers import broken_topics, needed_for
 from topicloom.churn import Change, Maintainer, Settings, maintainer
 from topicloom.churn.live_overlay import LiveOverlay
-from topicloom.kernels.living import needed_links
+from topicloom.kernels import needed_links
 from topicloom.model import Interest, Overlay
 
 WAYS = {

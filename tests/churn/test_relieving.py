@@ -14,7 +14,7 @@ from reference.relief import relief
 from topicloom import Interest, Overlay
 from topicloom.churn import improve
 from topicloom.churn.live_overlay import LiveOverlay
-from topicloom.churn.tidying.relieving import find_relief
+from topicloom.churn.relieve import find_relief
 
 
 def test_the_same_way_as_the_slow_twin() -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from topicloom import InputError, Overlay, design, synthetic
 from topicloom.churn import Settings
-from topicloom.churn.journal import begin_journal
-from topicloom.churn.state import LivingState, living
+from topicloom.churn.state import LivingState, begin_journal, living
 from topicloom.model.events import Event
 from topicloom.workloads import churn_trace
 

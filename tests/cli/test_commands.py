@@ -13,7 +13,7 @@ import pytest
 from command_line import Cli, write_subscriptions
 
 from topicloom import DESIGNERS, Interest, Overlay, measure
-from topicloom.cli.designs.compare import DEFAULT_ALGORITHMS
+from topicloom.cli.compare import DEFAULT_ALGORITHMS
 
 DESIGN_KEYS = [
     *("designer", "parameters", "seed", "nodes", "topics", "subscriptions", "links", "average_degree"),

@@ -9,8 +9,8 @@ import pytest
 from command_line import Cli
 
 from topicloom import Interest, Overlay
-from topicloom.deploy import Broker, Plan, Route
-from topicloom.deploy.proof.live import plan_without
+from topicloom.brokers import Broker, Plan, Route
+from topicloom.brokers.live import plan_without
 
 FLEET = """
 [defaults]

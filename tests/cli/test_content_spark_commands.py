@@ -66,7 +66,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done(cli: Cli, tmp_path: Path, monkeypat
     arguments += ["--algorithms", "random,packing", "--out", tmp_path / "sweep.parquet"]
     assert cli(*arguments, "--seeds", 1).status == 0
     written = (tmp_path / "sweep.parquet").read_bytes()
-    monkeypatch.setattr("topicloom.pipeline.sweeps.content_sweep.run_content_sweep", interrupted)
+    monkeypatch.setattr("topicloom.spark.content_sweep.run_content_sweep", interrupted)
     ended = cli(*arguments, "--seeds", 3)
     kept = "stopped; 2 of 6 runs are done and kept, the same command goes on from there"
     assert (ended.status, ended.out, ended.err) == (130, "", f"topicloom: {kept}\n")

@@ -14,8 +14,8 @@ import pytest
 from command_line import Cli
 
 from topicloom import workloads
+from topicloom.cli import output
 from topicloom.cli.main import run
-from topicloom.cli.shared import output
 
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
 
@@ -29,7 +29,7 @@ def heed_interrupts() -> None:
 TELLING = """
 import sys, threading, time
 from topicloom.cli.main import run
-from topicloom.cli.shared import progress
+from topicloom.cli import progress
 
 def tell():
     while not progress.is_busy():

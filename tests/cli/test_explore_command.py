@@ -9,10 +9,10 @@ import pytest
 from command_line import Cli
 
 from topicloom import Interest, design
-from topicloom.cli.results.explore import commands
-from topicloom.explore.asking.what_if import LEAVE_IT, MEND, Question
-from topicloom.explore.collection import NamedOverlay, Wanted
-from topicloom.report.networks.overlay_drawing import SeenOverlay
+from topicloom.cli.explore import commands
+from topicloom.views.drawing import SeenOverlay
+from topicloom.views.explorer import NamedOverlay, Wanted
+from topicloom.views.what_if import LEAVE_IT, MEND, Question
 
 INTEREST = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x"), ("c", "y"), ("a", "y")])
 

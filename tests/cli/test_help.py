@@ -12,7 +12,7 @@ import pytest
 from command_line import Cli
 
 from topicloom import DESIGNERS, __version__
-from topicloom.pipeline.analysis.profile import MAX_PAIRS, profile
+from topicloom.spark.profile import MAX_PAIRS, profile
 from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [

@@ -17,15 +17,13 @@ from typing import Any
 import pytest
 from command_line import Cli
 
-from topicloom.files import temporary
-from topicloom.files.atomic import replacing
-from topicloom.files.temporary import scratch_folder, temporary_file, temporary_folder
-from topicloom.files.whole_folder import new_folder
+from topicloom.io import whole
+from topicloom.io.whole import new_folder, replacing, scratch_folder, temporary_file, temporary_folder
 
 HOLDING = """
 import sys
 from pathlib import Path
-from topicloom.files.temporary import scratch_folder, temporary_file, temporary_folder
+from topicloom.io.whole import scratch_folder, temporary_file, temporary_folder
 target = Path(sys.argv[1])
 with temporary_file(target) as file, temporary_folder(target) as folder, scratch_folder("spark") as scratch:
     for path in (file, folder / "password", scratch / "log"):
@@ -52,7 +50,7 @@ def holding(target: Path) -> Iterator[subprocess.Popen[bytes]]:
 @pytest.fixture(autouse=True)
 def not_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test clears as a process of its own would."""
-    monkeypatch.setattr(temporary, "_cleared", set())
+    monkeypatch.setattr(whole, "_cleared", set())
 
 
 def test_what_a_killed_run_left_is_cleared_and_what_a_living_one_has_is_not(tmp_path: Path) -> None:
@@ -60,13 +58,13 @@ def test_what_a_killed_run_left_is_cleared_and_what_a_living_one_has_is_not(tmp_
     own = tmp_path / ".out.part"
     own.write_text("of a person")
     with holding(target) as process:
-        temporary.clear_left_over(tmp_path)
+        whole.clear_left_over(tmp_path)
         made = [path for path in tmp_path.iterdir() if path != own]
         assert len(made) == 3
         assert all(stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600) for path in made)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    temporary._cleared.clear()
+    whole._cleared.clear()
     with replacing(target) as written:
         written.write_text("new")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".out.part", "out.*.parquet"]
@@ -87,7 +85,7 @@ def test_what_another_run_takes_for_a_dead_ones_is_made_again(
         return original(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(temporary, "_cleared", {tmp_path})
+        patched.setattr(whole, "_cleared", {tmp_path})
         patched.setattr(module, moment, late)
         with temporary_file(tmp_path / "a") as file:
             assert [file] == list(tmp_path.iterdir()) != cleared
@@ -115,7 +113,7 @@ def test_one_that_was_cleared_before_it_was_locked_is_made_again(tmp_path: Path)
             path.unlink()  # by another run, which finds it unlocked
             path.mkdir()
 
-    with temporary._locked(tmp_path, ".x", make) as path:
+    with whole._locked(tmp_path, ".x", make) as path:
         assert path == made[-1]
 
 

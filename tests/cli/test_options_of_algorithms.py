@@ -16,12 +16,10 @@ import pytest
 from command_line import Cli
 
 from other_package import install_example
-from topicloom.algorithms import Algorithm, Registry
-from topicloom.algorithms.registry import TAKEN
-from topicloom.cli.content import assign
-from topicloom.cli.content import compare as content_compare
-from topicloom.cli.designs import compare, design
-from topicloom.cli.shared.shared_options import with_shared_options
+from topicloom.cli import compare, content_assign, content_compare, design
+from topicloom.cli.options import with_shared_options
+from topicloom.registry import Algorithm, Registry
+from topicloom.registry.registry import TAKEN
 
 RUN = """
 import sys
@@ -41,7 +39,7 @@ reach = [1, 2]
 """
 
 
-@pytest.mark.parametrize("command", [design, compare, assign, content_compare])
+@pytest.mark.parametrize("command", [design, compare, content_assign, content_compare])
 def test_no_parameter_can_hide_an_option(command: object) -> None:
     function = command.command  # type: ignore[attr-defined]
     for shown in (function, with_shared_options(function)):

@@ -11,7 +11,7 @@ from command_line import Cli
 
 from reference.folders import write_folder
 from topicloom import Interest
-from topicloom.present.numbers import amount, mean
+from topicloom.views.numbers import amount, mean
 
 pytestmark = pytest.mark.slow
 
@@ -174,7 +174,7 @@ def test_refusals(cli: Cli, results: Path, tmp_path: Path) -> None:
 
 def test_without_matplotlib(cli: Cli, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("topicloom.report.read_results", lambda *_, **__: pytest.fail("it is said before the work"))
+    monkeypatch.setattr("topicloom.views.page.read_results", lambda *_, **__: pytest.fail("it is said before the work"))
     ended = cli("report", results)
     assert (ended.status, ended.err) == (2, "topicloom: plots need matplotlib: pip install 'topicloom[plots]'\n")
     assert not (results / "report.html").exists()

@@ -9,8 +9,7 @@ import pytest
 import typer
 from command_line import Cli
 
-from topicloom.cli.shared.options import InterestFile, Printing, Spark
-from topicloom.cli.shared.shared_options import with_shared_options
+from topicloom.cli.options import InterestFile, Printing, Spark, with_shared_options
 from topicloom.errors import InputError
 
 

@@ -146,12 +146,12 @@ def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
 
 
 def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from topicloom.pipeline.sweeps import designer_sweep
+    from topicloom.spark import sweep
 
     def unlucky(cell: Any, interest: Any) -> None:
         raise InputError("no\nluck")
 
-    monkeypatch.setattr(designer_sweep, "_in_executor", unlucky)
+    monkeypatch.setattr(sweep, "_in_executor", unlucky)
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"\nname = "mine"').replace("[1, 2]", "[1, 2, 3, 4]"))
     ended = cli("sweep", spec, "--out", tmp_path / "out")
@@ -184,6 +184,6 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topicloom.pipeline.analysis.evaluate.evaluate", interrupted)
+    monkeypatch.setattr("topicloom.spark.evaluate.evaluate", interrupted)
     ended = cli("evaluate", ingested, ingested / "manifest.json")
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")

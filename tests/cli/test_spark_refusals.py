@@ -32,7 +32,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*arguments: Any) -> None:
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr("topicloom.cli.shared.spark_work._Holder.__init__", started)
+    monkeypatch.setattr("topicloom.cli.spark_work._Holder.__init__", started)
 
 
 @pytest.mark.usefixtures("no_spark")

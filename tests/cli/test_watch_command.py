@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
-from topicloom.control.durable_log import DurableLog
+from topicloom.brokers.store import DurableLog
 
 EVENTS = '{"id": 1, "event": "join", "node": "c", "topics": ["t"]}\n'
 

@@ -13,8 +13,8 @@ from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
 from topicloom.content import ALGORITHMS, Assignment, assign, cost, run
-from topicloom.content.assigning.steiner_mixing import link_weights
-from topicloom.content.network.core_prices import closed
+from topicloom.content.network import closed
+from topicloom.content.steiner_mixing import link_weights
 
 FAST = [name for name in ALGORITHMS if name not in ("exact", "sub-channel")]
 SEEDS = range(times(40))

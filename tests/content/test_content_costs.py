@@ -13,9 +13,9 @@ from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
 from topicloom.content import ROUTINGS, Assignment, core_trees, cost, one_tree_core, relayed_core, traffic_rows
-from topicloom.content.core_routing import core_tables, fitted_tree, least_tree, random_tree
-from topicloom.content.network.core_prices import closed
-from topicloom.kernels.content.spanning import spanning_tree, tree_with, weights_with
+from topicloom.content.core_trees import spanning_tree, tree_with, weights_with
+from topicloom.content.cost import core_tables, fitted_tree, least_tree, random_tree
+from topicloom.content.network import closed
 
 SEEDS = range(times(60))
 

@@ -11,9 +11,9 @@ import pytest
 
 from topicloom import InputError
 from topicloom.content import Assignment, assign, read_network
-from topicloom.content.network.access_table import read_access, write_access
-from topicloom.content.network.channels_by_user import users_of
-from topicloom.workloads.content_networks import content_network
+from topicloom.content.network import users_of
+from topicloom.content.tables import read_access, write_access
+from topicloom.workloads.content import content_network
 
 TABLES: dict[str, dict] = {
     "brokers": {"broker": ["x", "y", "z"], "capacity": [10.0, 10.0, 10.0]},
@@ -258,7 +258,7 @@ def test_wrong_assignments(tmp_path: Path, columns: dict, message: str) -> None:
 
 
 def test_access_prices_come_in_several_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("topicloom.content.network.access_table._ROWS", 7)
+    monkeypatch.setattr("topicloom.content.tables._ROWS", 7)
     prices = np.random.default_rng(1).random((9, 3))
     users, brokers = tuple("abcdefghi"), ("x", "y", "z")
     write_access(tmp_path / "access.parquet", users, brokers, prices)

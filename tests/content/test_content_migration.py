@@ -12,8 +12,7 @@ from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
 from topicloom.content import Assignment, assign, cost, run
-from topicloom.content.migration.announced_sums import Told, record
-from topicloom.content.migration.migration import Migration, Move, summarized
+from topicloom.content.migration import Migration, Move, Told, record, summarized
 
 LONGEST_DELAY = 3.0
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.content.network.channels_by_user import users_of
-from topicloom.content.network.space import Attribute, Space, box_cells, piece_rates, quadratic_rates
+from topicloom.content.network import users_of
+from topicloom.content.space import Attribute, Space, box_cells, piece_rates, quadratic_rates
 
 LINE = Space((Attribute("x", 0.0, 1.0, 10),))
 PLANE = Space((Attribute("x", 0.0, 2.0, 4), Attribute("y", -1.0, 1.0, 3)))

@@ -9,9 +9,8 @@ from typing import Any
 from unittest.mock import patch
 
 from reference.greedy import Step, steps
-from topicloom.designers import design
-from topicloom.designers.greedy import merging
-from topicloom.kernels.greedy.row_search import new_row_search
+from topicloom.designers import design, greedy
+from topicloom.kernels.row_search import new_row_search
 from topicloom.model import Interest
 
 REPRESENTATIONS = ("bitsets", "bitsets in order", "sparse", "sparse, many centres")
@@ -19,12 +18,12 @@ REPRESENTATIONS = ("bitsets", "bitsets in order", "sparse", "sparse, many centre
 
 @contextmanager
 def represented(way: str) -> Iterator[None]:
-    equal_links = 0 if way.endswith("in order") else merging._EQUAL_LINKS
+    equal_links = 0 if way.endswith("in order") else greedy._EQUAL_LINKS
     centres = {"centres": 1} if way.endswith("many centres") else {}
     with (
-        patch.object(merging, "prefers_bitsets", lambda interest: way.startswith("bitsets")),
-        patch.object(merging, "new_row_search", partial(new_row_search, **centres)),
-        patch.object(merging, "_EQUAL_LINKS", equal_links),
+        patch.object(greedy, "prefers_bitsets", lambda interest: way.startswith("bitsets")),
+        patch.object(greedy, "new_row_search", partial(new_row_search, **centres)),
+        patch.object(greedy, "_EQUAL_LINKS", equal_links),
     ):
         yield
 

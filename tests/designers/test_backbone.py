@@ -13,8 +13,8 @@ from reference import greedy
 from reference.backbone import Backbone
 from reference.interests import SHAPES, random_interest
 from topicloom import design, measure
-from topicloom.designers.backbone import leaves
-from topicloom.kernels.backbone.host_rows import new_host_rows, wants
+from topicloom.designers import backbone
+from topicloom.kernels.bit_planes import new_host_rows, wants
 from topicloom.model import InputError, Interest, Overlay
 
 CORES: dict[str, Callable[[Interest], list[greedy.Step]]] = {
@@ -43,7 +43,7 @@ def larger_interest(seed: int, nodes: int = 90, topics: int = 40) -> Interest:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("max_degree", [None, 1, 2, 3, 8])
 def test_small_interests_like_the_twin(shape: str, max_degree: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 6)
+    monkeypatch.setattr(backbone, "_BLOCK_SUBSCRIPTIONS", 6)
     for seed in range(times(12)):
         interest = random_interest(seed, shape)
         for core_size in {1, 2, min(4, interest.node_count)}:
@@ -62,7 +62,7 @@ def test_small_interests_like_the_twin(shape: str, max_degree: int | None, monke
 def test_larger_interests_like_the_twin(
     seed: int, max_degree: int | None, block_size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", block_size)
+    monkeypatch.setattr(backbone, "_BLOCK_SUBSCRIPTIONS", block_size)
     interest = larger_interest(seed)
     twin = Backbone(interest, greedy.gm, 10, max_degree, block_size)
     assert steps_of(design(interest, "backbone", core="gm", core_size=10, max_degree=max_degree)) == twin.links
@@ -83,14 +83,14 @@ def test_a_limit_is_kept_and_topics_are_connected_where_there_is_room(max_degree
 @pytest.mark.parametrize("blocks", [2, 3, 7])
 def test_shares_of_the_room_add_up_to_it(blocks: int) -> None:
     room = np.arange(40) * 7 % 23
-    shares = np.array([leaves._share(room, block, blocks) for block in range(blocks)])
+    shares = np.array([backbone._share(room, block, blocks) for block in range(blocks)])
     assert (shares >= 0).all()
     assert shares.sum(axis=0).tolist() == room.tolist()
     assert (shares.max(axis=0) - shares.min(axis=0)).max() <= 1
 
 
 def test_blocks_give_the_same_links_in_any_order_and_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 50)
+    monkeypatch.setattr(backbone, "_BLOCK_SUBSCRIPTIONS", 50)
     interest = larger_interest(3, nodes=300)
     expected = steps_of(design(interest, "backbone", core_size=10, max_degree=9))
     for threads in (1, 2, 7):

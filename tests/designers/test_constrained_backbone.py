@@ -11,8 +11,7 @@ from effort import times
 from reference.constrained import random_rules
 from reference.greedy import Components, steps
 from reference.interests import SHAPES, random_interest
-from topicloom.designers import design
-from topicloom.designers.backbone import leaves
+from topicloom.designers import backbone, design
 from topicloom.model import Constraints, Interest
 
 
@@ -22,7 +21,7 @@ def test_breaks_nothing_and_leaves_out_nothing_allowed(
     shape: str, max_degree: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Links that stay come first, every other one contributes, and no allowed link would contribute more."""
-    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 6)
+    monkeypatch.setattr(backbone, "_BLOCK_SUBSCRIPTIONS", 6)
     for seed in range(times(20)):
         interest = random_interest(seed, shape)
         rules = random_rules(interest.node_names, random.Random(f"{shape} {seed}"))

@@ -18,9 +18,9 @@ from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
 from reference.worst_cases import cuboid, hub
 from topicloom import InputError, Interest, Overlay, bound, design, measure, synthetic
-from topicloom.algorithms import Stopped, Watch
-from topicloom.designers.optimal.sharing_pairs import SharingPairs
-from topicloom.kernels.graphs.minimum_cut import minimum_cut
+from topicloom.designers.exact import SharingPairs
+from topicloom.kernels.minimum_cut import minimum_cut
+from topicloom.registry import Stopped, Watch
 
 # Any subset of topics a node, as bits; some interests fall into islands.
 tiny = st.lists(st.integers(0, 2**7 - 1), min_size=2, max_size=5).map(

@@ -18,9 +18,9 @@ from representations import designed
 from reference import exhaustive, greedy
 from reference.greedy import Step
 from reference.interests import SHAPES, random_interest
-from topicloom.designers.greedy import merging
-from topicloom.kernels.greedy.candidates import code_step
-from topicloom.kernels.greedy.search import new_search
+from topicloom.designers import greedy as merging
+from topicloom.kernels.pair_bounds import code_step
+from topicloom.kernels.pair_search import new_search
 from topicloom.model import Interest
 
 Parameters = dict[str, Any]

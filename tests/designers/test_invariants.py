@@ -15,9 +15,9 @@ from effort import times
 from reference.greedy import Components, Link
 from reference.interests import SHAPES, random_interest, topics_by_node
 from topicloom import __version__, design, measure
-from topicloom.algorithms import Prepared
 from topicloom.designers import DESIGNERS, Designer, DesignRun, Stopped, Watch
 from topicloom.model import InputError, Interest, Overlay
+from topicloom.registry import Prepared
 
 Parameters = dict[str, Any]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reference.greedy import Components, Link, steps
 from topicloom import design, measure
 from topicloom.designers import DESIGNERS
-from topicloom.kernels.graphs.components import merge_links
+from topicloom.kernels.components import merge_links
 from topicloom.model import Interest, Overlay
 
 BUDGETS = {name: {designer.budget: 3} for name, designer in DESIGNERS.items() if designer.budget is not None}

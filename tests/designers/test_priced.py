@@ -17,8 +17,7 @@ from reference.backbone import Backbone
 from reference.constrained import FREE, Rules, random_rules
 from reference.greedy import Components, Link, Step, steps
 from reference.interests import SHAPES, random_interest
-from topicloom.designers import DESIGNERS, design
-from topicloom.designers.backbone import leaves
+from topicloom.designers import DESIGNERS, backbone, design
 from topicloom.model import InputError, Interest, Prices
 
 SEEDS = range(15)
@@ -94,7 +93,7 @@ def test_rows_of_several_blocks() -> None:
 
 @pytest.mark.parametrize("max_degree", [None, 3])
 def test_backbones_equal_their_twin(max_degree: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 6)
+    monkeypatch.setattr(backbone, "_BLOCK_SUBSCRIPTIONS", 6)
 
     def core(interest: Interest, price: dict[Link, Fraction]) -> list[Step]:
         return priced.gm(interest, price, hashed=False)

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.interests import SHAPES, random_interest
-from topicloom.designers.base import Designer, Links, Watch
-from topicloom.designers.baselines import random_a, random_m
+from topicloom.designers import random_a, random_m
+from topicloom.designers.contract import Designer, Links
 from topicloom.model import Interest
+from topicloom.registry.running import Watch
 
 Pairs = list[tuple[int, int]]
 

@@ -13,7 +13,7 @@ from real_data import DATA, needs_data, viewers
 from reference import greedy
 from reference.greedy import steps
 from topicloom import design, measure
-from topicloom.designers.greedy import merging
+from topicloom.designers import greedy as merging
 from topicloom.model import Interest, Overlay
 
 pytestmark = [pytest.mark.data, pytest.mark.slow, needs_data]

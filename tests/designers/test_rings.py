@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from reference.interests import SHAPES, nodes_by_topic, random_interest
 from reference.rings import rings
-from topicloom.designers.base import Links, Watch
-from topicloom.designers.baselines.ring_per_topic import DESIGNER
+from topicloom.designers.contract import Links
+from topicloom.designers.ring_per_topic import DESIGNER
 from topicloom.model import Interest
+from topicloom.registry.running import Watch
 
 
 def build(interest: Interest) -> Links:

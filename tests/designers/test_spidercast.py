@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from reference import spidercast as twin
 from reference.interests import SHAPES, random_interest, topics_by_node
-from topicloom.designers.base import Links, Watch
-from topicloom.designers.baselines import spidercast, spidercast_m
+from topicloom.designers import spidercast, spidercast_m
+from topicloom.designers.contract import Links
 from topicloom.model import Interest
+from topicloom.registry.running import Watch
 from topicloom.workloads import synthetic
 
 seeds = st.integers(0, 10**6)

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from reference import stars as twin
 from reference.interests import SHAPES, random_interest
-from topicloom.designers.base import Designer, Links, Watch
-from topicloom.designers.stars import cd_oda, cd_oda_1, cd_oda_2
+from topicloom.designers import cd_oda, cd_oda_1, cd_oda_2
+from topicloom.designers.contract import Designer, Links
 from topicloom.model import Interest
+from topicloom.registry.running import Watch
 from topicloom.workloads import synthetic
 
 TWINS = {

@@ -15,8 +15,8 @@ import pytest
 from shown import ROOT, Block, Command, blocks, commands
 
 from topicloom import InputError
+from topicloom.brokers.local import mosquitto_path
 from topicloom.cli.main import run
-from topicloom.deploy.proof.processes import mosquitto_path
 
 STATUS = "echo $?"
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

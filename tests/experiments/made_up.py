@@ -10,13 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom.experiments.catalogue import all_figures
-from topicloom.experiments.claims import check
+from topicloom.experiments.claims import Verdict, check
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.figure import Parameters as Pairs
 from topicloom.experiments.figure_grid import beside
 from topicloom.experiments.queries import Runs
-from topicloom.experiments.verdict import Verdict
-from topicloom.pipeline.grids.cell import Cell
+from topicloom.spark.grid import Cell
 
 Parameters = Mapping[str, Any]
 # The rows that a run with these parameters would give.

@@ -10,7 +10,7 @@ from reference.fleets import links_of, topics_of
 from reference.maintainers import MaintainerTwin
 from topicloom import InputError
 from topicloom.designers import design
-from topicloom.experiments.runs.backup_runs import run_backups
+from topicloom.experiments.runs import run_backups
 from topicloom.workloads import synthetic
 
 WORKLOAD: dict[str, Any] = {"sizes": "power-law", "min_topics": 2, "max_topics": 9}

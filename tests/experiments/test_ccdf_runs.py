@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.experiments.runs.ccdf_runs import run_ccdf
+from topicloom.experiments.runs import run_ccdf
 from topicloom.model import Interest
 
 pairs = st.sets(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("uvwxyz")), min_size=1)

@@ -11,10 +11,9 @@ from reference.fleets import links_of, topics_of
 from reference.greedy import low_oda
 from reference.maintainers import MaintainerTwin, link_of
 from topicloom import InputError
-from topicloom.churn.mending_maintainer import MendingMaintainer
-from topicloom.designers import design
-from topicloom.designers.greedy import merging
-from topicloom.experiments.runs.churn_runs import run_churn
+from topicloom.churn.shadow import MendingMaintainer
+from topicloom.designers import design, greedy
+from topicloom.experiments.runs import run_churn
 from topicloom.model import Interest
 from topicloom.model.events import JOIN, Event
 from topicloom.workloads import churn_trace, drawn_newcomers, synthetic
@@ -134,14 +133,14 @@ def test_the_same_seed_gives_the_same_rows_and_another_one_others() -> None:
 
 
 def test_times_are_those_of_the_processor_and_of_a_rebuild_those_of_the_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(interest: Interest, *others: Any, **options: Any) -> merging.Instance:
+    def slowly(interest: Interest, *others: Any, **options: Any) -> greedy.Instance:
         clock[0] += interest.node_count
         return original(interest, *others, **options)
 
-    clock, original = [0.0], merging.prepare
+    clock, original = [0.0], greedy.prepare
     for name in ("thread_time", "process_time"):
         monkeypatch.setattr(time, name, lambda: clock[0])
-    monkeypatch.setattr(merging, "prepare", slowly)
+    monkeypatch.setattr(greedy, "prepare", slowly)
     monkeypatch.setattr(MendingMaintainer, "settle", lambda self: clock.__setitem__(0, clock[0] + 7))
     assert all(row["seconds"] == row["nodes_now"] for row in rows_of("rebuild", 1))
     # Each event settles what the one before left open, and is settled.

@@ -7,11 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from topicloom.experiments.claims import check, others, ours
+from topicloom.experiments.claims import ReadingVerdict, Verdict, check, others, ours
 from topicloom.experiments.figure import Claim, Curve, Figure, Plot
 from topicloom.experiments.queries import Runs
-from topicloom.experiments.verdict import ReadingVerdict, Verdict
-from topicloom.present.numbers import claimed
+from topicloom.views.numbers import claimed
 
 FIGURE = Figure("p-fig-1", "P", "figure 1", "t", "a", "design", (), Plot("lines"), ())
 

@@ -11,8 +11,8 @@ import pytest
 
 from reference.content import flow_cost, followed_cost, packing
 from topicloom import InputError
-from topicloom.experiments.runs.content_runs import run_content
-from topicloom.workloads.content_networks import content_network
+from topicloom.experiments.runs import run_content
+from topicloom.workloads.content import content_network
 
 GIVEN: dict[str, Any] = {"users": 45, "users_per_broker": 11, "channels": 6}
 

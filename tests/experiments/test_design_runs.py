@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from topicloom.experiments.runs.design_runs import run_design
-from topicloom.experiments.runs.registry import run_cell
-from topicloom.pipeline.grids.cell import Cell
+from topicloom.experiments.runs import run_cell, run_design
+from topicloom.spark.grid import Cell
 from topicloom.workloads import synthetic
 
 SHAPE: dict[str, Any] = {"nodes": 60, "topics": 12, "min_topics": 4, "seed": 3}

@@ -10,7 +10,7 @@ from made_up import FIGURES
 from topicloom.designers import DESIGNERS
 from topicloom.experiments.catalogue import find_figures
 from topicloom.experiments.figure import Figure, read_figure
-from topicloom.experiments.runs.registry import RUNS
+from topicloom.experiments.runs import RUNS
 from topicloom.model import InputError
 
 TEXT = """

@@ -9,7 +9,7 @@ import pyarrow as pa
 from topicloom.experiments.catalogue import find_figures
 from topicloom.experiments.figure_grid import plan_figures, with_parameters
 from topicloom.experiments.graph_samples import Graphs
-from topicloom.pipeline.grids.cell import Cell
+from topicloom.spark.grid import Cell
 
 CELL = Cell("design", {"k": 3, "nodes": 100, "popularity": "zipf", "seed": 7})
 

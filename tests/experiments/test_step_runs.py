@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference.gm_steps import contribution_updates
 from reference.greedy import gm
 from reference.interests import SHAPES, nodes_by_topic, random_interest, topics_by_node
-from topicloom.experiments.runs.step_runs import run_steps, steps
+from topicloom.experiments.runs import run_steps, steps
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topicloom.kernels.greedy.candidates import all_pairs
-from topicloom.kernels.greedy.lanes import LANES, WIDE
-from topicloom.kernels.greedy.topic_bits import new_topic_bits
+from topicloom.kernels.pair_bounds import all_pairs
+from topicloom.kernels.simd import LANES, WIDE
+from topicloom.kernels.topic_bits import new_topic_bits
 from topicloom.workloads import synthetic
 
 

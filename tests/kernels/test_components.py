@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reference.interests import SHAPES, nodes_by_topic, random_interest
 from reference.measures import LINK_SHAPES, graph_of, random_links
-from topicloom.kernels.graphs.components import common_subscriptions, find_root, join, merge_links
+from topicloom.kernels.components import common_subscriptions, find_root, join, merge_links
 from topicloom.model import Interest
 
 seeds = st.integers(0, 10**6)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from effort import times
 from reference.measures import LINK_SHAPES, diameter, graph_of, random_links
-from topicloom.kernels.graphs.distances import topic_diameters
+from topicloom.kernels.paths import topic_diameters
 from topicloom.metrics import LinkGraph
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from effort import times
-from topicloom.kernels.baselines import random_links
+from topicloom.kernels import random_links
 
 
 @pytest.mark.parametrize("patience", [0, 1, 3])

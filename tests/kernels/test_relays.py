@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.measures import LINK_SHAPES, fewest_relays, graph_of, random_links, relays
-from topicloom.kernels.graphs.components import join_topic, mark
-from topicloom.kernels.graphs.relay_search import MORE_FOR_ALL, new_search, steiner_relays
+from topicloom.kernels.components import join_topic, mark
+from topicloom.kernels.relays import MORE_FOR_ALL, new_search, steiner_relays
 from topicloom.metrics import LinkGraph
 
 seeds = st.integers(0, 10**6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.graphs.routing import drop_loose_relays
+from topicloom.kernels.routing import drop_loose_relays
 
 
 def kept(parents: list[int], wants: list[bool]) -> tuple[int, dict[int, int]]:

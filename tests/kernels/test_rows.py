@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import times
-from topicloom.kernels.living.growing_rows import GrowingRows, append, clear, new_rows, remove, reserved
+from topicloom.kernels.live_graph import GrowingRows, append, clear, new_rows, remove, reserved
 
 BYTES_AN_ITEM = 40
 

@@ -16,11 +16,9 @@ from reference.interests import SHAPES, random_interest
 from reference.worst_cases import cuboid, hub
 from topicloom import Interest, bound, design, synthetic
 from topicloom.errors import InputError
-from topicloom.kernels.bounds.link_offers import heaviest_overlaps, overpaid_links
-from topicloom.metrics.bounds import lower_bounds
-from topicloom.metrics.bounds.compared_topics import ComparedTopics
-from topicloom.metrics.bounds.neighbours_needed import neighbours_needed
-from topicloom.metrics.bounds.offers import LINK, paid_links
+from topicloom.kernels.bounds import heaviest_overlaps, overpaid_links
+from topicloom.metrics import bounds
+from topicloom.metrics.bounds import LINK, ComparedTopics, neighbours_needed, paid_links
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -181,7 +179,7 @@ def test_what_is_easy_to_see(pairs: list[tuple[str, str]], links: int, degree: i
 def test_a_large_interest_does_without_its_largest_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     interest = synthetic(200, 40, popularity="zipf", alpha=1.0, min_topics=6, seed=2)
     whole = bound(interest)
-    monkeypatch.setattr(lower_bounds, "_WORK", 20_000)
+    monkeypatch.setattr(bounds, "_WORK", 20_000)
     part = bound(interest)
     assert whole.left_out == 0 < part.left_out
     assert 199 <= part.links <= len(design(interest, "gm"))

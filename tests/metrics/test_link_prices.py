@@ -9,9 +9,9 @@ import pytest
 
 from effort import times
 from reference.interests import SHAPES, random_interest
-from topicloom.deploy.planning.routes import BrokenTopicsError, route_by_price
 from topicloom.designers import design
 from topicloom.metrics import measure_prices
+from topicloom.metrics.trees import BrokenTopicsError, route_by_price
 from topicloom.model import Interest, Overlay, Prices
 
 

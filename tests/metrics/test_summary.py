@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reference.interests import SHAPES, nodes_by_topic, random_interest
 from reference.measures import LINK_SHAPES, graph_of, random_links, topic_row
-from topicloom.kernels.graphs.components import merge_links
+from topicloom.kernels.components import merge_links
 from topicloom.metrics import Measures, measure, summarise, topic_measures
 from topicloom.model import Interest, Overlay
 

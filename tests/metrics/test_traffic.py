@@ -10,10 +10,10 @@ import pytest
 
 from effort import times
 from topicloom import InputError, Interest, Overlay, Prices, Rates, design
-from topicloom.deploy import Fleet, Plan, make_plan
-from topicloom.deploy.planning.plan_costs import plan_prices, plan_traffic
+from topicloom.brokers import Fleet, Plan, make_plan
+from topicloom.brokers.plan_costs import plan_prices, plan_traffic
 from topicloom.metrics import measure_prices, measure_traffic
-from topicloom.metrics.traffic_trees import bettered
+from topicloom.metrics.traffic import bettered
 from topicloom.model.filters import MQTT
 
 Row = tuple[str, str, str]

@@ -9,9 +9,7 @@ from itertools import product
 import pytest
 
 from topicloom.errors import InputError
-from topicloom.model.filter_classes import name_classes
-from topicloom.model.filter_index import FilterIndex
-from topicloom.model.filters import AMQP, MQTT, NATS, PROTOCOLS, Protocol
+from topicloom.model.filters import AMQP, MQTT, NATS, PROTOCOLS, FilterIndex, Protocol, name_classes
 
 LEVELS = {"mqtt": ["a", "b", "$x"], "nats": ["a", "b"], "amqp": ["a", "b"]}
 every = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)

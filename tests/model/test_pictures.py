@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from topicloom import InputError, Interest, Overlay, design, synthetic
-from topicloom.present.figures import draw_ccdfs, new_figure, styled, to_svg, write_figure
-from topicloom.present.html import name_html, shortened, table_html
-from topicloom.present.numbers import count
+from topicloom.views.figures import draw_ccdfs, new_figure, styled, to_svg, write_figure
+from topicloom.views.html import name_html, shortened, table_html
+from topicloom.views.numbers import count
 
 
 def chain(nodes: int) -> Overlay:

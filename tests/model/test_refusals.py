@@ -301,6 +301,6 @@ class TestWriting:
         def refuse(*_: object) -> None:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("topicloom.files.temporary._new_file", refuse)
+        monkeypatch.setattr("topicloom.io.whole._new_file", refuse)
         file = tmp_path / "o.parquet"
         assert refusal(lambda: INTEREST.write(file)) == f"{file}: cannot be written (Permission denied)"

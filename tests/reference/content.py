@@ -9,9 +9,7 @@ import networkx as nx
 import numpy as np
 
 from topicloom.content import Network
-from topicloom.content.network.channels_by_user import rows_of
-from topicloom.content.network.core_prices import closed
-from topicloom.kernels.content.sparse_rows import SparseRows
+from topicloom.content.network import SparseRows, closed, rows_of
 
 SLACK = 1 + 1e-9
 

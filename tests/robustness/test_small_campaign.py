@@ -13,9 +13,9 @@ from campaign.ledger import Ledger
 from campaign.simulation import Broken, World
 from campaign.valid_files import make_files
 
-from topicloom.control.applying import apply
-from topicloom.deploy.planning.diff import Difference, compare_plans
-from topicloom.deploy.planning.plan import Plan
+from topicloom.brokers import apply
+from topicloom.brokers.diff import Difference, compare_plans
+from topicloom.brokers.plan import Plan
 
 pytestmark = pytest.mark.slow
 

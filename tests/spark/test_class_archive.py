@@ -9,8 +9,15 @@ from pyspark.sql import SparkSession
 
 from topicloom.cli import prepare
 from topicloom.cli.main import run
-from topicloom.pipeline.spark.class_archive import archive_file, conf_folder, making, seconds_to_end, with_archive
-from topicloom.pipeline.spark.jvm import require_java, spark_home
+from topicloom.spark.session import (
+    archive_file,
+    conf_folder,
+    making,
+    require_java,
+    seconds_to_end,
+    spark_home,
+    with_archive,
+)
 
 OPTIONS = "spark.driver.extraJavaOptions"
 

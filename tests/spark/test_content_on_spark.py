@@ -17,10 +17,10 @@ from pyspark.sql import SparkSession
 from reference.summarize import summarized
 from topicloom import InputError
 from topicloom.content import cost, run
-from topicloom.pipeline.analysis.summarize import Summary, summarize
-from topicloom.pipeline.grids.grid_watch import GridStopped, GridWatch
-from topicloom.pipeline.sweeps.content_sweep import SCHEMA, ContentSweep, content_sweep, plan_content_sweep
-from topicloom.workloads.content_networks import content_network
+from topicloom.spark.content_sweep import SCHEMA, ContentSweep, content_sweep, plan_content_sweep
+from topicloom.spark.grid import GridStopped, GridWatch
+from topicloom.spark.summarize import Summary, summarize
+from topicloom.workloads.content import content_network
 
 ATTRIBUTES = [("price", 0.0, 50.0, 10), ("size", -1.0, 1.0, 3)]
 

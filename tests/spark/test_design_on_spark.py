@@ -9,15 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from topicloom import design
-from topicloom.designers import DESIGNERS
-from topicloom.designers.backbone import leaves, repair
+from topicloom.designers import DESIGNERS, backbone, backbone_repair
 from topicloom.model import InputError, Interest, Overlay
 from topicloom.model.overlay import read_fingerprint
-from topicloom.pipeline.analysis.evaluate import evaluate
-from topicloom.pipeline.designing import written_design
-from topicloom.pipeline.designing.design_on_spark import SparkDesign, design_on_spark
-from topicloom.pipeline.designing.written_design import write_design
-from topicloom.pipeline.ingesting.ingest import ingest
+from topicloom.spark import design as written_design
+from topicloom.spark.design import SparkDesign, design_on_spark, write_design
+from topicloom.spark.evaluate import evaluate
+from topicloom.spark.ingest import ingest
 from topicloom.workloads import synthetic
 
 
@@ -39,8 +37,8 @@ def designed(spark: SparkSession, fleet: Path) -> SparkDesign:
 def test_links_are_those_of_one_machine(
     spark: SparkSession, fleet: Path, tmp_path: Path, parameters: dict[str, int | str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leaves, "_BLOCK_SUBSCRIPTIONS", 300)
-    monkeypatch.setattr(repair, "_ROUNDS", 3)
+    monkeypatch.setattr(backbone, "_BLOCK_SUBSCRIPTIONS", 300)
+    monkeypatch.setattr(backbone_repair, "_ROUNDS", 3)
     expected = design(Interest.read(fleet), "backbone", **parameters)
     found = design_on_spark(spark, fleet, DESIGNERS.prepare("backbone", 0, parameters))
     expected.write(tmp_path / "one.parquet")

@@ -21,7 +21,7 @@ from topicloom.designers import design
 from topicloom.metrics import measure, topic_measures
 from topicloom.model import InputError, Interest, Overlay
 
-module = importlib.import_module("topicloom.pipeline.analysis.evaluate")
+module = importlib.import_module("topicloom.spark.evaluate")
 
 
 def assert_same(spark: SparkSession, folder: Path, overlay: Overlay, *, diameters: bool = True) -> None:

@@ -13,10 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from topicloom.errors import InputError
-from topicloom.pipeline.grids.cell import Cell, kept
-from topicloom.pipeline.grids.grid import plan_grid
-from topicloom.pipeline.grids.grid_watch import GridStopped, GridWatch
-from topicloom.pipeline.grids.jobs import NeedError, run_grid
+from topicloom.spark.grid import Cell, GridStopped, GridWatch, NeedError, kept, plan_grid, run_grid
 
 PATIENCE_SECONDS = 60
 # The last two need the same.

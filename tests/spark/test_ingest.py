@@ -18,9 +18,9 @@ from pyspark.sql import SparkSession
 from effort import THOROUGH
 from reference.ingest import Ingested, ingest_lines, interned
 from topicloom.model import InputError, Interest
-from topicloom.pipeline import IngestOptions, Manifest
-from topicloom.pipeline.ingesting.ingest import ingest
-from topicloom.pipeline.ingesting.interning import gathered
+from topicloom.spark import IngestOptions, Manifest
+from topicloom.spark.ingest import ingest
+from topicloom.spark.intern import gathered
 
 SPACES = ("", " ", "\t", "\u00a0", "\u3000 ", "\u2003")
 NAMES = (
@@ -134,10 +134,10 @@ def test_partitions_do_not_matter(spark: SparkSession, tmp_path: Path, monkeypat
     expected = ingest_lines(files)
     size = sum(len(line.encode()) + 1 for lines in files.values() for line in lines)
     raw = write_files(tmp_path / "raw", files)
-    monkeypatch.setattr("topicloom.pipeline.ingesting.interning._ROWS_PER_PART", 50)
+    monkeypatch.setattr("topicloom.spark.intern._ROWS_PER_PART", 50)
     written = []
     for partitions in (1, 2, 7, 32) if THOROUGH else (1, 7):
-        monkeypatch.setattr("topicloom.pipeline.ingesting.interning._ROWS_PER_TASK", max(1, 500 // partitions))
+        monkeypatch.setattr("topicloom.spark.intern._ROWS_PER_TASK", max(1, 500 // partitions))
         settings = {
             "spark.sql.files.maxPartitionBytes": str(size // partitions + 1),
             "spark.sql.files.openCostInBytes": "0",

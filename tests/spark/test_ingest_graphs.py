@@ -12,8 +12,8 @@ from effort import THOROUGH
 from real_data import DATA, needs_data
 from reference.ingest import graph_pairs
 from topicloom.model import Interest
-from topicloom.pipeline import IngestOptions
-from topicloom.pipeline.ingesting.ingest import ingest
+from topicloom.spark import IngestOptions
+from topicloom.spark.ingest import ingest
 
 
 @pytest.mark.parametrize(("graph", "include_self"), [("directed", False), ("undirected", True)])

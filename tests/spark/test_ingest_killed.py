@@ -13,17 +13,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from effort import THOROUGH
-from topicloom.files.whole_folder import replacing_folder
+from topicloom.io.whole import replacing_folder
 from topicloom.model import InputError, Interest
-from topicloom.pipeline import IngestOptions
-from topicloom.pipeline.ingesting.ingest import ingest
+from topicloom.spark import IngestOptions
+from topicloom.spark.ingest import ingest
 
 # Kills itself at a moment: when a step begins, or as soon as a file like the one named is there.
 KILLED = """
 import os, signal, sys, threading, time
 from pathlib import Path
-from topicloom.pipeline.ingesting.ingest import ingest
-from topicloom.pipeline import IngestOptions, SparkOptions, spark_session
+from topicloom.spark.ingest import ingest
+from topicloom.spark import IngestOptions, SparkOptions, spark_session
 
 raw, out, moment = sys.argv[1:]
 
@@ -79,16 +79,16 @@ def test_killed_runs_leave_the_old_output_and_can_be_repeated(spark: SparkSessio
 REPLACING = """
 import os, signal, sys
 from pathlib import Path
-from topicloom.files import whole_folder
+from topicloom.io import whole
 
-place = whole_folder._put_in_place
+place = whole._put_in_place
 def dying(temporary, target):
     if sys.argv[2] == "before":
         os.kill(os.getpid(), signal.SIGKILL)
     place(temporary, target)
     os.kill(os.getpid(), signal.SIGKILL)
-whole_folder._put_in_place = dying
-with whole_folder.replacing_folder(sys.argv[1]) as new:
+whole._put_in_place = dying
+with whole.replacing_folder(sys.argv[1]) as new:
     (new / "manifest.json").write_text('{"fingerprint": "new"}')
 """
 

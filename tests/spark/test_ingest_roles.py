@@ -13,12 +13,11 @@ from pyspark.sql import SparkSession
 from topicloom.designers import DESIGNERS, design
 from topicloom.metrics import measure
 from topicloom.model import InputError, Interest, Overlay
-from topicloom.pipeline import IngestOptions
-from topicloom.pipeline.analysis.evaluate import evaluate
-from topicloom.pipeline.analysis.sample import sample
-from topicloom.pipeline.designing.design_on_spark import design_on_spark
-from topicloom.pipeline.designing.written_design import write_design
-from topicloom.pipeline.ingesting.ingest import ingest
+from topicloom.spark import IngestOptions
+from topicloom.spark.design import design_on_spark, write_design
+from topicloom.spark.evaluate import evaluate
+from topicloom.spark.ingest import ingest
+from topicloom.spark.sample import sample
 
 Rows = Sequence[tuple[str, str, str]]
 

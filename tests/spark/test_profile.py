@@ -17,8 +17,8 @@ from reference import profile as twin
 from reference.folders import write_folder
 from topicloom.designers import DESIGNERS
 from topicloom.model import InputError, Interest
-from topicloom.pipeline.analysis.distribution import QUANTILES, Distribution
-from topicloom.pipeline.analysis.profile import MOST_POPULAR, Profile, profile
+from topicloom.spark.profile import MOST_POPULAR, Profile, profile
+from topicloom.spark.profile_folder import QUANTILES, Distribution
 
 
 def heavy_tailed(seed: int) -> set[tuple[str, str]]:

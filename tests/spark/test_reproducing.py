@@ -18,7 +18,7 @@ from topicloom.experiments.graph_samples import Graphs
 from topicloom.experiments.reproduction_folder import Made, require_folder, write_reproduction
 from topicloom.metrics import measure
 from topicloom.model import InputError
-from topicloom.pipeline.grids.grid_watch import GridWatch
+from topicloom.spark.grid import GridWatch
 from topicloom.workloads import synthetic
 
 TEXT = """

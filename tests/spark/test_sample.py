@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 from reference import sample as twin
 from reference.folders import write_folder
 from topicloom.model import InputError, Interest
-from topicloom.pipeline import SparkOptions, spark_session
-from topicloom.pipeline.analysis.sample import Sample, sample
-from topicloom.pipeline.ingesting.ingest import ingest
+from topicloom.spark import SparkOptions, spark_session
+from topicloom.spark.ingest import ingest
+from topicloom.spark.sample import Sample, sample
 
 Pairs = set[tuple[str, str]]
 

@@ -12,10 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from topicloom.model import InputError
-from topicloom.pipeline import SparkOptions, spark_session
-from topicloom.pipeline.spark.class_archive import with_archive
-from topicloom.pipeline.spark.jvm import find_java, require_reachable, spark_home, start_jvm
-from topicloom.pipeline.spark.settings import configuration
+from topicloom.spark import SparkOptions, spark_session
+from topicloom.spark.session import configuration, find_java, require_reachable, spark_home, start_jvm, with_archive
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -31,11 +29,11 @@ from pathlib import Path
 import pyarrow.parquet
 import topicloom
 from topicloom.model import InputError, Interest
-from topicloom.pipeline import SparkOptions, ingest, spark_session
-from topicloom.pipeline.analysis.evaluate import evaluate
-from topicloom.pipeline.spark.class_archive import archive_file
-from topicloom.pipeline.spark.jvm import require_java, spark_home
-from topicloom.pipeline.sweeps.designer_sweep import sweep
+from topicloom.spark import SparkOptions, ingest, spark_session
+from topicloom.spark.evaluate import evaluate
+from topicloom.spark.session import archive_file
+from topicloom.spark.session import require_java, spark_home
+from topicloom.spark.sweep import sweep
 
 def broken(batches):
     raise KeyError("broken on purpose")
@@ -175,8 +173,8 @@ def test_nobody_listens() -> None:
 SILENT_MASTER = """
 import sys
 from topicloom.model import InputError
-from topicloom.pipeline.spark import session
-from topicloom.pipeline import SparkOptions
+from topicloom.spark import session
+from topicloom.spark import SparkOptions
 session._ANSWER_SECONDS = 3
 try:
     with session.spark_session(SparkOptions(master=sys.argv[1], driver_memory="512m"), "test"):

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicloom.pipeline.ingesting.spreading import ids_among, range_bounds, range_of
+from topicloom.spark.intern import ids_among, range_bounds, range_of
 
 names = st.lists(st.text("aé東\U0001f40d/", max_size=3), min_size=1, max_size=30)
 

@@ -22,7 +22,7 @@ from topicloom.churn import Settings
 from topicloom.churn.state import living
 from topicloom.cli.main import run
 from topicloom.model.events import Event, write_events
-from topicloom.pipeline.stream import Batch, _folders, event_lines, follow
+from topicloom.spark.stream import Batch, _folders, event_lines, follow
 from topicloom.workloads import churn_trace
 
 INTEREST = synthetic(24, 12, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=6, seed=5)
@@ -117,8 +117,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from test_stream import OVERLAY
-from topicloom.churn import journal
-from topicloom.pipeline import SparkOptions, spark_session, stream
+from topicloom.churn import state
+from topicloom.spark import SparkOptions, spark_session, stream
 
 folder, place, turn = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 
@@ -133,7 +133,7 @@ def dying(call):
     return instead
 
 if place == "append":
-    journal.Journal.append = dying(journal.Journal.append)
+    state.Journal.append = dying(state.Journal.append)
 elif place == "write":
     stream._write = dying(stream._write)
 elif place == "done":

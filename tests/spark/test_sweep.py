@@ -19,14 +19,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from topicloom import Interest, Prices, measure, synthetic
-from topicloom.deploy import Fleet
+from topicloom.brokers import Fleet
 from topicloom.designers import run
 from topicloom.metrics import measure_prices
-from topicloom.pipeline.grids.cell import Cell, kept
-from topicloom.pipeline.grids.grid_watch import GridStopped, GridWatch
-from topicloom.pipeline.sweeps import designer_sweep as sweeping
-from topicloom.pipeline.sweeps.designer_sweep import plan_sweep, run_sweep, sweep, write_sweep
-from topicloom.pipeline.sweeps.sweep_spec import read_spec
+from topicloom.spark import sweep as sweeping
+from topicloom.spark.grid import Cell, GridStopped, GridWatch, kept
+from topicloom.spark.sweep import plan_sweep, run_sweep, sweep, write_sweep
+from topicloom.spark.sweep_spec import read_spec
 
 SPEC = """
 seed = [1, 2]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from topicloom import InputError, Interest
-from topicloom.pipeline.sweeps.designer_sweep import plan_sweep
-from topicloom.pipeline.sweeps.sweep_spec import SweepRow, read_spec
+from topicloom.spark.sweep import plan_sweep
+from topicloom.spark.sweep_spec import SweepRow, read_spec
 
 WORKLOAD = "[[workload]]\nnodes = 20\ntopics = 8\nmin_topics = 2\n"
 DESIGNER = '[[designer]]\nname = "gm"\n'

@@ -10,8 +10,8 @@ import pytest
 from real_data import DATA, needs_data
 from topicloom import InputError
 from topicloom.content import Assignment, cost
-from topicloom.content.network.core_prices import require_metric
-from topicloom.workloads.content_networks import content_network
+from topicloom.content.network import require_metric
+from topicloom.workloads.content import content_network
 from topicloom.workloads.latency import read_latency
 
 

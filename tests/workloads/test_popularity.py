@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from topicloom.model import InputError
-from topicloom.workloads.popularity import POPULARITIES, log_weights, popular_topics, probabilities
+from topicloom.workloads.interests import POPULARITIES, log_weights, popular_topics, probabilities
 
 
 @pytest.mark.parametrize("topics", [2, 3, 9, 10, 14, 16, 100, 1_000, 10_000, 1_000_000])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from topicloom.model import InputError
 from topicloom.workloads import POPULARITIES, SIZES, synthetic
-from topicloom.workloads.popularity import probabilities
+from topicloom.workloads.interests import probabilities
 
 # Of these even the last of a few topics is drawn often enough to be counted.
 FLAT_ENOUGH = [name for name in POPULARITIES if name != "steep-exponential"]
@@ -92,7 +92,7 @@ def test_drawing_in_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch, bloc
         return synthetic(200, 100, popularity="zipf", sizes="uniform", min_topics=1, max_topics=100, seed=3)
 
     expected = draw()
-    monkeypatch.setattr("topicloom.workloads.synthetic_interest._BLOCK", block)
+    monkeypatch.setattr("topicloom.workloads.interests._BLOCK", block)
     assert draw() == expected
 
 

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 
 from topicloom.churn.maintainer import Maintainer
-from topicloom.churn.mending_maintainer import MendingMaintainer
+from topicloom.churn.shadow import MendingMaintainer
 from topicloom.churn.state import Outcome
 from topicloom.designers import design
 from topicloom.errors import InputError
-from topicloom.files.atomic import replacing
-from topicloom.files.parquet import write_parquet
+from topicloom.io.tables import write_parquet
+from topicloom.io.whole import replacing
 from topicloom.model.events import LEAVE, Event
 from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Interest

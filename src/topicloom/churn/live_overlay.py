@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.baselines.measured_links import measured
-from topicloom.kernels.living.growing_rows import GrowingRows, new_rows, reserved
-from topicloom.kernels.living.population import Population, Scratch
-from topicloom.kernels.living.wanting_rows import room_for_bits, wanting_rows
+from topicloom.designers.contract import measured
+from topicloom.kernels.bit_planes import room_for_bits, wanting_rows
+from topicloom.kernels.live_graph import GrowingRows, Population, Scratch, new_rows, reserved
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay

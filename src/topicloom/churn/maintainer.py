@@ -1,4 +1,9 @@
-"""What a maintainer is: it mends an overlay after each event, and says which links that takes."""
+"""The contract of maintainers.
+
+Whether every topic is in one piece, and how far those are that are not.
+
+What a maintainer is: it mends an overlay after each event, and says which links that takes.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,52 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from topicloom.churn.connectedness import support_of
+import numpy as np
+
 from topicloom.churn.live_overlay import Link
 from topicloom.errors import InputError
+from topicloom.kernels.components import topic_components
 from topicloom.model.events import CHANGE, JOIN, LEAVE, Event, is_name
-from topicloom.model.interest import Interest
+from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
+
+
+def broken_topics(overlay: Overlay) -> list[str]:
+    """The topics that are in several pieces."""
+    names = overlay.interest.topic_names
+    return [names[topic] for topic in np.flatnonzero(_pieces(overlay) > 1).tolist()]
+
+
+def support_of(overlay: Overlay) -> float:
+    """Share of the possible merging that is done; 1 where every topic is in one piece."""
+    sizes = np.diff(overlay.interest.topic_start)
+    return share_merged(int((_pieces(overlay) - 1).sum()), int((sizes - 1).sum()))
+
+
+def share_merged(missing: int, possible: int) -> float:
+    """Support, from how many merges are missing and how many are possible."""
+    return 1.0 - missing / possible if possible else 1.0
+
+
+def _pieces(overlay: Overlay) -> Ids:
+    """In how many pieces each topic is."""
+    interest = overlay.interest
+    order = np.argsort(overlay.source, kind="stable")
+    start = np.zeros(interest.node_count + 1, np.int64)
+    np.cumsum(np.bincount(overlay.source, minlength=interest.node_count), out=start[1:])
+    pieces: Ids = topic_components(interest.topic_start, interest.topic_nodes, start, overlay.target[order])[1]
+    return pieces
+
+
+def require_connected(overlay: Overlay) -> None:
+    """An error where a topic is in several pieces: maintainers mend what an event breaks, and nothing else."""
+    broken = broken_topics(overlay)
+    if broken:
+        others = f" and {len(broken) - 1:,} more" if len(broken) > 1 else ""
+        raise InputError(
+            f"the overlay does not connect all nodes of topic '{broken[0]}'{others}; "
+            "give one that does, such as the designer low-oda makes"
+        )
 
 
 class EventRefused(InputError):  # noqa: N818  it is the event's error

@@ -12,9 +12,8 @@ import pyarrow as pa
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.state import Outcome
 from topicloom.errors import InputError
-from topicloom.files.atomic import replacing
-from topicloom.files.name_tables import read_table, text_column
-from topicloom.files.parquet import write_parquet
+from topicloom.io.tables import read_table, text_column, write_parquet
+from topicloom.io.whole import replacing
 from topicloom.model.events import CHANGE, JOIN, LEAVE
 
 SCHEMA = pa.schema(

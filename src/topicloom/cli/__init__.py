@@ -1,9 +1,8 @@
-"""The command line, kept thin: it reads options, calls the packages, and prints. Nobody imports it.
+"""The command line, kept thin: it reads options, calls the rooms below, and prints.
 
 - `main`: the commands put together, and how errors, Ctrl-C and closed pipes end.
-- `designs`, `sources`, `churn`, `brokers`, `data`, `content`, `results`: the commands, a module each, grouped as in the
-  help. They import what computes only when they run, so that help and mistakes answer at once.
-- `prepare`: the command that compiles and keeps what first runs wait for.
-- `version`: the command that says which version this is.
-- `shared`: options, output, progress, and checks of files before any work.
+- One module for each command, named like it; those of content-based networks begin with `content_`. They import what
+  they need when they run, so that help and errors answer at once.
+- `commands`, `options`, `content_options`: how commands and shared options are declared. `output`, `progress`: what is
+  printed. `design_work`, `grid_work`, `spark_work`: steps that several commands share.
 """

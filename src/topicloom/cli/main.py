@@ -20,17 +20,43 @@ from typing import Annotated, Any
 import typer
 from typer.completion import shell_complete
 
-from topicloom.cli import prepare
+from topicloom.cli import (
+    apply,
+    bound,
+    churn,
+    collect,
+    compare,
+    content,
+    design,
+    designers,
+    diff,
+    evaluate,
+    events,
+    explain,
+    explore,
+    generate,
+    import_links,
+    improve,
+    ingest,
+    lint,
+    live,
+    maintain,
+    measure,
+    output,
+    plan,
+    prepare,
+    profile,
+    progress,
+    render,
+    report,
+    reproduce,
+    sample,
+    stream,
+    sweep,
+    watch,
+)
 from topicloom.cli import version as version_command
-from topicloom.cli.brokers import apply, diff, explain, lint, live, plan, render, watch
-from topicloom.cli.churn import churn, maintain, stream
-from topicloom.cli.content import group as content
-from topicloom.cli.data import evaluate, ingest, profile, sample, sweep
-from topicloom.cli.designs import bound, compare, design, designers, generate, improve, measure
-from topicloom.cli.results import explore, report, reproduce
-from topicloom.cli.shared import output, progress
-from topicloom.cli.shared.commands import ABOUT, add_commands, new_app
-from topicloom.cli.sources import collect, events, import_links
+from topicloom.cli.commands import ABOUT, add_commands, new_app
 from topicloom.errors import InputError
 
 PROGRAM = "topicloom"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from topicloom.cli.shared import options, output
+from topicloom.cli import options, output
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
-    from topicloom.cli.shared.progress import Working
+    from topicloom.cli.progress import Working
+
 
 EXAMPLES = """\b
 Example:
@@ -49,8 +50,8 @@ def _compile(working: Working) -> None:
 
 def _archive(working: Working) -> tuple[str | None, str | None]:
     """Where the archive of Spark's classes is, or why there is none."""
-    from topicloom.pipeline import SparkOptions
-    from topicloom.pipeline.preparing import archive_classes
+    from topicloom.spark import SparkOptions
+    from topicloom.spark.preparing import archive_classes
 
     try:
         return str(working.do("archiving Spark's classes", lambda: archive_classes(SparkOptions()))), None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topicloom._version import __version__
-from topicloom.cli.shared import output
+from topicloom.cli import output
 
 EXAMPLES = """\b
 Example:

@@ -1,24 +1,28 @@
-"""Content-based broker overlays: which broker each user connects to, so that the whole costs least.
+"""Content-based broker networks: the broker of each user, so that the whole costs least.
 
-- `network`: users, brokers, channels, prices, and the folders that hold them.
-- `assigning`: `random`, `packing`, `clustering`, `steiner-mixing`, `sub-channel`, `exact`. `migration`: the distributed
-  algorithm.
-- `assignment`: the broker of each user, and its file. `cost`: what it costs, by broker; `core_routing`: how messages
-  pass between brokers. `traffic_matrix`: what each user sends to each other.
-  `cost_summary`: the same in figures, and as JSON. `core_trees`: the trees between brokers, and their file.
-- `registry`: all algorithms by name. `run`: running one. `base`: what one is.
+- `network`: users, brokers, channels, rates, prices. `space`: content spaces. `tables`: their files.
+- `assignment`: the broker of each user, and its file. `run`: algorithms by name, and running them.
+- Algorithms: `random`, `packing`, `clustering`, `steiner_mixing` with `steiner_trees`, `sub_channel`, `exact`,
+  `migration` with `move_costs`; `placing` places users one by one.
+- `cost`: the cost of an assignment by broker, its summary, and the trees between brokers; `core_trees` are its loops.
+- `views`: what pages show of all that.
 """
 
 from topicloom.content.assignment import Assignment
-from topicloom.content.core_routing import ROUTINGS
-from topicloom.content.core_trees import core_trees
-from topicloom.content.cost import Cost, cost, one_tree_core, relayed_core
-from topicloom.content.cost_summary import CostSummary, cost_summary
-from topicloom.content.network.network import Network, Traffic
-from topicloom.content.network.network_folder import read_network
-from topicloom.content.registry import ALGORITHMS, find_algorithm
-from topicloom.content.run import AssignmentRun, assign, run, run_prepared
-from topicloom.content.traffic_matrix import traffic_rows
+from topicloom.content.cost import (
+    ROUTINGS,
+    Cost,
+    CostSummary,
+    core_trees,
+    cost,
+    cost_summary,
+    one_tree_core,
+    relayed_core,
+    traffic_rows,
+)
+from topicloom.content.network import Network, Traffic
+from topicloom.content.run import ALGORITHMS, AssignmentRun, assign, find_algorithm, run, run_prepared
+from topicloom.content.tables import read_network
 
 __all__ = [
     "ALGORITHMS",

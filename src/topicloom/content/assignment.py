@@ -9,13 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from topicloom.content.network.channels_by_user import Floats, Ids, summed
-from topicloom.content.network.network import Network
+from topicloom.content.network import Floats, Ids, Network, summed
 from topicloom.errors import InputError
-from topicloom.files.atomic import replacing
-from topicloom.files.columns import known_names, require_distinct
-from topicloom.files.name_tables import metadata_texts, read_table
-from topicloom.files.parquet import write_parquet
+from topicloom.io.tables import known_names, metadata_texts, read_table, require_distinct, write_parquet
+from topicloom.io.whole import replacing
 from topicloom.model.provenance import Provenance
 
 ASSIGNMENT_COLUMNS = ("user", "broker")

@@ -1,4 +1,9 @@
-"""Running an assigner: kernels compiled, time taken."""
+"""Algorithms by name, and running them.
+
+All assignment algorithms by name: the one place that Python, the command line and the benchmarks choose from.
+
+Running an assigner: kernels compiled, time taken.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.algorithms import Prepared, Run, Value, timed
+from topicloom.content import clustering, exact, migration, packing, random, steiner_mixing, sub_channel
 from topicloom.content.assignment import Assignment
-from topicloom.content.base import Assigner
 from topicloom.content.cost import cost
-from topicloom.content.migration import migration
-from topicloom.content.network.channels_by_user import rows_of
-from topicloom.content.network.network import Network
-from topicloom.content.registry import ALGORITHMS
+from topicloom.content.network import Network, rows_of
+from topicloom.content.placing import Assigner
 from topicloom.errors import InputError
 from topicloom.model.provenance import Provenance
+from topicloom.registry import Prepared, Registry, Run, Value, timed
+
+_MODULES = (random, packing, clustering, steiner_mixing, migration, sub_channel, exact)
+
+ALGORITHMS: Registry[Assigner] = Registry(Assigner, (module.ALGORITHM for module in _MODULES))
+
+
+def find_algorithm(name: str) -> Assigner:
+    """The algorithm of that name; an unknown name is an error that lists the known ones."""
+    return ALGORITHMS.find(name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,22 +1,20 @@
 """Designers: algorithms that build an overlay from an interest, one a file, named as in its paper.
 
-- `greedy`: `gm`, `minmax-oda`, `low-oda`, `gpa`, `gpm`, `gm-fold`.
-- `stars`: `cd-oda`, `cd-oda-1`, `cd-oda-2`.
-- `baselines`: `ring-per-topic`, `spidercast`, `spidercast-m`, `random-a`, `random-m`.
-- `optimal`: `exact`.
-- `backbone`: `backbone`, for fleets too large for the others.
-- `trees`: `tree`, for brokers that refuse circles.
-- `registry`: all designers by name. `run`: budget, memory, compiling and time around a designer's own function.
-- `base`: what a designer is. `memory`: refusing what would not fit.
-- `blocked_topics`: topics that constraints leave in pieces, and what is in the way.
+- Greedy: `gm`, `gpa`, `gm_fold`, `low_oda`, `minmax_oda`, `gpm`; `greedy` is what they share.
+- Stars: `cd_oda`, `cd_oda_1`, `cd_oda_2`; `stars` is what they share.
+- Others: `ring_per_topic`, `spidercast`, `spidercast_m`, `random_a`, `random_m`, `exact`.
+- `backbone` with `backbone_hosts` and `backbone_repair`: for fleets too large for the others.
+- `tree` and `forest`: one tree for all topics, for brokers that refuse cycles.
+- `contract`: what a designer is. `registry`: all designers by name. `run`: budget, memory, compiling and time around a
+  designer's own function; `memory` refuses what would not fit.
+- `blocked_topics`: topics that constraints leave in components, and the constraints in the way.
 """
 
-from topicloom.algorithms import Parameter, Stopped, Watch
-from topicloom.designers.base import Designer, Links
-from topicloom.designers.baselines.measured_links import measured
 from topicloom.designers.blocked_topics import BlockedTopics, blocked_topics
+from topicloom.designers.contract import Designer, Links, measured
 from topicloom.designers.registry import DESIGNERS, find_designer
 from topicloom.designers.run import DesignRun, checked_parameters, design, run, run_prepared
+from topicloom.registry import Parameter, Stopped, Watch
 
 __all__ = [
     "DESIGNERS",

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.trees.limited_forest import component_labels
-from topicloom.kernels.graphs.components import merge_links
+from topicloom.designers.forest import component_labels
+from topicloom.kernels.components import merge_links
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids
 from topicloom.model.overlay import Overlay

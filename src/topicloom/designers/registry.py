@@ -5,14 +5,27 @@ Other packages add theirs as entry points of the group `topicloom.designers`: se
 
 from __future__ import annotations
 
-from topicloom.algorithms import Registry
-from topicloom.designers.backbone import backbone
-from topicloom.designers.base import Designer
-from topicloom.designers.baselines import random_a, random_m, ring_per_topic, spidercast, spidercast_m
-from topicloom.designers.greedy import gm, gm_fold, gpa, gpm, low_oda, minmax_oda
-from topicloom.designers.optimal import exact
-from topicloom.designers.stars import cd_oda, cd_oda_1, cd_oda_2
-from topicloom.designers.trees import tree
+from topicloom.designers import (
+    backbone,
+    cd_oda,
+    cd_oda_1,
+    cd_oda_2,
+    exact,
+    gm,
+    gm_fold,
+    gpa,
+    gpm,
+    low_oda,
+    minmax_oda,
+    random_a,
+    random_m,
+    ring_per_topic,
+    spidercast,
+    spidercast_m,
+    tree,
+)
+from topicloom.designers.contract import Designer
+from topicloom.registry import Registry
 
 _MODULES = (
     gm,

@@ -13,10 +13,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from topicloom.algorithms import Prepared, Run, Stopped, Value, Watch, timed
 from topicloom.designers import memory
-from topicloom.designers.base import BUDGET_RATIO, MATCHING, Designer
-from topicloom.designers.greedy.merging import prefers_bitsets
+from topicloom.designers.contract import BUDGET_RATIO, MATCHING, Designer
+from topicloom.designers.greedy import prefers_bitsets
 from topicloom.designers.registry import DESIGNERS
 from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints
@@ -25,6 +24,7 @@ from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
 from topicloom.model.rates import Rates
+from topicloom.registry import Prepared, Run, Stopped, Value, Watch, timed
 
 # One tiny interest for each representation that greedy designers choose from.
 _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]

@@ -1,4 +1,8 @@
-"""What a paper says, held against our runs.
+"""Claims of papers and verdicts on them.
+
+What became of a paper's claim: what `topicloom reproduce` writes and a page shows.
+
+What a paper says, held against our runs.
 
 The rules are the same for all claims, so that none can be bent until it holds:
 
@@ -17,11 +21,58 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from topicloom.experiments.figure import Claim, Figure
 from topicloom.experiments.queries import Answer, Runs
-from topicloom.experiments.verdict import ReadingVerdict, Verdict
-from topicloom.present.numbers import Number, measured
+from topicloom.io.settings import Count
+from topicloom.views.numbers import Number, measured
+
+
+@dataclass(frozen=True)
+class ReadingVerdict:
+    """A claim under one reading: our number, the lowest and highest of the repetitions, and whether it holds.
+
+    `holds` is None, and so are the numbers, where no run gave a number.
+    """
+
+    reading: str
+    number: float | None
+    low: float | None
+    high: float | None
+    repetitions: Count
+    holds: bool | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, and what became of it under the first reading of its figure; `others` are those under the others.
+
+    `reading` is "" where there is only one. `sentence` says why the claim does not hold.
+    """
+
+    id: str
+    figure: str
+    paper: str
+    place: str
+    says: str
+    rule: str
+    published: float | None
+    unit: str
+    number: float | None
+    low: float | None
+    high: float | None
+    repetitions: Count
+    holds: bool | None
+    sentence: str
+    reading: str = ""
+    others: tuple[ReadingVerdict, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, ready for JSON."""
+        return asdict(self)
+
 
 _TOLERANCE = {"equal": 0.1, "about": 0.25}
 _ORDER = math.sqrt(10)

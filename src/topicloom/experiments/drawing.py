@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.experiments.figure import Figure, Plot
 from topicloom.experiments.queries import Runs
-from topicloom.present.figures import COLOURS, DASHES, MARKERS, add_legend, count_axis, log_axis, new_figure, styled
+from topicloom.views.figures import COLOURS, DASHES, MARKERS, add_legend, count_axis, log_axis, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
+
 
 Row = dict[str, Any]
 

@@ -13,9 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from topicloom.files.toml_files import read_toml
-from topicloom.pipeline.grids.cell import require_64_bits
-from topicloom.pipeline.grids.grid import combinations
+from topicloom.io.settings import read_toml
+from topicloom.spark.grid import combinations, require_64_bits
 
 Value = str | int | float | bool
 # A cell's parameters in the order of their names; a tuple, as cells are compared.

@@ -12,12 +12,9 @@ import pyarrow as pa
 from topicloom.errors import InputError
 from topicloom.experiments.figure import Figure, Parameters
 from topicloom.experiments.graph_samples import Graphs
-from topicloom.experiments.runs.registry import run_cell
+from topicloom.experiments.runs import run_cell
 from topicloom.model import Interest
-from topicloom.pipeline.grids.cell import FOLDER, Cell, kept
-from topicloom.pipeline.grids.grid import Grid, plan_grid
-from topicloom.pipeline.grids.grid_watch import GridWatch
-from topicloom.pipeline.grids.jobs import NeedError, run_grid
+from topicloom.spark.grid import FOLDER, Cell, Grid, GridWatch, NeedError, kept, plan_grid, run_grid
 
 # Its type is pyspark's, which only the pipeline imports.
 SparkSession = Any

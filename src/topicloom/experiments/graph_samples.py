@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.model import InputError, Interest
-from topicloom.pipeline import IngestOptions, ingest
-from topicloom.pipeline.analysis.sample import sample
-from topicloom.pipeline.ingesting.ingest_options import Graph
+from topicloom.spark import IngestOptions, ingest
+from topicloom.spark.clean import Graph
+from topicloom.spark.sample import sample
 from topicloom.workloads.breadth_first import breadth_first, reversed_relations
 
 # Its type is pyspark's, which only the pipeline imports.

@@ -13,7 +13,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from topicloom.experiments.catalogue import all_figures
-from topicloom.experiments.claims import check
+from topicloom.experiments.claims import Verdict, check
 from topicloom.experiments.drawing import draw
 from topicloom.experiments.figure import Figure
 from topicloom.experiments.figure_grid import PlannedFigures, rows_of
@@ -29,13 +29,11 @@ from topicloom.experiments.reproduction_index import (
     write_figures,
 )
 from topicloom.experiments.results_page import results_page
-from topicloom.experiments.verdict import Verdict
-from topicloom.files.atomic import replacing
-from topicloom.files.parquet import write_parquet
+from topicloom.io.tables import write_parquet
+from topicloom.io.whole import replacing
 from topicloom.model import InputError
-from topicloom.pipeline.grids.cell import Cell
-from topicloom.pipeline.grids.grid import require_grid_folder
-from topicloom.present.figures import write_figure
+from topicloom.spark.grid import Cell, require_grid_folder
+from topicloom.views.figures import write_figure
 
 RESULTS = "results.md"
 

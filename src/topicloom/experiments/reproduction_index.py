@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from topicloom._version import __version__
-from topicloom.experiments.verdict import Verdict
-from topicloom.files.atomic import replacing
-from topicloom.files.json_files import Count, read_json
+from topicloom.experiments.claims import Verdict
+from topicloom.io.settings import Count, read_json
+from topicloom.io.whole import replacing
 
 REPRODUCTION = "reproduction.json"
 CLAIMS = "claims.json"

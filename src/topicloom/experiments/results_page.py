@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from topicloom.experiments.claims import others, ours
+from topicloom.experiments.claims import Verdict, others, ours
 from topicloom.experiments.reproduction_index import PaperFigure
-from topicloom.experiments.verdict import Verdict
-from topicloom.present.numbers import claimed
+from topicloom.views.numbers import claimed
 
 _AFTER = " Chosen after seeing the published numbers."
 _WORDS = {True: "yes", False: "**no**", None: "not measured"}

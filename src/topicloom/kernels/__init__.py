@@ -1,14 +1,13 @@
-"""Compiled loops on plain arrays; they know nothing of interests or overlays.
+"""Compiled loops on plain arrays. They import nothing of interests or overlays.
 
-- `greedy`: the search for the best link, for greedy designers.
-- `baselines`: stars, coverage and random links, for other designers.
-- `backbone`: covers of topics by hosts, for the backbone designer.
-- `living`: events mended by shadow sets, for maintainers.
-- `graphs`: components, diameters, relays and routing trees, for measures and broker plans.
-- `content`: content-based networks.
-- `bounds`: what no overlay can be below, from pairs of nodes.
-- `jit`: how kernels are compiled, and where the compiled code is kept.
+- `jit`: how kernels are compiled, and where the compiled code is kept. `simd`: vectors. `bit_planes`: rows of bits.
+- Greedy designers: `best_link` and `greedy` are what every search answers to, and the loops; `pair_bounds` and
+  `pair_search` search all pairs, `row_search` row by row, `price_search` by price; `topic_bits` and `topic_members` are
+  topics as bits and as lists.
+- Other designers: `stars`, `coverage`, `random_links`; `covers` and `joining` for the backbone.
+- Graphs: `components`, `paths`, `relays`, `routing`, `price_trees`, `relay_trees`, `minimum_cut`, `bounds`.
+- Churn: `live_graph`, `backups`, `mending`, `shadow_sets`, `needed_links`.
 
 Words shared by all: a subscription is a position in `node_topics`, the rows of topics by node; `node_start`
-says where each node's row begins. `topic_nodes` and `topic_start` are the same by topic.
+says where the row of each node begins. `topic_nodes` and `topic_start` are the same by topic.
 """

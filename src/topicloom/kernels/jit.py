@@ -1,8 +1,8 @@
 """How kernels are compiled, and where the compiled code is kept.
 
 numba recompiles a cached kernel when its own file changes, not when a kernel that it calls does. So the cache
-lives in a folder named after a hash of all kernel sources: after any change it starts empty, and stale code
-cannot run. `NUMBA_CACHE_DIR` overrides it.
+lives in a folder named after a hash of `kernels` and `content`, whose loops call each other across files: after any
+change it starts empty, and stale code cannot run. `NUMBA_CACHE_DIR` overrides it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 from numba.core import event
 
-from topicloom.files.temporary import scratch_folder
+from topicloom.io.whole import scratch_folder
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -34,7 +34,7 @@ _UNUSED_SECONDS = 7 * 24 * 3600
 
 
 def _sources(package: Traversable) -> Iterator[Traversable]:
-    """All kernel sources, in the order of their names."""
+    """All sources of a room, in the order of their names."""
     for entry in sorted(package.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from _sources(entry)
@@ -46,8 +46,10 @@ def _cache_folder() -> str:
     """A folder that can be written: in the user's cache, or a temporary one where there is none."""
     digest = hashlib.blake2b(digest_size=8)
     # Not by paths: on a Spark executor the package may lie in a zip file.
-    for source in _sources(resources.files(__package__)):
-        digest.update(source.read_bytes())
+    package = resources.files("topicloom")
+    for room in ("kernels", "content"):
+        for source in _sources(package.joinpath(room)):
+            digest.update(source.read_bytes())
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = home / "topicloom" / f"kernels-{digest.hexdigest()}"

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.errors import InputError
-from topicloom.kernels.graphs.distances import diameters_through_any
-from topicloom.metrics.neighbour_rows import LinkGraph
+from topicloom.kernels.paths import diameters_through_any
+from topicloom.model.graph import LinkGraph
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 

@@ -1,16 +1,65 @@
-"""How many messages go over the links of trees, how many to nodes that do not want them, and what that costs."""
+"""Measures by prices and message rates.
+
+What an overlay costs by the prices of its links, and how far messages go.
+
+How many messages go over the links of trees, how many to nodes that do not want them, and what that costs.
+
+Trees by traffic times price: the cheapest tree of a topic, bettered as long as swapping a link saves money.
+
+Where all nodes of a topic want and publish all of it, every message goes over every link, and the tree of lowest price
+is the best. Where some only publish, or want some of it, messages take only some of the links, and others may be worth
+more. A link that is not in the tree takes the place of one on the way between its ends, whichever swap saves most;
+until none does, or after so many steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.model.interest import Ids
-from topicloom.model.prices import PARTS, PriceArrays
-from topicloom.model.rates import MessageClass, TopicTraffic
+from topicloom.kernels.price_trees import cheapest_trees, middle_of, tree_rows, walk
+from topicloom.model.interest import Ids, Interest, Starts
+from topicloom.model.overlay import Overlay
+from topicloom.model.prices import PARTS, PriceArrays, Prices
+from topicloom.model.rates import MessageClass, Rates, TopicTraffic
+
+
+@dataclass(frozen=True)
+class PriceMeasures:
+    """What an overlay costs.
+
+    - `price`: of all links together.
+    - `tree_price`: of the cheapest trees of all topics that are connected, together.
+    - `longest_way`: the highest price of a way through one of these trees.
+    """
+
+    price: float
+    tree_price: float
+    longest_way: float
+
+    def to_dict(self) -> dict[str, float]:
+        """The fields by name, ready for JSON."""
+        return asdict(self)
+
+
+def measure_prices(interest: Interest, overlay: Overlay, prices: Prices) -> PriceMeasures:
+    """Measure what an overlay costs, whose nodes are those of the interest."""
+    paid = prices.over(interest).of(overlay.source, overlay.target)
+    source, target, rising = by_price(overlay.source, overlay.target, paid)
+    rows = (interest.topic_start, interest.topic_nodes)
+    *_, total, longest, _ = cheapest_trees(*rows, source, target, rising, interest.node_count)
+    return PriceMeasures(int(paid.sum()) / PARTS, int(total.sum()) / PARTS, int(longest.max(initial=0)) / PARTS)
+
+
+def by_price(source: Ids, target: Ids, paid: npt.NDArray[np.int64]) -> tuple[Ids, Ids, npt.NDArray[np.int64]]:
+    """Links by rising price, of equals by their ids."""
+    order = np.lexsort((target, source, paid))
+    return source[order], target[order], paid[order]
+
 
 Amounts = npt.NDArray[np.float64]
 
@@ -76,3 +125,157 @@ def tree_traffic(upper: Ids, lower: Ids, classes: Sequence[MessageClass]) -> tup
             amounts[link] += down + up
             relayed += (0.0 if below in wanting else down) + (0.0 if above in wanting else up)
     return amounts, relayed
+
+
+Link = tuple[int, int]
+Paid = npt.NDArray[np.int64]
+# Nodes that are looked at for one topic; 40 brokers with as many links too many take a hundredth of it.
+_MOST_STEPS = 2_000_000
+# Swaps that save less than this share are rounding.
+_SAVING = 1e-9
+
+
+class CheapestTrees(NamedTuple):
+    """A tree for every topic: where its links start, upper and lower nodes, roots; and in how many pieces each is."""
+
+    start: Starts
+    upper: Ids
+    lower: Ids
+    root: Ids
+    pieces: npt.NDArray[np.int64]
+
+
+def measure_traffic(
+    interest: Interest, overlay: Overlay, rates: Rates, prices: Prices | None = None
+) -> TrafficMeasures:
+    """Follow all messages along the cheapest trees of connected topics; without prices all links cost the same."""
+    arrays = None if prices is None else prices.over(interest)
+    paid = np.ones(len(overlay), np.int64) if arrays is None else arrays.of(overlay.source, overlay.target)
+    traffic = rates.over(interest)
+    trees = trees_by_price(interest, overlay, paid, traffic)
+    rows = [slice(trees.start[topic], trees.start[topic + 1]) for topic in range(interest.topic_count)]
+    each = (Tree(topic, trees.upper[row], trees.lower[row]) for topic, row in enumerate(rows))
+    return follow(each, traffic, arrays)
+
+
+def trees_by_price(
+    interest: Interest, overlay: Overlay, paid: Paid, traffic: TopicTraffic | None = None
+) -> CheapestTrees:
+    """The tree of lowest price for every topic that is connected, or with traffic that of lowest traffic times price.
+
+    `paid` are the prices of the overlay's links.
+    """
+    rows = (interest.topic_start, interest.topic_nodes)
+    by_rising = by_price(overlay.source, overlay.target, paid)
+    start, upper, lower, root, _, _, pieces = cheapest_trees(*rows, *by_rising, interest.node_count)
+    trees = CheapestTrees(start, upper, lower, root, pieces)
+    if traffic is not None:
+        ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)
+        price = dict(zip(ends, paid.tolist(), strict=True))
+        for topic in np.flatnonzero(pieces == 1).tolist():
+            _fit(interest, overlay, topic, trees, price, traffic.of(topic))
+    return trees
+
+
+def _fit(
+    interest: Interest,
+    overlay: Overlay,
+    topic: int,
+    trees: CheapestTrees,
+    price: Mapping[Link, int],
+    classes: Sequence[MessageClass],
+) -> None:
+    """Better the tree of one topic, in place."""
+    row = slice(trees.start[topic], trees.start[topic + 1])
+    if all(one.sources is one.wanting for one in classes) or trees.start[topic + 1] - trees.start[topic] < 2:
+        return
+    ends = zip(trees.upper[row].tolist(), trees.lower[row].tolist(), strict=True)
+    tree = [(min(pair), max(pair)) for pair in ends]
+    is_member = np.zeros(interest.node_count, np.bool_)
+    is_member[interest.nodes_of(topic)] = True
+    inside = np.flatnonzero(is_member[overlay.source] & is_member[overlay.target])
+    links = zip(overlay.source[inside].tolist(), overlay.target[inside].tolist(), strict=True)
+    others = sorted(set(links).difference(tree), key=lambda one: (price[one], one))
+    found = bettered(tree, others, price, classes)
+    if found != tree:
+        trees.root[topic], trees.upper[row], trees.lower[row] = hung(found, price)
+
+
+def bettered(
+    tree: Sequence[Link], others: Sequence[Link], price: Mapping[Link, int], classes: Sequence[MessageClass]
+) -> list[Link]:
+    """A tree, with links swapped for others as long as that makes its traffic cheaper."""
+    tree = list(tree)
+    paid = _money(tree, price, classes)
+    left, improved = _MOST_STEPS, True
+    while improved and left > 0:
+        improved = False
+        for other in others:
+            if other in tree:
+                continue
+            swaps = [[link for link in tree if link != out] + [other] for out in _way(tree, other)]
+            left -= len(swaps) * len(tree) * len(classes)
+            best, money = min(((swap, _money(swap, price, classes)) for swap in swaps), key=lambda found: found[1])
+            if money < paid * (1 - _SAVING):
+                tree, paid, improved = best, money, True
+            if left <= 0:
+                break
+    return tree
+
+
+def hung(tree: Sequence[Link], price: Mapping[Link, int]) -> tuple[int, Ids, Ids]:
+    """The root of a tree, near the middle of its longest way, and its links as upper and lower, from there on."""
+    nodes, places = np.unique(np.array(tree, np.int32), return_inverse=True)
+    ends = places.reshape(-1, 2).astype(np.int32)
+    paid = np.array([price[link] for link in tree], np.int64)
+    start, other, link = tree_rows(ends, len(nodes))
+    parent, queue = np.empty(len(nodes), np.int32), np.empty(len(nodes), np.int32)
+    distance = np.empty(len(nodes), np.int64)
+    middle, _ = middle_of(start, other, link, paid, parent, distance, queue)
+    walk(start, other, link, paid, middle, parent, distance, queue)
+    return int(nodes[middle]), nodes[parent[queue[1:]]], nodes[queue[1:]]
+
+
+def _money(tree: Sequence[Link], price: Mapping[Link, int], classes: Sequence[MessageClass]) -> float:
+    upper, lower = _from_first(tree)
+    amounts, _ = tree_traffic(upper, lower, classes)
+    paid = [price[min(ends), max(ends)] for ends in zip(upper.tolist(), lower.tolist(), strict=True)]
+    return float(amounts @ np.array(paid, np.float64))
+
+
+def _from_first(tree: Sequence[Link]) -> tuple[Ids, npt.NDArray[np.int32]]:
+    """The links as upper and lower, from the first node of the first link on."""
+    beside = _neighbours(tree)
+    queue, came_from = [tree[0][0]], {tree[0][0]: -1}
+    for node in queue:
+        for other in beside[node]:
+            if other != came_from[node]:
+                came_from[other] = node
+                queue.append(other)
+    lower = np.array(queue[1:], np.int32)
+    return np.array([came_from[node] for node in queue[1:]], np.int32), lower
+
+
+def _neighbours(tree: Sequence[Link]) -> dict[int, list[int]]:
+    beside: dict[int, list[int]] = {}
+    for a, b in tree:
+        beside.setdefault(a, []).append(b)
+        beside.setdefault(b, []).append(a)
+    return beside
+
+
+def _way(tree: Sequence[Link], ends: Link) -> list[Link]:
+    """The links of the tree between two nodes."""
+    beside = _neighbours(tree)
+    came_from = {ends[0]: ends[0]}
+    queue = [ends[0]]
+    for node in queue:
+        for other in beside[node]:
+            if other not in came_from:
+                came_from[other] = node
+                queue.append(other)
+    way, node = [], ends[1]
+    while node != ends[0]:
+        way.append((min(node, came_from[node]), max(node, came_from[node])))
+        node = came_from[node]
+    return way

@@ -1,17 +1,23 @@
-"""What happens to a fleet: nodes join, leave, and change their topics. Read from and written as JSON Lines."""
+"""Joins, leaves and changes of nodes.
+
+What happens to a fleet: nodes join, leave, and change their topics. Read from and written as JSON Lines.
+
+From one interest to another: the events that turn the first into the second.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from topicloom.errors import InputError
-from topicloom.files.atomic import replacing
-from topicloom.files.limits import NAME_BYTES
+from topicloom.io.tables import NAME_BYTES
+from topicloom.io.whole import replacing
+from topicloom.model.interest import Interest
 from topicloom.model.roles import ROLES
 
 JOIN = "join"
@@ -134,3 +140,44 @@ def write_events(events: Iterable[Event], path: str | os.PathLike[str]) -> None:
     """Write events as JSON Lines."""
     with replacing(path) as temporary:
         temporary.write_text("".join(event.to_json() + "\n" for event in events), encoding="utf-8")
+
+
+TopicsByNode: TypeAlias = Mapping[str, Set[str]]
+
+
+def topics_by_node(interest: Interest) -> dict[str, frozenset[str]]:
+    """The names of the topics of every node that has any."""
+    names = interest.topic_names
+    wanted = {
+        node: frozenset(names[topic] for topic in interest.topics_of(number).tolist())
+        for number, node in enumerate(interest.node_names)
+    }
+    return {node: topics for node, topics in wanted.items() if topics}
+
+
+def events_between(old: TopicsByNode, new: TopicsByNode, first_id: int = 0) -> list[Event]:
+    """Joins, then changes, then leaves, each in the order of nodes; ids rise by one from `first_id`.
+
+    Nodes without topics are not there.
+    """
+    found: list[tuple[str, str, Set[str], Set[str]]] = [
+        *((JOIN, node, new[node], frozenset()) for node in sorted(new.keys() - old.keys())),
+        *(
+            (CHANGE, node, new[node] - old[node], old[node] - new[node])
+            for node in sorted(new.keys() & old.keys())
+            if new[node] != old[node]
+        ),
+        *((LEAVE, node, frozenset(), frozenset()) for node in sorted(old.keys() - new.keys())),
+    ]
+    return [
+        Event(number, kind, node, tuple(sorted(add)), tuple(sorted(remove)))
+        for number, (kind, node, add, remove) in enumerate(found, first_id)
+    ]
+
+
+def after_event(topics: dict[str, frozenset[str]], event: Event) -> None:
+    """Let an event happen to the topics of nodes."""
+    if event.kind == LEAVE:
+        topics.pop(event.node, None)
+    else:
+        topics[event.node] = (topics.get(event.node, frozenset()) | set(event.add)) - set(event.remove)

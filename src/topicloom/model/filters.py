@@ -1,4 +1,6 @@
-"""Filters: topics with wildcards, as the protocols have them.
+"""Wildcard filters: protocols, which filters overlap, and classes of names.
+
+Filters: topics with wildcards, as the protocols have them.
 
 | | levels | any level | any rest |
 |---|---|---|---|
@@ -8,13 +10,23 @@
 
 MQTT's wildcards match no name that begins with `$` in their first level; `$share/GROUP/FILTER` is its filter, as the
 members of a group share what reaches their broker; `$SYS` is what a broker says about itself, and stays there.
+
+Which of many filters a filter overlaps, by a walk through a tree of their levels.
+
+Filters cut into classes of names: names that match the same of them are one, and an example stands for each.
+
+All filters are read side by side, a level at a time; a state is how far each of them may be. Levels that no filter
+names at a state are all alike there, so that there are finitely many states, and every way to match is met.
+
+MQTT patterns: what two of them share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -194,3 +206,170 @@ def _covers(protocol: Protocol, wide: tuple[str, ...], narrow: tuple[str, ...]) 
     if not narrow or narrow[0] == protocol.rest:
         return False
     return wide[0] in (protocol.one, narrow[0]) and _covers(protocol, wide[1:], narrow[1:])
+
+
+class FilterIndex:
+    """Filters by their levels. Those that overlap a given one are found without looking at the others."""
+
+    def __init__(self, protocol: Protocol, filters: Iterable[str]) -> None:
+        self._protocol = protocol
+        self._root = _Level()
+        for number, filter_ in enumerate(filters):
+            level = self._root
+            for name in filter_.split(protocol.separator):
+                level = level.children.setdefault(name, _Level())
+            level.filters.append(number)
+
+    def overlapping(self, filter_: str) -> set[int]:
+        """The places of the filters that share a name with this one."""
+        levels = filter_.split(self._protocol.separator)
+        found: set[int] = set()
+        seen = {(id(self._root), 0)}
+        waiting = [(self._root, 0)]
+        while waiting:
+            level, place = waiting.pop()
+            if place == len(levels):
+                found.update(level.filters)
+            for following in self._onward(level, place, levels):
+                key = id(following[0]), following[1]
+                if key not in seen:
+                    seen.add(key)
+                    waiting.append(following)
+        return found
+
+    def _onward(self, level: _Level, place: int, levels: list[str]) -> Iterator[tuple[_Level, int]]:
+        """The next states of reading the filter and a path of the tree side by side: a level, and how much is read."""
+        protocol, left = self._protocol, len(levels) - place
+        rest = level.children.get(protocol.rest)
+        if rest is not None and not (place == 0 and self._is_system(levels[0])):
+            # The path takes in some of what is left of the filter.
+            fewest = 0 if protocol.rest_may_be_none else 1
+            ends = range(len(levels), len(levels) + 1) if protocol.rest_ends else range(place + fewest, len(levels) + 1)
+            if left >= fewest:
+                yield from ((rest, end) for end in ends)
+        if left == 0:
+            return
+        name = levels[place]
+        children = level.children.items()
+        if name == protocol.rest:
+            # The filter takes in a level of the path, and may go on or end with it.
+            if protocol.rest_may_be_none:
+                yield level, place + 1
+            for child_name, child in children:
+                if not (level is self._root and self._is_system(child_name)):
+                    yield child, place
+                    yield child, place + 1
+        elif name == protocol.one:
+            for child_name, child in children:
+                if child_name != protocol.rest and not (level is self._root and self._is_system(child_name)):
+                    yield child, place + 1
+        else:
+            for child_name in (name, protocol.one):
+                if child_name in level.children and not (
+                    child_name == protocol.one and place == 0 and self._is_system(name)
+                ):
+                    yield level.children[child_name], place + 1
+
+    def _is_system(self, level: str) -> bool:
+        """Whether no wildcard matches names that begin with this level."""
+        return self._protocol.name == "mqtt" and level.startswith("$")
+
+
+class _Level:
+    __slots__ = ("children", "filters")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Level] = {}
+        self.filters: list[int] = []
+
+
+# How many states are looked at; classes that only appear beyond are not found.
+_MOST_STATES = 20_000
+
+
+class NameClass(NamedTuple):
+    """A name, and the places of the filters that it and all names of its class match."""
+
+    name: str
+    matches: frozenset[int]
+
+
+State = frozenset[tuple[int, int]]
+
+
+def name_classes(protocol: Protocol, filters: Sequence[str], most: int) -> list[NameClass]:
+    """An example of every class of names that match some filter, shortest first; not more than so many."""
+    levels = [filter_.split(protocol.separator) for filter_ in filters]
+    other = "any"
+    while any(other in each for each in levels):
+        other += "-"
+    first = _settled(protocol, levels, [(number, 0) for number in range(len(filters))])
+    found: dict[frozenset[int], str] = {}
+    seen = {first}
+    waiting: list[tuple[State, tuple[str, ...]]] = [(first, ())]
+    for state, path in waiting:
+        for level, following in _steps(protocol, levels, state, other, begins=not path):
+            matches = frozenset(number for number, place in following if place == len(levels[number]))
+            name = (*path, level)
+            if matches and matches not in found:
+                found[matches] = protocol.separator.join(name)
+            if len(found) == most:
+                return [NameClass(name, matches) for matches, name in found.items()]
+            if following and following not in seen and len(seen) < _MOST_STATES:
+                seen.add(following)
+                waiting.append((following, name))
+    return [NameClass(name, matches) for matches, name in found.items()]
+
+
+def _steps(
+    protocol: Protocol, levels: Sequence[Sequence[str]], state: State, other: str, *, begins: bool
+) -> Iterator[tuple[str, State]]:
+    """Where filters may be after one more level of a name: `other`, which none of them has, and each that one names."""
+    wild: set[tuple[int, int]] = set()
+    named: dict[str, set[tuple[int, int]]] = {}
+    for number, place in state:
+        own = levels[number][place] if place < len(levels[number]) else None
+        if own in (protocol.one, protocol.rest):
+            wild.add((number, place + 1))
+            if own == protocol.rest:
+                wild.add((number, place))
+        elif own is not None:
+            named.setdefault(own, set()).add((number, place + 1))
+    yield other, _settled(protocol, levels, wild)
+    for level in sorted(named):
+        system = begins and protocol.name == "mqtt" and level.startswith("$")
+        yield level, _settled(protocol, levels, named[level] if system else named[level] | wild)
+
+
+def _settled(protocol: Protocol, levels: Sequence[Sequence[str]], state: Iterable[tuple[int, int]]) -> State:
+    """The state with what follows where a rest may be nothing."""
+    settled = set(state)
+    waiting = list(settled) if protocol.rest_may_be_none else []
+    for number, place in waiting:
+        if place < len(levels[number]) and levels[number][place] == protocol.rest:
+            following = (number, place + 1)
+            if following not in settled:
+                settled.add(following)
+                waiting.append(following)
+    return frozenset(settled)
+
+
+def shared(one: str, other: str) -> str | None:
+    """The pattern of the names that match both; None where there are none."""
+    levels = _shared(one.split("/"), other.split("/")) if MQTT.overlap(one, other) else None
+    return None if levels is None else "/".join(levels)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> list[str] | None:
+    found: list[str] = []
+    for i in range(max(len(one), len(other))):
+        rest = one[i:], other[i:]
+        if ["#"] in map(list, rest):
+            return found + list(rest[1] if list(rest[0]) == ["#"] else rest[0])
+        if not all(rest):
+            return None
+        first, second = rest[0][0], rest[1][0]
+        if first != second and "+" not in (first, second):
+            return None
+        found.append(second if first == "+" else first)
+    return found

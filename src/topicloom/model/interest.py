@@ -14,28 +14,33 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from topicloom.errors import InputError
-from topicloom.files.atomic import replacing
-from topicloom.files.ingest_folder import FolderRows, read_folder
-from topicloom.files.limits import NODES, SUBSCRIPTIONS, TOPICS, require_at_most
-from topicloom.files.name_ids import intern_names, sorted_names
-from topicloom.files.name_tables import (
+from topicloom.io.ingest_folder import FolderRows, read_folder
+from topicloom.io.tables import (
     FILTERS,
+    NODES,
+    SUBSCRIPTIONS,
+    TOPICS,
+    intern_names,
     metadata_texts,
     names_column,
     read_table,
+    require_at_most,
     require_columns,
+    sorted_names,
     text_column,
     text_table,
+    write_parquet,
 )
-from topicloom.files.parquet import write_parquet
+from topicloom.io.whole import replacing
 from topicloom.model import fingerprint
 from topicloom.model.filters import PLAIN, agreed_filters, first_wildcard, protocol_of, require_plain_names
 from topicloom.model.roles import BOTH, Patterns, Roles, resolve, role_bits
-from topicloom.present.html import facts_html
-from topicloom.present.numbers import count, mean
+from topicloom.views.html import facts_html
+from topicloom.views.numbers import count, mean
 
 if TYPE_CHECKING:
     import pandas
+
 
 Ids = npt.NDArray[np.int32]
 Starts = npt.NDArray[np.int64]

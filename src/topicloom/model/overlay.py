@@ -16,28 +16,30 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from topicloom.errors import InputError
-from topicloom.files.atomic import replacing
-from topicloom.files.limits import LINKS, require_at_most
-from topicloom.files.name_ids import ids_of
-from topicloom.files.name_tables import (
+from topicloom.io.tables import (
     FILTERS,
+    LINKS,
+    ids_of,
     metadata_texts,
     names_column,
     read_table,
+    require_at_most,
     require_columns,
     text_table,
+    write_parquet,
 )
-from topicloom.files.parquet import write_parquet
+from topicloom.io.whole import replacing
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.overlay_picture import overlay_figure
 from topicloom.model.provenance import Provenance
-from topicloom.present.html import Cell, links_html
-from topicloom.present.numbers import count
+from topicloom.views.html import Cell, links_html
+from topicloom.views.numbers import count
+from topicloom.views.overlay_picture import overlay_figure
 
 if TYPE_CHECKING:
     import networkx
     import pandas
     from matplotlib.figure import Figure
+
 
 # What files of overlays call the algorithm that made them.
 _KIND = "designer"
@@ -196,7 +198,7 @@ class Overlay:
         It holds everything that it needs; `html` of what is given is the page. Needs the extra `explore`.
         """
         # By name, since whatever shows overlays is above them.
-        return import_module("topicloom.explore.notebook").overlay_view(self)
+        return import_module("topicloom.views.static_page").overlay_view(self)
 
     def _repr_html_(self) -> str:
         known = self.contribution is not None

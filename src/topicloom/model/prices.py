@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.errors import InputError
-from topicloom.files.name_tables import text_rows
+from topicloom.io.tables import text_rows
 from topicloom.model.interest import Ids, Interest
 
 _ENDS = (("source", "target"), ("src", "dst"))

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from topicloom.errors import InputError
-from topicloom.files.name_tables import names_column, read_table, text_column
-from topicloom.model.filter_index import FilterIndex
+from topicloom.io.tables import names_column, read_table, text_column
+from topicloom.model.filters import FilterIndex
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.roles import SUBSCRIBES, Roles
 

@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topicloom.errors import InputError
-from topicloom.model.filter_index import FilterIndex
-from topicloom.model.filters import Protocol
+from topicloom.model.filters import FilterIndex, Protocol
 
 SUBSCRIBES, PUBLISHES = np.uint8(1), np.uint8(2)
 BOTH = SUBSCRIBES | PUBLISHES

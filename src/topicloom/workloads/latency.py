@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from topicloom.content.network.channels_by_user import Floats
-from topicloom.files.name_tables import text_rows
+from topicloom.content.network import Floats
+from topicloom.io.tables import text_rows
 from topicloom.model import InputError
 
 _MILLISECONDS = ("avg_ms", "ms", "latency", "price")

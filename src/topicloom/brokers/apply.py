@@ -1,0 +1,333 @@
+"""Bring a running fleet to a plan.
+
+Messages kept by brokers while their links change: sessions are made ready before old links go, and cleared after.
+
+The steps of a move, done one after the other on real brokers.
+
+Each step: the file is put, the broker takes it, it answers and its links are up, and where that is asked for, messages
+come through. A step that fails stops the move; it goes on from there, or back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from topicloom.brokers.bridge_sessions import first_needed, forget_link, let_arrive, new_sessions, prepare_link
+from topicloom.brokers.deliver import DeliveryFailed, driver_of, probe, wait_until_taken
+from topicloom.brokers.diff import Difference, compare_plans
+from topicloom.brokers.fleet_file import LINKS, Broker, Fleet
+from topicloom.brokers.foreign import ForeignBridges, read_foreign, require_no_repeats
+from topicloom.brokers.local import mqtt_library
+from topicloom.brokers.names import quoted
+from topicloom.brokers.plan import Line, Pair, Plan
+from topicloom.brokers.plan_file import configuration_of
+from topicloom.brokers.store import FleetMove, FleetState, MoveStep, move_along, plan_id
+from topicloom.errors import InputError
+
+_Do = Callable[[Mapping[str, Broker], Pair, Sequence[Line]], None]
+
+
+class Keeping:
+    """Makes sessions ready before the steps that need them, where we may log in at both brokers of a link.
+
+    A broker that refuses stops nothing; `refused` says which did, and messages of its links may be lost. Brokers in
+    `silent` are not asked.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        has: Plan,
+        wants: Plan,
+        steps: Sequence[tuple[str, str | None]],
+        silent: Collection[str] = (),
+    ) -> None:
+        asked = {name for name, delivery in fleet.deliveries.items() if delivery.check == LINKS}.difference(silent)
+        self._brokers = {name: broker for name, broker in {**has.broker, **wants.broker}.items() if name in asked}
+        self._has, self._wants = has, wants
+        self._needed: dict[int, list[Pair]] = {}
+        self._lasting = wants.target == "mosquitto" and bool(has.brokers) and bool(wants.brokers)
+        if self._lasting:
+            self._needed = first_needed(has, wants, [(name, file is not None) for name, file in steps])
+        self.refused: tuple[str, ...] = ()
+
+    def before(self, step: int) -> None:
+        """Make ready what a step needs."""
+        needed = [link for link in self._needed.get(step, []) if self._brokers.keys() >= set(link)]
+        for link in needed:
+            self._try(prepare_link, link, self._wants.lines_of_link[link])
+        if needed:
+            let_arrive()
+
+    def end(self) -> None:
+        """Let brokers forget the sessions of links that are gone."""
+        if self._lasting:
+            for link, lines in new_sessions(self._wants, self._has).items():
+                self._try(forget_link, link, lines)
+
+    def _try(self, do: _Do, link: Pair, lines: Sequence[Line]) -> None:
+        try:
+            do(self._brokers, link, lines)
+        except InputError as error:
+            self.refused = (*self.refused, str(error))
+
+
+class ApplyStopped(Exception):  # noqa: N818  it says what happened
+    """A step failed; the message says which, why, and where the fleet stands."""
+
+
+@dataclass(frozen=True)
+class StepDone:
+    """A step that was done: the number it has among those of its move, links that are up, probes that arrived.
+
+    `unreached` says why a broker that leaves could not be told.
+    """
+
+    number: int
+    total: int
+    step: MoveStep
+    links: int
+    probes: int
+    seconds: float
+    unreached: str | None = None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A move that can be made: from one plan to another, all of it or what is left of it.
+
+    `has` is the plan that the move leaves, `wants` the one that it leads to.
+    """
+
+    move: FleetMove
+    has: Plan
+    wants: Plan
+    difference: Difference
+
+    @property
+    def steps(self) -> tuple[MoveStep, ...]:
+        """What is to be done, in order."""
+        move, steps = self.move, []
+        while not move.finished:
+            steps.append(move.next_step())
+            move = move.after("done")
+        return tuple(steps)
+
+
+def propose(
+    state: FleetState,
+    plan: Plan,
+    *,
+    older: bool = False,
+    instead: bool = False,
+    silent: Collection[str] = (),
+) -> Proposal:
+    """The move that brings a fleet to a plan.
+
+    Args:
+        state: the fleet.
+        plan: what it shall have. Where a move is under way, one of its two plans.
+        older: whether it may be a plan that others have replaced.
+        instead: whether it may be a third plan while a move is under way; brokers that the move has touched then first
+            go without their links.
+        silent: brokers that are known not to answer; those that left are not told now.
+    """
+    wanted = plan_id(plan)
+    if state.move is not None and instead and wanted not in (state.move.old, state.move.new):
+        return _proposed(state, state.plan(state.has, plan.target), plan, silent)
+    if state.move is not None:
+        if wanted not in (state.move.old, state.move.new):
+            raise InputError(
+                f"the fleet is on its way to another plan, {state.move.done} of {len(state.move.steps)} steps are "
+                "done; apply that one, or roll back, before this one",
+                "rollback",
+            )
+        return _under_way(state, plan, back=wanted != state.move.new)
+    has = state.plan(state.has, plan.target)
+    _require_same_fleet(state, has, plan)
+    if state.had(wanted) and not older:
+        raise InputError(
+            "the plan is behind the state: it was applied before, and others since; give older to apply it again",
+            "older",
+        )
+    return _proposed(state, has, plan, silent)
+
+
+def propose_back(state: FleetState) -> Proposal:
+    """The move that brings a fleet back: to where the move under way began, or to the plan before the present one."""
+    if state.move is not None:
+        known = state.plan(state.move.new or state.move.old, "")
+        return _under_way(state, known, back=True)
+    if state.new:
+        raise InputError(f"{state.folder}: nothing was applied, so there is nothing to go back to")
+    before = state.earlier[-2] if len(state.earlier) > 1 else None
+    if before == state.has:
+        raise InputError(f"{state.folder}: there is no other plan to go back to")
+    has = state.plan(state.has, "")
+    wants = state.plan(before, has.target)
+    return _proposed(state, replace(has, target=wants.target), wants)
+
+
+def _under_way(state: FleetState, known: Plan, *, back: bool) -> Proposal:
+    assert state.move is not None
+    old, new = (state.plan(name, known.target) for name in (state.move.old, state.move.new))
+    if back and not state.move.back and not state.move.can_turn:
+        return _proposed(state, old, old)
+    has, wants = (new, old) if back else (old, new)
+    return Proposal(state.move.turned(back), has, wants, compare_plans(has, wants))
+
+
+def _proposed(state: FleetState, has: Plan, wants: Plan, silent: Collection[str] = ()) -> Proposal:
+    difference = compare_plans(has, wants)
+    new = plan_id(wants) if wants.brokers else None
+    touched = state.move.touched if state.move is not None else ()
+    owed = {name for name in state.owed if name not in has.broker and name not in silent}
+    return Proposal(move_along(difference, state.has, new, owed, touched, wants.broker), has, wants, difference)
+
+
+def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
+    there = {(broker.name, broker.host) for broker in has.brokers}
+    if there and there.isdisjoint((broker.name, broker.host) for broker in plan.brokers):
+        raise InputError(
+            f"{state.folder}: is the state of another fleet; it has no broker of this plan, but {quoted(min(there)[0])}"
+        )
+
+
+def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = False) -> None:
+    """An error if a step cannot be done: the way to its broker, a password or the MQTT client is missing."""
+    target = proposal.wants.target
+    if probing and target != "mosquitto":
+        raise InputError(f"probe sends its messages by MQTT, which {target} does not speak; leave it out", "probe")
+    if probing and proposal.steps:
+        mqtt_library()
+    for step in proposal.steps:
+        if step.broker in proposal.wants.broker:
+            if step.broker not in fleet.brokers:
+                raise InputError(f"{fleet.where}: has no broker {quoted(step.broker)}, which the plan has")
+            if step.broker not in fleet.deliveries:
+                raise InputError(
+                    f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
+                )
+            configuration_of(proposal.wants, step.broker)
+            if target == "mosquitto" and fleet.deliveries[step.broker].check == LINKS:
+                _require_client(fleet, step.broker)
+
+
+def _require_client(fleet: Fleet, broker: str) -> None:
+    try:
+        mqtt_library()
+    except InputError as error:
+        raise InputError(f'{fleet.where}: broker {quoted(broker)}: check = "links" needs it: {error}') from None
+
+
+def carry_out(
+    state: FleetState,
+    fleet: Fleet,
+    proposal: Proposal,
+    tell: Callable[[StepDone], None],
+    *,
+    probing: bool = False,
+    silent: Collection[str] = (),
+    foreign: ForeignBridges | None = None,
+) -> tuple[str, ...]:
+    """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
+
+    Nothing is done if messages would loop over the plan and bridges that are not of it.
+
+    Args:
+        state: the fleet; each step is in it before it begins and when it is done.
+        fleet: says how files get to brokers.
+        proposal: the move.
+        tell: hears of every step.
+        probing: whether a message is sent on every topic that changes, once its links are there.
+        silent: brokers that are known not to answer; those that leave the fleet are not waited for.
+        foreign: bridges at the brokers that are not of the plan; read now unless given.
+    """
+    require_deliveries(fleet, proposal, probing=probing)
+    if proposal.steps and proposal.wants.links:
+        foreign = foreign or read_foreign(fleet, proposal.wants, state.folder, silent)
+        require_no_repeats(proposal.wants, foreign)
+    if state.move is None or state.move.steps != proposal.move.steps:
+        if proposal.wants.brokers:
+            state.keep(proposal.wants)
+        state.begin(proposal.move)
+    else:
+        state.turn(back=proposal.move.back)
+    ready = _ready_topics(proposal) if probing else {}
+    steps = [(step.broker, step.file) for step in proposal.steps]
+    keeping = Keeping(fleet, proposal.has, proposal.wants, steps, silent)
+    count = len(proposal.steps)
+    for number, step in enumerate(proposal.steps):
+        done = proposal.move.done + (-1 - number if proposal.move.back else number + 1)
+        place = len(proposal.move.steps) - count + number + 1
+        state.step("begun")
+        began = time.perf_counter()
+        unreached, links, probes = None, 0, 0
+        keeping.before(number)
+        try:
+            if step.may_fail and step.broker in silent:
+                raise DeliveryFailed("it does not answer")
+            links = _give(state, fleet, proposal, step)
+            topics = ready.get(number, [])
+            if topics:
+                probes = probe(proposal.wants, topics, fleet.deliveries[step.broker].seconds)
+        except (DeliveryFailed, InputError, OSError) as failure:
+            if not step.may_fail:
+                state.stopped(f"{step.broker}: {failure}")
+                raise ApplyStopped(_stopped(proposal, place, step, failure)) from None
+            unreached = str(failure)
+        state.step("done", **({"unreached": True} if unreached else {}))
+        seconds = time.perf_counter() - began
+        tell(StepDone(place, len(proposal.move.steps), step, links, probes, seconds, unreached))
+        assert state.move is None or state.move.done == done
+    keeping.end()
+    return keeping.refused
+
+
+def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -> int:
+    """Give a broker its file; how many of its links are up then."""
+    broker, known = _known(state, proposal, step.broker)
+    delivery = fleet.deliveries.get(step.broker)
+    if delivery is None:
+        raise DeliveryFailed(f"{fleet.where} does not say how to get there")
+    # Without links it still has a file, so that nothing of an earlier one is left.
+    plan = replace(known, links=(), routes=())
+    if step.file is not None:
+        plan = proposal.wants if step.file == plan_id(proposal.wants) else proposal.has
+    driver = driver_of(broker, delivery, state.folder)
+    driver.put(configuration_of(plan, step.broker))
+    driver.reload()
+    return wait_until_taken(plan, broker, delivery, driver)
+
+
+def _known(state: FleetState, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
+    """A broker, and a plan that has it."""
+    for plan in (proposal.wants, proposal.has):
+        if name in plan.broker:
+            return plan.broker[name], plan
+    plan = state.plan_with(name)
+    return plan.broker[name], plan
+
+
+def _ready_topics(proposal: Proposal) -> dict[int, list[str]]:
+    """For each step the topics that change and have all their new links when it is done."""
+    ready: dict[int, list[str]] = {}
+    for change in proposal.difference.topics:
+        route = proposal.wants.route.get(change.topic)
+        before = proposal.has.route.get(change.topic)
+        if route is not None:
+            members = {*route.members, *(before.members if before else ())}
+            last = [number for number, step in enumerate(proposal.steps) if step.broker in members]
+            if last:
+                ready.setdefault(last[-1], []).append(change.topic)
+    return ready
+
+
+def _stopped(proposal: Proposal, place: int, step: MoveStep, failure: Exception) -> str:
+    total = len(proposal.move.steps)
+    return (
+        f"step {place} of {total}, broker {quoted(step.broker)}: {failure}; {place - 1} of {total} steps are done. "
+        "Apply again to go on, or roll back"
+    )

@@ -1,0 +1,534 @@
+"""Decisions about a watched fleet, and the links that follow from them.
+
+The links of a fleet in which every topic has a tree of its own: mended by shadow sets, tidied towards `low-oda`.
+
+The links of a fleet that has one tree for all topics, as NATS needs.
+
+In a quiet time the tree goes over to a fresh one, link by link, where it makes brokers pass on much more.
+
+What plans of a watched fleet leave out: nodes without a broker, and topics that its kind of broker cannot carry.
+
+What a controller has decided, on disk, and the overlay that it leads to.
+
+Each decision is in a log, on the disk, before anything outside follows from it: an event that was taken, a broker that
+is gone or back, links that were tidied. What they do is determined by what was before, so a killed controller goes on
+from its snapshot and the decisions since. The overlay is mended before a decision is logged: one that cannot be
+followed is not taken, and all is as it was before.
+
+Links are mended among those that have to do with a topic. A filter that comes or goes may change the topics of many
+brokers at once, as filters that overlap are one topic; so may a publisher, as what nobody publishes needs no links.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx
+
+from topicloom.brokers.demand import (
+    Wish,
+    WishesByNode,
+    after_wish_event,
+    event_filter_problem,
+    from_log,
+    interest_among,
+    to_log,
+    wishes_for,
+)
+from topicloom.brokers.fleet_file import Fleet
+from topicloom.brokers.names import filter_problem, name_problem, quoted
+from topicloom.brokers.store import DurableLog
+from topicloom.churn.improve import Aim, improve
+from topicloom.churn.live_overlay import Link
+from topicloom.churn.maintainer import EventRefused, Maintainer, broken_topics
+from topicloom.churn.rebuild import links_by_name
+from topicloom.churn.settings import Settings, maintainer
+from topicloom.churn.state import Snapshot, checksum, read_snapshot, write_snapshot
+from topicloom.churn.tree import TreeMaintainer
+from topicloom.designers import design
+from topicloom.errors import InputError
+from topicloom.io.whole import replacing
+from topicloom.model.constraints import Constraints
+from topicloom.model.events import Event, events_between, topics_by_node
+from topicloom.model.filters import Protocol, protocol_of
+from topicloom.model.interest import Interest
+from topicloom.model.overlay import Overlay
+
+_MESH_DESIGNER = "low-oda"
+_SETTINGS = Settings(prune=True)
+# How much above a fresh design links or the highest degree may be before they are tidied.
+_SLACK = 1.1
+_FEW = 4
+
+
+class MeshLinks:
+    """How links of a mesh are designed, mended, tidied and kept."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        self._constraints = constraints
+
+    def fresh(self, interest: Interest) -> Maintainer:
+        """Links designed anew."""
+        return self.over(design(interest, _MESH_DESIGNER, constraints=self._constraints))
+
+    def over(self, overlay: Overlay) -> Maintainer:
+        """These links."""
+        return maintainer(overlay, _SETTINGS, self._constraints)
+
+    def tidying(self, overlay: Overlay, changes: int) -> list[list[str]]:
+        """Steps that bring links nearer to a fresh design where they have become much worse; at most so many."""
+        if not len(overlay):
+            return []
+        fresh = design(overlay.interest, _MESH_DESIGNER, constraints=self._constraints)
+        better = None
+        # As few as suffice: each changed link restarts a broker or two.
+        for most in (*range(_FEW, changes, _FEW), changes):
+            found = overlay if better is None else better.overlay
+            if not _has_many(found, fresh) and not _is_high(found, fresh):
+                break
+            aim: Aim = "max-degree" if _is_high(overlay, fresh) else "links"
+            better = improve(overlay, most, aim=aim, designer=_MESH_DESIGNER, constraints=self._constraints)
+        if better is None or broken_topics(better.overlay) or self._constraints.broken_by(better.overlay):
+            return []
+        return [[step.action, *step.link] for step in better.steps]
+
+    def write(self, path: Path, links: Maintainer, decisions: int) -> None:
+        """Keep links as they are after so many decisions."""
+        write_snapshot(path, Snapshot(links, _SETTINGS, "watch", decisions, self._constraints))
+
+    def read(self, path: Path) -> tuple[Maintainer, int]:
+        """The links that were kept, and after how many decisions; designed anew where the fleet file allows others."""
+        snapshot = read_snapshot(path)
+        links = snapshot.maintainer
+        return links if snapshot.constraints == self._constraints else self.fresh(
+            links.interest()
+        ), snapshot.last_event or 0
+
+
+def _has_many(overlay: Overlay, fresh: Overlay) -> bool:
+    return len(overlay) > _SLACK * len(fresh)
+
+
+def _is_high(overlay: Overlay, fresh: Overlay) -> bool:
+    return bool(overlay.degrees.max(initial=0) > _SLACK * fresh.degrees.max(initial=0))
+
+
+_TREE_DESIGNER = "tree"
+
+
+class TreeLinks:
+    """How the links of a tree are designed, mended, tidied and kept."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        constraints.require_forest()
+        self._constraints = constraints
+
+    def fresh(self, interest: Interest) -> Maintainer:
+        """Links designed anew."""
+        return self.over(design(interest, _TREE_DESIGNER, constraints=self._constraints))
+
+    def over(self, overlay: Overlay) -> Maintainer:
+        """These links."""
+        return TreeMaintainer(topics_by_node(overlay.interest), links_by_name(overlay), self._constraints)
+
+    def tidying(self, overlay: Overlay, changes: int) -> list[list[str]]:
+        """Steps that bring a tree nearer to a fresh one where brokers pass on much more; at most so many.
+
+        A link of the fresh tree takes the place of one on the way between its ends, so it is a tree after every two.
+        """
+        fresh = self.fresh(overlay.interest).overlay()
+        if carried_topics(overlay) <= _SLACK * carried_topics(fresh):
+            return []
+        tree, wanted = networkx.Graph(list(links_by_name(overlay))), links_by_name(fresh)
+        steps: list[list[str]] = []
+        for link in wanted:
+            if tree.has_edge(*link) or len(steps) + 2 > changes or not networkx.has_path(tree, *link):
+                continue
+            way = networkx.shortest_path(tree, *link)
+            gone = next(Link(*sorted(pair)) for pair in pairwise(way) if Link(*sorted(pair)) not in wanted)
+            tree.remove_edge(*gone)
+            tree.add_edge(*link)
+            steps += [["remove", *gone], ["add", *link]]
+        return steps
+
+    def write(self, path: Path, links: Maintainer, decisions: int) -> None:
+        """Keep links as they are after so many decisions; the file is on the disk when this returns."""
+        overlay = links.overlay()
+        content = {
+            "decisions": decisions,
+            "nodes": {node: links.topics_of(node) for node in overlay.interest.node_names},
+            "links": list(links_by_name(overlay)),
+        }
+        text = json.dumps(content, ensure_ascii=False)
+        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            file.write(f"{text}\n{checksum(text)}\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def read(self, path: Path) -> tuple[Maintainer, int]:
+        """The links that were kept, and after how many decisions; those that the fleet file allows no more are gone."""
+        text, _, rest = path.read_text(encoding="utf-8", errors="replace").partition("\n")
+        if rest != checksum(text) + "\n":
+            raise InputError(f"{path}: is damaged; its checksum is wrong")
+        content = json.loads(text)
+        links = [Link(*link) for link in content["links"]]
+        return TreeMaintainer(content["nodes"], links, self._constraints), content["decisions"]
+
+
+def carried_topics(overlay: Overlay) -> int:
+    """How many topics the links of a tree carry, summed over the links."""
+    tree = networkx.Graph(list(links_by_name(overlay)))
+    wanted = topics_by_node(overlay.interest)
+    everywhere: dict[str, int] = {}
+    for topics in wanted.values():
+        for topic in topics:
+            everywhere[topic] = everywhere.get(topic, 0) + 1
+    carried = 0
+    for root in (min(island) for island in networkx.connected_components(tree)):
+        below: dict[str, dict[str, int]] = {}
+        for node in networkx.dfs_postorder_nodes(tree, root):
+            mine = below.setdefault(node, {})
+            for topic in wanted.get(node, ()):
+                mine[topic] = mine.get(topic, 0) + 1
+        for parent, node in reversed(list(networkx.bfs_edges(tree, root))):
+            carried += sum(count < everywhere[topic] for topic, count in below[node].items())
+            for topic, count in below[node].items():
+                below[parent][topic] = below[parent].get(topic, 0) + count
+    return carried
+
+
+# More nodes of a topic than these are counted, not named.
+_NAMED = 3
+_KNOWN_TOPICS = 1 << 16
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A topic with the nodes that want or publish it, or a node if `topic` is None; and the reason."""
+
+    topic: str | None
+    nodes: tuple[str, ...]
+    why: str
+
+    def __str__(self) -> str:
+        if self.topic is None:
+            return f"node {quoted(self.nodes[0])}: {self.why}"
+        more = f" and {len(self.nodes) - _NAMED} more" if len(self.nodes) > _NAMED else ""
+        return f"topic {quoted(self.topic)} of {', '.join(self.nodes[:_NAMED])}{more}: {self.why}"
+
+
+class Plannable:
+    """Separates what a fleet can have in its plans from what it cannot."""
+
+    def __init__(self, fleet: Fleet, target: str) -> None:
+        self._fleet = fleet
+        self._target = target
+        self._problem = lru_cache(maxsize=_KNOWN_TOPICS)(self._new_problem)
+
+    def require_brokers(self, nodes: Iterable[str]) -> None:
+        """Refuse nodes without a broker."""
+        self._fleet.require_brokers(sorted(nodes))
+
+    def among(self, wanted: WishesByNode, filters: str | None) -> tuple[WishesByNode, tuple[LeftOut, ...]]:
+        """The part of what nodes want and publish that plans can have, and what they leave out: nodes, then topics."""
+        protocol = None if filters is None else protocol_of(filters)
+        nodes = [node for node in sorted(wanted) if node not in self._fleet.brokers]
+        why = f"{self._fleet.where} has no broker of this name"
+        left_out = [LeftOut(None, (node,), why) for node in nodes]
+        kept = {node: wishes for node, wishes in wanted.items() if node in self._fleet.brokers}
+        problems = self._problems({topic for wishes in kept.values() for topic, _ in wishes}, protocol)
+        if not problems:
+            return (kept if nodes else wanted), tuple(left_out)
+        of: dict[str, set[str]] = {}
+        for node, wishes in kept.items():
+            bad: frozenset[Wish] = frozenset(wish for wish in wishes if wish[0] in problems)
+            kept[node] = wishes - bad
+            for topic, _ in bad:
+                of.setdefault(topic, set()).add(node)
+        left_out += [LeftOut(topic, tuple(sorted(of[topic])), problems[topic]) for topic in sorted(of)]
+        return kept, tuple(left_out)
+
+    def _problems(self, topics: set[str], protocol: Protocol | None) -> Mapping[str, str]:
+        """By topic why it cannot be carried."""
+        found = {topic: why for topic in topics if (why := self._problem(topic, protocol)) is not None}
+        if protocol is None or self._target != "rabbitmq":
+            return found
+        # Filters that overlap are an exchange, which is called by the widest of them.
+        names = {topic for topic in topics - found.keys() if name_problem(self._target, topic) is None}
+        for topic in topics - found.keys() - names:
+            if not any(protocol.covers(name, topic) for name in names):
+                found[topic] = str(name_problem(self._target, topic))
+        return found
+
+    def _new_problem(self, topic: str, protocol: Protocol | None) -> str | None:
+        if protocol is None:
+            return name_problem(self._target, topic)
+        own = protocol.own(topic)
+        return None if protocol.stays(own) else filter_problem(self._target, protocol, own)
+
+
+_LOG = "decisions.log"
+_SNAPSHOT = "maintained.json"
+_SNAPSHOT_EVERY = 500
+
+
+class DecisionFailed(InputError):  # noqa: N818  it says what happened
+    """A decision that cannot be followed; it was not taken, and nothing changed."""
+
+
+class Decisions:
+    """A fleet as decided: who wants and publishes what, who is away, and the overlay among those that are there.
+
+    Args:
+        folder: where decisions are kept. constraints: which links there may be.
+        begin: who wants and publishes what, where the folder is new. filters: whose filters the topics are, if any.
+        tree: whether there is one tree for all topics, which NATS needs.
+        plannable: says what the overlay leaves out; nothing unless given. It may be another one at the next start.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        constraints: Constraints,
+        begin: WishesByNode | None,
+        *,
+        filters: str | None = None,
+        tree: bool = False,
+        plannable: Plannable | None = None,
+    ) -> None:
+        self._folder = folder
+        self._log = DurableLog(folder / _LOG)
+        # What everybody wants and publishes, whether there or not, what was published at any time, and who is away.
+        self.wanted: dict[str, frozenset[Wish]] = {}
+        self._published: set[str] = set()
+        self.away: set[str] = set()
+        self.last_event = -1
+        self.left_out: tuple[LeftOut, ...] = ()
+        self._plannable = plannable
+        self._kept: WishesByNode = {}
+        first = self._log.entries[0] if self._log.entries else self._first(begin, filters, tree=tree)
+        self.filters = self._begun(first, "filters", filters, "topics", "filters")
+        tree = self._begun(first, "tree", tree or None, "links", "target") is not None
+        self._links = TreeLinks(constraints) if tree else MeshLinks(constraints)
+        self.interest, self.maintainer = self._restored(first)
+        if not self._log.entries:
+            self._log.append(first)
+
+    def _first(self, begin: WishesByNode | None, filters: str | None, *, tree: bool) -> dict[str, Any]:
+        """What a new state begins with."""
+        if not begin:
+            raise InputError(
+                f"{self._folder}: is new; give the subscriptions that there are, or let brokers be asked", "subs"
+            )
+        if self._plannable is not None:
+            self._plannable.require_brokers(begin)
+        kind = ({"filters": filters} if filters else {}) | ({"tree": True} if tree else {})
+        return {"begin": to_log(begin), **kind}
+
+    def _begun(self, first: dict[str, Any], what: str, now: Any, of: str, parameter: str) -> Any:
+        """What the state began with; an error if it is something else now."""
+        then = first.get(what)
+        if now is not None and now != then:
+            raise InputError(f"{self._folder}: began with other {of}, so it cannot go on with these", parameter)
+        return then
+
+    @property
+    def count(self) -> int:
+        """How many decisions there are."""
+        return len(self._log.entries)
+
+    def latest(self, number: int) -> list[dict[str, Any]]:
+        """The latest decisions, the last one first."""
+        return self._log.entries[: -number - 1 : -1]
+
+    def take(self, event: Event) -> str | None:
+        """Let an event happen; the reason if it is refused.
+
+        An event that cannot have happened is judged again at the next start, one that cannot be followed is not.
+        """
+        problem = self._problem(event)
+        if problem is None:
+            fields = json.loads(event.to_json())
+            try:
+                self._decide({"event": fields})
+            except DecisionFailed as failure:
+                problem = f"{event.kind} of '{event.node}' {failure}"
+                self._decide({"refused": fields, "why": problem})
+        return problem
+
+    def lose(self, broker: str) -> None:
+        """A broker is gone for now; what it wants stays known. The last one that is there stays."""
+        if set(self._there()) != {broker}:
+            self._decide({"lost": broker})
+
+    def regain(self, broker: str) -> None:
+        """A broker is back."""
+        self._decide({"back": broker})
+
+    def overlay(self) -> Overlay:
+        """The links among those that are there, over what they want and publish."""
+        return Overlay.from_links(self.interest, links_by_name(self.maintainer.overlay()))
+
+    def tidy(self, changes: int) -> int:
+        """Bring the overlay nearer to a fresh design where it has become much worse, by at most so many links.
+
+        Gives how many were changed.
+        """
+        steps = self._links.tidying(self.maintainer.overlay(), changes) if changes > 0 else []
+        if steps:
+            self._decide({"tidied": steps})
+        return len(steps)
+
+    def note(self, entry: dict[str, Any]) -> None:
+        """Keep something that was done, which decides nothing."""
+        self._log.append(entry)
+
+    def close(self) -> None:
+        """Write a snapshot, and end."""
+        self._write_snapshot()
+        self._log.close()
+
+    def _decide(self, entry: dict[str, Any]) -> None:
+        """Follow a decision, then log it."""
+        try:
+            self._follow(entry)
+        except Exception as error:
+            # The maintainer may be half mended: make it again from what is logged.
+            self.interest, self.maintainer = self._restored(self._log.entries[0])
+            raise DecisionFailed(f"cannot be followed ({_reason(error)})") from error
+        self._log.append(entry)
+        if self.count % _SNAPSHOT_EVERY == 0:
+            self._write_snapshot()
+
+    def _follow(self, entry: dict[str, Any]) -> None:
+        """Let a decision have its effect on the overlay, and on what is known."""
+        self._know(entry)
+        if "tidied" in entry:
+            self._change_links(entry["tidied"])
+            return
+        before, self.interest = self.interest, self._interest()
+        self._mend(before)
+
+    def _mend(self, before: Interest) -> None:
+        """Bring the overlay from one interest to the present one."""
+        events = events_between(topics_by_node(before), topics_by_node(self.interest))
+        if len(events) == 1:
+            self.maintainer.apply(events[0])
+        elif events:
+            _, refused = self.maintainer.apply_jointly(events)
+            assert not refused, refused
+
+    def _know(self, entry: dict[str, Any]) -> None:
+        if "begin" in entry:
+            self.wanted = from_log(entry["begin"])
+        elif "event" in entry:
+            event = Event.from_json(json.dumps(entry["event"]), _LOG)
+            after_wish_event(self.wanted, event)
+            self.last_event = event.id
+            if event.node not in self.wanted:
+                self.away.discard(event.node)
+        elif "refused" in entry:
+            self.last_event = entry["refused"]["id"]
+        elif "lost" in entry:
+            self.away.add(entry["lost"])
+        elif "back" in entry:
+            self.away.discard(entry["back"])
+        if "begin" in entry or "event" in entry:
+            self._published.update(topic for wishes in self.wanted.values() for topic, part in wishes if part == "pub")
+
+    def _interest(self) -> Interest:
+        self._kept = self.wanted
+        if self._plannable is not None:
+            self._kept, self.left_out = self._plannable.among(self.wanted, self.filters)
+        return interest_among(self._there(), self._published, self.filters)
+
+    def _there(self) -> dict[str, frozenset[Wish]]:
+        """What is wanted and published by those that are there and that plans can have."""
+        return {node: wishes for node, wishes in self._kept.items() if node not in self.away}
+
+    def _problem(self, event: Event) -> str | None:
+        try:
+            known = self.wanted.get(event.node)
+            if event.kind == "join" and known is not None:
+                raise EventRefused(f"join of '{event.node}', which is there already")
+            if event.kind != "join" and known is None:
+                raise EventRefused(f"{event.kind} of '{event.node}', which is not there")
+            if event.kind == "leave" and set(self._there()) <= {event.node}:
+                raise EventRefused(f"leave of '{event.node}', which is the last one")
+            has = known or frozenset()
+            after = (has | wishes_for(event.add, event.role)) - wishes_for(event.remove, event.role)
+            if event.kind != "leave" and not after:
+                raise EventRefused(f"{event.kind} of '{event.node}', which would want no topic")
+            if event.kind == "change" and not self._changes_each(event, has):
+                raise EventRefused(f"change of '{event.node}' to what is already so")
+            if problem := event_filter_problem(event, self.filters):
+                raise EventRefused(f"{event.kind} of '{event.node}': {problem}")
+        except EventRefused as refusal:
+            return str(refusal)
+        return None
+
+    @staticmethod
+    def _changes_each(event: Event, has: frozenset[Wish]) -> bool:
+        """Whether something changes with every topic of a change."""
+        added = all(wishes_for([topic], event.role) - has for topic in event.add)
+        return added and all(wishes_for([topic], event.role) & has for topic in event.remove)
+
+    def _change_links(self, steps: Sequence[Sequence[str]]) -> None:
+        overlay = self.maintainer.overlay()
+        names = overlay.interest.node_names
+        ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)
+        links = dict.fromkeys((names[u], names[v]) for u, v in ends)
+        for action, source, target in steps:
+            if action == "add" and {source, target} <= overlay.interest.node_ids.keys():
+                links[source, target] = None
+            else:
+                links.pop((source, target), None)
+        self.maintainer = self._links.over(Overlay.from_links(overlay.interest, links))
+
+    def _restored(self, first: dict[str, Any]) -> tuple[Interest, Maintainer]:
+        """What there is, and its links: from the snapshot, or a design of what was first, and what followed."""
+        self.wanted, self._published, self.away, self.last_event = {}, set(), set(), -1
+        done = 0
+        path = self._folder / _SNAPSHOT
+        if path.exists():
+            self.maintainer, done = self._links.read(path)
+        self._know(first)
+        known = max(1, done)
+        number = 1
+        try:
+            for entry in self._log.entries[1:known]:
+                number += 1
+                self._know(entry)
+            self.interest = self._interest()
+            if done:
+                # The fleet file may have other brokers now than when these links were kept.
+                self._mend(self.maintainer.interest())
+            else:
+                self.maintainer = self._links.fresh(self.interest)
+            for entry in self._log.entries[known:]:
+                number += 1
+                self._follow(entry)
+        except Exception as error:
+            if not self._log.entries:
+                raise
+            raise InputError(
+                f"{self._folder / _LOG}: decision {number} cannot be followed ({_reason(error)}); "
+                "put the folder back from a copy, or begin a new one"
+            ) from error
+        return self.interest, self.maintainer
+
+    def _write_snapshot(self) -> None:
+        self._links.write(self._folder / _SNAPSHOT, self.maintainer, self.count)
+
+
+def _reason(error: Exception) -> str:
+    """Why something cannot be followed, in one line."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"

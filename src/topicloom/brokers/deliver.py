@@ -1,0 +1,539 @@
+"""Deliver configurations to brokers, and check that they took them.
+
+What a driver is, and what it says when it fails.
+
+Commands that end in time, and with this process.
+
+Any commands: one that puts a file, one that makes the broker take it.
+
+A file on this machine, written beside its place and renamed.
+
+A file on another machine, by the system's ssh, with the keys, hosts and options of its configuration.
+
+RabbitMQ's management interface: definitions are set and cleared live, without a file or a restart.
+
+The driver that a fleet file asks for.
+
+Whether a broker answers, its links are up, and messages come through.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from http.client import HTTPException
+from pathlib import Path
+from typing import Protocol
+
+from topicloom.brokers.fleet_file import (
+    COMMAND,
+    FOLDER,
+    LINKS,
+    NOTHING,
+    SSH,
+    Broker,
+    Delivery,
+    filled,
+    password_of,
+    secret_of,
+)
+from topicloom.brokers.kinds.mosquitto import session_name
+from topicloom.brokers.kinds.rabbitmq import ManagementFailed, RabbitManagement
+from topicloom.brokers.live import DeliveryTally
+from topicloom.brokers.local import Clients, ending_with_owner
+from topicloom.brokers.names import identifier, quoted
+from topicloom.brokers.plan import Pair, Plan
+from topicloom.brokers.store import sync_folder
+from topicloom.errors import InputError
+
+
+class DeliveryFailed(Exception):  # noqa: N818  it says what happened
+    """A file did not get to a broker, or the broker did not take it; the message says why, in one line."""
+
+
+class Driver(Protocol):
+    """A way to one broker. All of it may be done again after it was done, or half done."""
+
+    def get(self) -> Mapping[str, str]:
+        """Texts of the configuration files that the broker reads beside ours, by their places."""
+
+    def put(self, text: str) -> None:
+        """Give the broker its configuration, whole or not at all."""
+
+    def reload(self) -> None:
+        """Let the broker take it."""
+
+
+# How much is shown of what a command said before it failed.
+_SAID = 300
+
+
+def words_of(command: str, values: Mapping[str, str]) -> list[str]:
+    """The words of a command with its placeholders replaced in each word, so that no value can become two words."""
+    return [filled(word, values) for word in shlex.split(command)]
+
+
+def run_command(words: Sequence[str], seconds: float, *, given: bytes = b"") -> bytes:
+    """Run a command without a shell, and give its output; an error if it fails or takes longer.
+
+    What it prints goes to a file: a broker that it starts may hold a pipe open for ever.
+    """
+    if shutil.which(words[0]) is None:
+        raise DeliveryFailed(f"there is no command {words[0]} on this machine")
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as wrong, tempfile.TemporaryFile() as stdin:
+        stdin.write(given)
+        stdin.seek(0)
+        process = subprocess.Popen(
+            [*ending_with_owner(), *words], stdin=stdin, stdout=said, stderr=wrong, start_new_session=True
+        )
+        try:
+            status = process.wait(seconds)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise DeliveryFailed(f"{words[0]} did not end within {seconds:g} s") from None
+            raise
+        said.seek(0)
+        printed = said.read()
+        if status != 0:
+            wrong.seek(0)
+            text = " ".join((printed + b" " + wrong.read()).decode(errors="replace").split())
+            raise DeliveryFailed(f"{words[0]} ended with status {status}: {text[-_SAID:] or 'it said nothing'}")
+    return printed
+
+
+class CommandDriver:
+    """Hands a file that its owner alone can read to a command, and removes it afterwards.
+
+    `folder` holds that file meanwhile; what a killed run left in it goes with the next one.
+    """
+
+    def __init__(self, delivery: Delivery, values: Mapping[str, str], folder: Path) -> None:
+        assert delivery.put is not None
+        self._delivery = delivery
+        self._values = values
+        self._folder = folder
+
+    def get(self) -> Mapping[str, str]:
+        """Fail: commands only put files."""
+        raise DeliveryFailed("command has no way to read files")
+
+    def put(self, text: str) -> None:
+        """Run the command that puts the file."""
+        assert self._delivery.put is not None
+        clear_private(self._folder)
+        try:
+            self._folder.mkdir(mode=0o700)
+            file = self._folder / self._values["broker"]
+            with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
+                opened.write(text)
+            words = words_of(self._delivery.put, {**self._values, "file": str(file)})
+            run_command(words, self._delivery.seconds)
+        except OSError as error:
+            raise DeliveryFailed(f"{self._folder}: cannot be written ({error.strerror})") from None
+        finally:
+            clear_private(self._folder)
+
+    def reload(self) -> None:
+        """Run the other command, where there is one."""
+        if self._delivery.reload is not None:
+            run_command(words_of(self._delivery.reload, self._values), self._delivery.seconds)
+
+
+def clear_private(folder: Path) -> None:
+    """Remove a folder of ours, where it is there."""
+    if folder.is_symlink() or (folder.exists() and folder.stat().st_uid != os.getuid()):
+        raise DeliveryFailed(f"{folder}: belongs to somebody else")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class FolderDriver:
+    """Writes to a path, and runs a command."""
+
+    def __init__(self, delivery: Delivery, values: Mapping[str, str]) -> None:
+        assert delivery.path is not None
+        self._delivery = delivery
+        self._values = values
+        self._path = Path(filled(delivery.path, values))
+
+    def get(self) -> Mapping[str, str]:
+        """Read the other `.conf` files of the folder; Mosquitto passes over those that begin with a dot."""
+        folder = self._path.parent
+        if not folder.is_dir():
+            return {}
+        try:
+            files = sorted(path for path in folder.iterdir() if path.suffix == ".conf" and path.is_file())
+            others = [path for path in files if path.name != self._path.name and not path.name.startswith(".")]
+            return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in others}
+        except OSError as error:
+            raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
+
+    def put(self, text: str) -> None:
+        """Write the file; what a killed run left beside it is written over."""
+        part = part_of(self._path)
+        try:
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            part.chmod(self._delivery.mode)
+            if self._delivery.owner is not None:
+                user, _, group = self._delivery.owner.partition(":")
+                shutil.chown(part, user, group or None)
+            part.replace(self._path)
+            sync_folder(self._path.parent)
+        except LookupError:
+            raise DeliveryFailed(f"there is no user {self._delivery.owner} on this machine") from None
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise DeliveryFailed(f"{self._path}: cannot be written ({error.strerror})") from None
+
+    def reload(self) -> None:
+        """Run the command, where there is one."""
+        if self._delivery.reload is not None:
+            run_command(words_of(self._delivery.reload, self._values), self._delivery.seconds)
+
+
+def part_of(path: Path) -> Path:
+    """Where a file is written before it gets its name; no broker reads a file of such a name."""
+    return path.with_name(f".{path.name}.topicloom.part")
+
+
+# Nobody is there to be asked for a password.
+_SSH = ("ssh", "-o", "BatchMode=yes")
+
+
+class SshDriver:
+    """Writes to a path on another machine, and runs a command there.
+
+    The file goes in by standard input, so that no other program is needed there and nothing shows among the arguments
+    of processes; it is renamed when it is whole.
+    """
+
+    def __init__(self, delivery: Delivery, values: Mapping[str, str]) -> None:
+        assert delivery.path is not None
+        self._delivery = delivery
+        # For a shell: what a name or a path may hold means nothing to it.
+        self._values = {key: shlex.quote(value) for key, value in values.items()}
+        self._path = Path(filled(delivery.path, values))
+        self._destination = delivery.destination or values["host"]
+
+    def get(self) -> Mapping[str, str]:
+        """Read the other `.conf` files of the folder; the size of each goes before it, so that any text is whole."""
+        read = 'size=$(wc -c < "$file") && printf "%d %s\\n" "$size" "$file" && cat < "$file" || exit 1'
+        each = f'for file in *.conf; do if [ -f "$file" ]; then {read}; fi; done'
+        said = self._run(f"cd {shlex.quote(str(self._path.parent))} && {each}")
+        found = {}
+        while said:
+            line, _, rest = said.partition(b"\n")
+            size, _, name = line.decode(errors="replace").partition(" ")
+            if not size.isdecimal():
+                raise DeliveryFailed(f"{self._destination}: the files of {self._path.parent} cannot be told apart")
+            text, said = rest[: int(size)], rest[int(size) :]
+            if name != self._path.name:
+                found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
+        return found
+
+    def put(self, text: str) -> None:
+        """Write the file."""
+        part, path = shlex.quote(str(part_of(self._path))), shlex.quote(str(self._path))
+        parts = ["umask 077", f"cat > {part}", f"chmod {self._delivery.mode:o} {part}"]
+        if self._delivery.owner is not None:
+            parts.append(f"chown {shlex.quote(self._delivery.owner)} {part}")
+        parts += [f"sync {part}", f"mv {part} {path}"]
+        self._run(" && ".join(parts), text.encode())
+
+    def reload(self) -> None:
+        """Run the command there, where there is one."""
+        if self._delivery.reload is not None:
+            self._run(filled(self._delivery.reload, self._values))
+
+    def _run(self, command: str, given: bytes = b"") -> bytes:
+        return run_command([*_SSH, "--", self._destination, command], self._delivery.seconds, given=given)
+
+
+class ManagementDriver:
+    """Sets and clears definitions of one broker."""
+
+    def __init__(self, delivery: Delivery, broker: str) -> None:
+        assert delivery.url is not None
+        self._delivery = delivery
+        self._where = f"broker '{broker}': the password of its management interface"
+        self._management = RabbitManagement(delivery.url, self._login, delivery.seconds)
+        self._text: str | None = None
+
+    def get(self) -> Mapping[str, str]:
+        """Fail: cycles of federation links are not looked for."""
+        raise DeliveryFailed("federation of RabbitMQ is not followed")
+
+    def put(self, text: str) -> None:
+        """Make the broker's definitions those of a plan."""
+        try:
+            self._management.take(text)
+        except ManagementFailed as failure:
+            raise DeliveryFailed(str(failure)) from None
+        self._text = text
+
+    def reload(self) -> None:
+        """Nothing: what is set holds at once."""
+
+    def require_links(self) -> None:
+        """An error where a link that the definitions ask for does not run; none where the broker cannot tell."""
+        assert self._text is not None
+        try:
+            down = self._management.links_down(self._text)
+        except ManagementFailed as failure:
+            raise DeliveryFailed(str(failure)) from None
+        if down:
+            more = f" and {len(down) - 1} more" if len(down) > 1 else ""
+            raise DeliveryFailed(f"its links are not up: {down[0]}{more}")
+
+    def _login(self) -> tuple[str, str] | None:
+        login = self._delivery.credentials
+        return None if login is None else (login.username, secret_of(login, self._where))
+
+
+def driver_of(broker: Broker, delivery: Delivery, state: Path) -> Driver:
+    """The driver of a broker, for the fleet whose state is in a folder."""
+    values = values_of(broker)
+    if delivery.via == FOLDER:
+        return FolderDriver(delivery, values)
+    if delivery.via == SSH:
+        return SshDriver(delivery, values)
+    if delivery.via == COMMAND:
+        return CommandDriver(delivery, values, private_folder(state))
+    return ManagementDriver(delivery, broker.name)
+
+
+def values_of(broker: Broker) -> dict[str, str]:
+    """What placeholders stand for; {broker} is an identifier, which cannot leave a folder or be taken for an option."""
+    return {"broker": identifier(broker.name), "host": broker.host, "port": str(broker.port)}
+
+
+def private_folder(state: Path) -> Path:
+    """Where files with passwords are while a command takes them: not in the state, and the same for the next run."""
+    digest = hashlib.sha256(os.fsencode(state.resolve())).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"topicloom-{os.getuid()}-{digest}"
+
+
+_LOOK_SECONDS = 0.1
+_ROUND_SECONDS = 1.0
+_CONNECT_SECONDS = 5.0
+# Brokers that are asked why a link to them is not up.
+_ASKED = 3
+# MQTT 3.1.1: the answer to a login, of which the last byte says why it is refused, and flags of a login.
+_CONNACK_BYTES = 4
+_REFUSALS = (
+    "accepted",
+    "unacceptable protocol version",
+    "client id rejected",
+    "server unavailable",
+    "bad user name or password",
+    "not authorised",
+)
+_CLEAN_SESSION, _WITH_LOGIN = 0x02, 0xC0
+_KEEPALIVE_SECONDS = 60
+# How long the alert of a refused certificate is waited for.
+_ALERT_SECONDS = 1.0
+# How long duplicates of probes are waited for: on loopback they come within milliseconds of the first.
+_DUPLICATE_SECONDS = 0.5
+
+
+def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, driver: Driver) -> int:
+    """Wait until a broker answers and, where that is asked for, all links that it opens by a plan are up.
+
+    Gives how many links were looked at; an error where it takes too long.
+    """
+    if delivery.check == NOTHING:
+        return 0
+    if isinstance(driver, ManagementDriver):
+        if delivery.check == LINKS:
+            _again(driver.require_links, delivery.seconds)
+        return len(plan.links_of.get(broker.name, ())) if delivery.check == LINKS else 0
+    _again(lambda: _require_listening(broker), delivery.seconds)
+    if delivery.check == LINKS and plan.target == "nats" and delivery.monitor is not None:
+        url = filled(delivery.monitor, values_of(broker)).rstrip("/")
+        _again(lambda: _require_leafnodes(plan, broker, url), delivery.seconds)
+        return sum(link[0] == broker.name for link in plan.links_of.get(broker.name, ()))
+    if delivery.check != LINKS or plan.target != "mosquitto":
+        return 0
+    expected = {
+        session_name(link, plan.lines_of_link[link]): link
+        for link in plan.links_of.get(broker.name, ())
+        if link[0] == broker.name
+    }
+    _again(lambda: _require_links(plan, broker, expected, delivery.seconds), delivery.seconds)
+    return len(expected)
+
+
+def _again(look: Callable[[], object], seconds: float) -> None:
+    """Look until there is no error; the last one where it takes too long."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            look()
+            return
+        except (DeliveryFailed, InputError, OSError) as error:
+            if time.monotonic() > deadline:
+                reason = getattr(error, "strerror", None) or error
+                raise DeliveryFailed(f"{reason}, after {seconds:g} s") from None
+            time.sleep(_LOOK_SECONDS)
+
+
+def _require_listening(broker: Broker) -> None:
+    try:
+        socket.create_connection((broker.host, broker.port or 0), timeout=_CONNECT_SECONDS).close()
+    except OSError as error:
+        raise DeliveryFailed(f"{broker.host}:{broker.port} does not answer ({error.strerror or error})") from None
+
+
+def _require_leafnodes(plan: Plan, broker: Broker, url: str) -> None:
+    """An error unless the server has the links that it opens by a plan and no others, by the ports they lead to."""
+    try:
+        with urllib.request.urlopen(f"{url}/leafz", timeout=_CONNECT_SECONDS) as answer:
+            leafs = json.load(answer).get("leafs") or []
+    except (OSError, HTTPException, ValueError, AttributeError) as error:
+        raise DeliveryFailed(f"{url} does not tell of leafnodes ({getattr(error, 'reason', error)})") from None
+    opened = [plan.broker[link[1]].port for link in plan.links_of.get(broker.name, ()) if link[0] == broker.name]
+    known = {other.port for other in plan.brokers}
+    found = Counter(leaf["port"] for leaf in leafs if leaf.get("port") in known)
+    if found != Counter(opened):
+        raise DeliveryFailed(
+            f"it has {found.total()} links to other servers, and {len(opened)} by the plan "
+            "(nats-server 2.9 takes other remotes only when it restarts)"
+        )
+
+
+def _require_links(plan: Plan, broker: Broker, expected: dict[str, Pair], seconds: float) -> None:
+    """An error unless the broker says soon that these sessions are up."""
+    deadline = time.monotonic() + seconds
+    with Clients({broker.name: broker}, lambda *_: None, f"check-{os.getpid()}") as clients:
+        clients.open(broker.name, [])
+        clients.wait_until_subscribed()
+        while missing := expected.keys() - clients.links_up[broker.name]:
+            if time.monotonic() > deadline:
+                others = sorted(expected[session][1] for session in missing)
+                reasons = [reason for name in others[:_ASKED] if (reason := login_refusal(plan.broker[name]))]
+                why = f" ({'; '.join(reasons)})" if reasons else ""
+                raise DeliveryFailed(f"its links are not up: to {', '.join(others)}{why}")
+            clients.serve(_LOOK_SECONDS)
+
+
+def login_refusal(broker: Broker) -> str | None:
+    """Why a broker refuses a login from here, with the credentials and certificates of its links.
+
+    None if it accepts the login. By socket, as the MQTT client keeps the reasons of TLS to itself.
+    """
+    name = quoted(broker.name)
+    try:
+        answer = _answer_to_login(broker)
+    except ssl.SSLCertVerificationError as error:
+        return f"the certificate of {name} is not trusted here: {error.verify_message}"
+    except ssl.SSLError as error:
+        return f"{name} refuses TLS: {(error.reason or str(error)).lower().replace('_', ' ')}"
+    except InputError as error:
+        return str(error)
+    except OSError as error:
+        return f"{name} does not answer here: {error.strerror or error}"
+    if len(answer) < _CONNACK_BYTES:
+        return f"{name} closes the connection without an answer"
+    code = answer[-1]
+    reason = _REFUSALS[code] if code < len(_REFUSALS) else f"code {code}"
+    return f"{name} refuses the login: {reason}" if code else None
+
+
+def _answer_to_login(broker: Broker) -> bytes:
+    """The first bytes that a broker answers to a login by MQTT 3.1.1."""
+    texts, flags = [f"topicloom-login-{os.getpid()}"], _CLEAN_SESSION
+    if broker.credentials is not None:
+        texts += [broker.credentials.username, password_of(broker)]
+        flags |= _WITH_LOGIN
+    fields = b"".join(len(text.encode()).to_bytes(2, "big") + text.encode() for text in texts)
+    body = b"\x00\x04MQTT\x04" + bytes([flags]) + _KEEPALIVE_SECONDS.to_bytes(2, "big") + fields
+    # Seven bits of the length a byte, the lowest first; the highest bit says that more follow.
+    low, high = len(body) % 128, len(body) // 128
+    packet = b"\x10" + (bytes([low + 128, high]) if high else bytes([low])) + body
+    with ExitStack() as stack:
+        connection = stack.enter_context(socket.create_connection((broker.host, broker.port or 0), _CONNECT_SECONDS))
+        if broker.tls is not None:
+            context = ssl.create_default_context(cafile=broker.tls.ca_file)
+            if broker.tls.cert_file is not None:
+                context.load_cert_chain(broker.tls.cert_file, broker.tls.key_file)
+            connection = stack.enter_context(context.wrap_socket(connection, server_hostname=broker.host))
+            # A refused certificate of ours shows after the handshake, and is lost if something is sent before.
+            connection.settimeout(_ALERT_SECONDS)
+            with suppress(TimeoutError):
+                return connection.recv(_CONNACK_BYTES)
+            connection.settimeout(_CONNECT_SECONDS)
+        connection.sendall(packet)
+        return connection.recv(_CONNACK_BYTES)
+
+
+def probe(plan: Plan, topics: Iterable[str], seconds: float) -> int:
+    """Publish a message from every publisher of some topics, and wait until it has come to every subscriber.
+
+    Gives how many messages were published; an error if some do not arrive in time, or arrive more than once.
+    """
+    wanted = set(topics)
+    part = replace(plan, routes=tuple(route for route in plan.routes if route.topic in wanted))
+    names = sorted({name for route in part.routes for name in (*route.subscribers, *route.publishers)})
+    tally = DeliveryTally(part, b"", 0)
+
+    def arrive(broker: str, _topic: str, payload: bytes, now: float) -> None:
+        tally.arrive(broker, payload, now)
+
+    deadline = time.monotonic() + seconds
+    with Clients(plan.broker, arrive, f"probe-{os.getpid()}") as clients:
+        for name in names:
+            heard = [(one.name, route.qos) for route in part.routes for one in route.messages if name in one.wanting]
+            try:
+                clients.open(name, heard)
+            except OSError as error:
+                raise DeliveryFailed(f"{quoted(name)} cannot be asked ({error.strerror or error})") from None
+        clients.wait_until_subscribed()
+        for round_ in range(1_000_000):
+            tally = DeliveryTally(part, b"topicloom-probe-%d-%d" % (os.getpid(), round_), 0)
+            while (message := tally.next_message()) is not None:
+                broker, name, qos, payload = message
+                clients.publish(broker, name, payload, qos)
+            until = time.monotonic() + _ROUND_SECONDS
+            while not tally.complete and time.monotonic() < until:
+                clients.serve(_LOOK_SECONDS)
+            if tally.complete:
+                _require_once(tally, clients)
+                break
+            if time.monotonic() > deadline:
+                counts = tally.counts()
+                raise DeliveryFailed(f"{counts.lost} of {counts.expected} probes did not arrive, after {seconds:g} s")
+    return tally.messages
+
+
+def _require_once(tally: DeliveryTally, clients: Clients) -> None:
+    """An error if a probe arrives again within a short time."""
+    until = time.monotonic() + _DUPLICATE_SECONDS
+    while time.monotonic() < until:
+        clients.serve(_LOOK_SECONDS)
+    repeated = tally.repeated()
+    if repeated:
+        (topic, source, broker), times = repeated[0]
+        often = "twice" if times == 2 else f"at least {times} times"
+        more = f" (and {len(repeated) - 1} more)" if len(repeated) > 1 else ""
+        raise DeliveryFailed(
+            f"{quoted(topic)} published at {quoted(source)} arrived {often} at {quoted(broker)}{more}; "
+            "look for bridges that are not of the plan"
+        )

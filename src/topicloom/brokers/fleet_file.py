@@ -1,0 +1,609 @@
+"""The fleet file: brokers, logins, secrets, delivery and sources.
+
+How to log in somewhere, as a fleet file says it: the password is named, never held.
+
+How a file gets to a broker, as a fleet file says it. See docs/control.md.
+
+How to ask a broker who subscribes and publishes what: the `collect` tables of a fleet file. See docs/collect.md.
+
+The fleet file: where each broker is, how to log in there, and which links there may be. See docs/brokers.md.
+
+Checked by hand: with pydantic it would be longer, as defaults are merged first, errors list the keys that are known,
+and none may show a value that could be a secret.
+
+Passwords, looked up where a fleet file says they are, at the moment a configuration is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from topicloom.brokers.names import quoted
+from topicloom.errors import InputError
+from topicloom.io.settings import read_toml
+from topicloom.model.constraints import Constraints, NodeRule
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CREDENTIAL_KEYS = ("username", "password_env", "password_file")
+
+LINE = "text of printable characters without spaces around it"
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """A name, and a variable or a file that holds the password."""
+
+    username: str
+    password_env: str | None = None
+    password_file: str | None = None
+
+
+def is_line(value: Any) -> bool:
+    """Whether it is text that can stand at the end of a line of a configuration."""
+    return isinstance(value, str) and value != "" and value.isprintable() and value == value.strip()
+
+
+def read_credentials(given: Any, where: str) -> Credentials | None:
+    """Credentials from a table, None where there is none; no error shows what could be a secret."""
+    if given is None:
+        return None
+    if isinstance(given, dict) and "password" in given:
+        raise InputError(f"{where}: a password does not belong here; name what holds it: password_env or password_file")
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} must be a table with username, and password_env or password_file")
+    for key in given:
+        if key not in _CREDENTIAL_KEYS:
+            raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(_CREDENTIAL_KEYS)}")
+    if "username" not in given:
+        raise InputError(f"{where}: has no username")
+    for key, value in given.items():
+        if not is_line(value):
+            raise InputError(f"{where}: {key} must be {LINE}")
+    named = Credentials(**given)
+    if (named.password_env is None) == (named.password_file is None):
+        raise InputError(f"{where}: needs password_env or password_file, one of them")
+    if named.password_env is not None and not _VARIABLE.fullmatch(named.password_env):
+        raise InputError(f"{where}: password_env is no name of a variable; name what holds the password")
+    return named
+
+
+FOLDER, SSH, COMMAND, RABBITMQ = "folder", "ssh", "command", "rabbitmq"
+# What each way needs, and what it takes besides.
+_WAYS = {
+    FOLDER: (("path",), ("reload", "owner", "mode", "monitor")),
+    SSH: (("path",), ("reload", "owner", "mode", "monitor", "destination")),
+    COMMAND: (("put",), ("reload", "monitor")),
+    RABBITMQ: (("url",), ("credentials",)),
+}
+_ALWAYS = ("seconds", "check")
+# What is looked at after a broker has got its file: its links, whether it listens, or nothing.
+LINKS, PORT, NOTHING = "links", "port", "nothing"
+_CHECKS = (LINKS, PORT, NOTHING)
+PLACEHOLDERS = ("broker", "host", "port", "file")
+_PLACEHOLDER = re.compile(r"\{(\w*)\}")
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A way to a broker: `via` a local folder, ssh, commands, or RabbitMQ's management interface at `url`.
+
+    `path` and commands may hold {broker}, {host} and {port}, and `put` {file}. `seconds` is how long each command and
+    each wait may take, `check` what is looked at afterwards; `monitor` is where a NATS server tells of its links.
+    """
+
+    via: str
+    path: str | None = None
+    destination: str | None = None
+    put: str | None = None
+    reload: str | None = None
+    url: str | None = None
+    credentials: Credentials | None = None
+    owner: str | None = None
+    mode: int = 0o600
+    monitor: str | None = None
+    seconds: float = 60.0
+    check: str = LINKS
+
+
+def delivery_from(table: Mapping[str, Any], where: str, *, accepts: bool = True) -> Delivery:
+    """A delivery from a table of a fleet file; `where` names it in errors, `accepts` is the broker's."""
+    via = table.get("via")
+    if not isinstance(via, str) or via not in _WAYS:
+        raise InputError(f"{where}: via must be {', '.join(_WAYS)}, and says how a file gets to the broker")
+    needed, others = _WAYS[via]
+    known = ("via", *needed, *others, *_ALWAYS)
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where}: unknown key '{key}' for {via}; known are {', '.join(known)}")
+    for key in needed:
+        if key not in table:
+            raise InputError(f"{where}: has no {key}, which {via} needs")
+    fields = dict(table)
+    for key in ("path", "destination", "put", "reload", "url", "owner", "monitor"):
+        if key in fields and not is_line(fields[key]):
+            raise InputError(f"{where}: {key} must be {LINE}")
+    for key in ("path", "put", "reload", "monitor"):
+        if key in fields:
+            _require_placeholders(fields[key], f"{where}: {key}", file=key == "put")
+    for key in ("put", "reload"):
+        if key in fields and not (via == SSH and key == "reload"):
+            _require_words(fields[key], f"{where}: {key}")
+    if str(fields.get("destination", "")).startswith("-"):
+        raise InputError(f"{where}: destination must be HOST or USER@HOST")
+    for key in ("url", "monitor"):
+        if key in fields and not re.match(r"https?://[^@\s]+$", fields[key]):
+            raise InputError(f"{where}: {key} must be http:// or https://, with no login in it")
+    if "credentials" in fields:
+        fields["credentials"] = read_credentials(fields["credentials"], f"{where}: credentials")
+    if "mode" in fields:
+        fields["mode"] = _mode(fields["mode"], where)
+    seconds = fields.get("seconds", 1)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 86_400:
+        raise InputError(f"{where}: seconds must be a number above 0, at most 86400")
+    if fields.setdefault("check", LINKS if accepts else NOTHING) not in _CHECKS:
+        raise InputError(f"{where}: check must be {', '.join(_CHECKS)}")
+    return Delivery(**fields)
+
+
+def _mode(value: Any, where: str) -> int:
+    if not isinstance(value, str) or not re.fullmatch(r"0?[0-7]{3}", value):
+        raise InputError(f"{where}: mode must be text of three octal digits, such as '640'")
+    return int(value, 8)
+
+
+def _require_placeholders(text: str, where: str, *, file: bool) -> None:
+    known = PLACEHOLDERS if file else PLACEHOLDERS[:-1]
+    for name in _PLACEHOLDER.findall(text):
+        if name not in known:
+            raise InputError(f"{where}: knows no {{{name}}}; known are {', '.join(f'{{{one}}}' for one in known)}")
+    if file and "{file}" not in text:
+        raise InputError(f"{where}: has no {{file}}, which stands for the file to put")
+
+
+def _require_words(command: str, where: str) -> None:
+    try:
+        shlex.split(command)
+    except ValueError:
+        raise InputError(f"{where}: has a quote that is not closed") from None
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A text with its placeholders replaced."""
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+
+
+# By kind of source: what its settings may hold besides those that all have.
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "log": ("persistence",),
+    "nats": ("leafs",),
+    "rabbitmq": (),
+    "definitions": (),
+    "emqx": (),
+}
+_OVER_HTTP = ("nats", "rabbitmq", "emqx")
+SHARED = ("ignore_clients", "timeout_seconds", "credentials", "ca_file")
+KEYS = (*KINDS, *dict.fromkeys(key for keys in KINDS.values() for key in keys), *SHARED)
+
+
+@dataclass(frozen=True)
+class SourceSettings:
+    """Where a broker tells who subscribes: files of a log, oldest first, a file of definitions, or a URL to ask.
+
+    - `persistence`: whether the sessions that a log tells of outlive a restart of the broker.
+    - `leafs`: whether what leaf nodes want counts as wanted at the server they lead to.
+    - `ignore_clients`: names of clients to leave out, with `*` for anything.
+    - `vhost`: the virtual host of a RabbitMQ that is looked at.
+    """
+
+    kind: str
+    places: tuple[str, ...]
+    credentials: Credentials | None = None
+    ca_file: str | None = None
+    persistence: bool = False
+    leafs: bool = False
+    ignore_clients: tuple[str, ...] = ()
+    timeout_seconds: float = 10.0
+    vhost: str = "/"
+
+
+def source_from(
+    common: Mapping[str, Any], own: Mapping[str, Any], broker: str, table: Mapping[str, Any], where: str
+) -> SourceSettings | None:
+    """Settings from what is said for all brokers and for one, of its `table`; None where neither says how to ask it.
+
+    `{broker}` and `{host}` in them are filled in.
+    """
+    if own.keys() & KINDS.keys():
+        common = {key: value for key, value in common.items() if key not in KINDS}
+    given = {**common, **own}
+    for key in given:
+        if key not in KEYS:
+            raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(KEYS)}")
+    kinds = [kind for kind in KINDS if kind in given]
+    if not kinds and not own:
+        return None
+    if len(kinds) != 1:
+        raise InputError(f"{where}: needs one of {', '.join(KINDS)}, and has {' and '.join(kinds) or 'none'}")
+    credentials = read_credentials(given.get("credentials"), f"{where}: credentials")
+    kind = kinds[0]
+    for other, keys in KINDS.items():
+        for key in keys:
+            if other != kind and key in given:
+                raise InputError(f"{where}: {key} goes with {other}, not with {kind}")
+    if kind not in _OVER_HTTP and (credentials is not None or "ca_file" in given):
+        raise InputError(f"{where}: {kind} is a file, which needs no credentials and no ca_file")
+    places = given[kind] if isinstance(given[kind], list) and kind == "log" else [given[kind]]
+    if not places or not all(isinstance(place, str) and place.strip() for place in places):
+        raise InputError(f"{where}: {kind} must be {'a URL' if kind in _OVER_HTTP else 'the path of a file'}")
+    host = str(table.get("host", ""))
+    places = [place.replace("{broker}", broker).replace("{host}", host) for place in places]
+    if kind in _OVER_HTTP:
+        places = [_url(places[0], kind, where)]
+    return SourceSettings(
+        kind,
+        tuple(places),
+        credentials,
+        _checked(given, "ca_file", None, "the path of a file", lambda value: isinstance(value, str), where),
+        _checked(given, "persistence", False, "true or false", lambda value: isinstance(value, bool), where),
+        _checked(given, "leafs", False, "true or false", lambda value: isinstance(value, bool), where),
+        tuple(_checked(given, "ignore_clients", [], "a list of names, with * for anything", _is_names, where)),
+        _checked(given, "timeout_seconds", 10.0, "a number above 0", _is_seconds, where),
+        str(table.get("vhost") or "/"),
+    )
+
+
+def _checked(
+    given: Mapping[str, Any], key: str, default: Any, needed: str, right: Callable[[Any], bool], where: str
+) -> Any:
+    value = given.get(key, default)
+    if key in given and not right(value):
+        raise InputError(f"{where}: {key} must be {needed}")
+    return value
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _is_seconds(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+
+
+def _url(text: str, kind: str, where: str) -> str:
+    """The URL without a slash at its end. It is not shown where it is wrong, as it may hold a login."""
+    try:
+        parts = urlsplit(text)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        right = False
+    if not right or parts.query or parts.fragment:
+        raise InputError(f"{where}: {kind} must be a URL such as http://HOST:PORT")
+    if parts.username is not None or parts.password is not None:
+        raise InputError(f"{where}: a login does not belong into the URL of {kind}; give credentials beside it")
+    return text.rstrip("/")
+
+
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+
+_VHOST_BYTES = 255
+# The virtual host of RabbitMQ unless another is given.
+_VHOST = "/"
+
+# How much of a wrong value is shown.
+_SHOWN = 80
+
+_LINK_KEYS = ("max_links", "region")
+_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS)
+_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS, "qos")
+_PAIR_TABLES = ("forbid", "keep", "require")
+_TLS_KEYS = ("ca_file", "cert_file", "key_file")
+# How brokers are asked who subscribes, and how files get to them, which plans do not hold.
+_SOURCE = "collect"
+_DELIVERY = "apply"
+
+
+@dataclass(frozen=True)
+class Tls:
+    """How others connect to a broker by TLS: files on their own machines; without a `ca_file` the system's."""
+
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where a broker is. One that accepts no connections, behind a firewall for instance, opens them itself.
+
+    A port of None is the usual one of the target. `vhost` is the virtual host of its topics, where it is a RabbitMQ.
+    """
+
+    name: str
+    host: str
+    port: int | None = None
+    tls: Tls | None = None
+    credentials: Credentials | None = None
+    accepts: bool = True
+    vhost: str | None = None
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise.
+
+    `constraints` say which links there may be, `sources` how a broker is asked who subscribes and `deliveries` how a
+    file gets to it, where that is said.
+    """
+
+    brokers: Mapping[str, Broker]
+    qos: int = 1
+    topic_qos: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    where: str = "fleet"
+    constraints: Constraints = field(default_factory=Constraints)
+    sources: Mapping[str, SourceSettings] = field(default_factory=lambda: MappingProxyType({}))
+    deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
+
+    def looks_at(self, name: str) -> bool:
+        """Whether a broker may be connected to: not if its `check` is `nothing`, or would be without a delivery."""
+        delivery = self.deliveries.get(name)
+        return self.brokers[name].accepts if delivery is None else delivery.check != NOTHING
+
+    @classmethod
+    def read(cls, path: Path) -> Fleet:
+        """From a TOML file."""
+        return cls.from_tables(read_toml(path)[1], str(path))
+
+    @classmethod
+    def from_tables(cls, tables: Mapping[str, Any], where: str = "fleet") -> Fleet:
+        """From the tables of a fleet file; `where` names them in errors."""
+        _known(tables, ("defaults", "brokers", "topics", *_PAIR_TABLES), where)
+        defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
+        _known(defaults, (*_DEFAULT_KEYS, _SOURCE, _DELIVERY), f"{where}: defaults")
+        brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
+        if not brokers:
+            raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
+        shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
+        sources = _sources(defaults, brokers, where)
+        deliveries = _deliveries(defaults, brokers, where)
+        brokers = {name: _for_plans(table) for name, table in brokers.items()}
+        topics = _table(tables.get("topics", {}), f"{where}: topics")
+        read = {
+            name: _broker(name, shared, table, f"{where}: broker {quoted(name)}") for name, table in brokers.items()
+        }
+        require_distinct_addresses(read.values(), where)
+        return cls(
+            MappingProxyType(read),
+            _qos(defaults.get("qos", 1), f"{where}: defaults"),
+            MappingProxyType(
+                {name: _topic_qos(table, f"{where}: topic {quoted(name)}") for name, table in topics.items()}
+            ),
+            where,
+            _constraints(tables, brokers, shared, where),
+            sources,
+            deliveries,
+        )
+
+    def require_brokers(self, names: Iterable[str]) -> None:
+        """An error where a node has no broker."""
+        for name in names:
+            if name not in self.brokers:
+                raise InputError(
+                    f"{self.where}: has no broker {quoted(name)}; every node of the subscriptions needs one"
+                )
+
+
+def require_distinct_addresses(brokers: Iterable[Broker], where: str) -> None:
+    """Refuse two brokers at the same host, port and virtual host."""
+    known: dict[tuple[str, int | str, str], str] = {}
+    for broker in brokers:
+        # The usual ports depend on the target, and differ with TLS.
+        port = broker.port or ("usual" if broker.tls is None else "usual with TLS")
+        other = known.setdefault((broker.host.lower(), port, broker.vhost or _VHOST), broker.name)
+        if other != broker.name:
+            place = f"{broker.host}:{broker.port}" if broker.port else broker.host
+            raise InputError(
+                f"{where}: brokers {quoted(other)} and {quoted(broker.name)} are both at {place}; "
+                "give each its own host or port"
+            )
+
+
+def _for_plans(table: Any) -> Any:
+    if not isinstance(table, Mapping):
+        return table
+    return {key: value for key, value in table.items() if key not in (_SOURCE, _DELIVERY)}
+
+
+def _ways(
+    key: str, defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any], str]]:
+    """For each broker what a table of ways to it says for all, what for it alone, and where that stands."""
+    common = _table(defaults.get(key, {}), f"{where}: defaults: {key}")
+    for name, table in brokers.items():
+        place = f"{where}: broker {quoted(name)}: {key}"
+        yield name, common, _table(table.get(key, {}) if isinstance(table, Mapping) else {}, place), place
+
+
+def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
+    """How brokers are asked who subscribes."""
+    found = {}
+    for name, common, own, place in _ways(_SOURCE, defaults, brokers, where):
+        table = brokers[name] if isinstance(brokers[name], Mapping) else {}
+        source = source_from(common, own, name, {**defaults, **table}, place)
+        if source is not None:
+            found[name] = source
+    return MappingProxyType(found)
+
+
+def _deliveries(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, Delivery]:
+    """How files get to brokers."""
+    found = {}
+    for name, common, own, place in _ways(_DELIVERY, defaults, brokers, where):
+        if common or own:
+            table = brokers[name] if isinstance(brokers[name], Mapping) else {}
+            accepts = {**defaults, **table}.get("accepts") is not False
+            found[name] = delivery_from({**common, **own}, place, accepts=accepts)
+    return MappingProxyType(found)
+
+
+def _constraints(
+    tables: Mapping[str, Any], brokers: Mapping[str, Any], defaults: Mapping[str, Any], where: str
+) -> Constraints:
+    """Which links the tables allow; brokers that join later have the defaults."""
+    rules = {name: _rule({**defaults, **table}, f"{where}: broker {quoted(name)}") for name, table in brokers.items()}
+    pairs: dict[str, list[tuple[str, str]]] = {"forbid": [], "regions": [], "keep": [], "require": []}
+    for word in _PAIR_TABLES:
+        listed = tables.get(word, [])
+        if not isinstance(listed, list):
+            raise InputError(f"{where}: {word} must be tables [[{word}]], not {_shown(listed)}")
+        for number, table in enumerate(listed, 1):
+            key, pair = _pair(table, word, f"{where}: {word} {number}")
+            pairs["regions" if key == "regions" else word].append(pair)
+            for name in pair:
+                if key == "between" and name not in brokers:
+                    raise InputError(f"{where}: {word} {number}: there is no broker {quoted(name)}")
+    try:
+        return Constraints(
+            MappingProxyType(rules),
+            _rule(defaults, f"{where}: defaults"),
+            tuple(pairs["forbid"]),
+            tuple(pairs["regions"]),
+            tuple(pairs["keep"]),
+            tuple(pairs["require"]),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _rule(given: Mapping[str, Any], where: str) -> NodeRule:
+    limit, region = given.get("max_links"), given.get("region")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+        raise InputError(f"{where}: max_links must be a whole number, 1 or more, not {_shown(limit)}")
+    if region is not None and not is_line(region):
+        raise InputError(f"{where}: region must be {LINE}, not {_shown(region)}")
+    return NodeRule(limit, _accepts(given, where), region)
+
+
+def _pair(table: Any, word: str, where: str) -> tuple[str, tuple[str, str]]:
+    """Two names, of brokers or of regions, and the key that they were given with."""
+    keys = ("between", "regions") if word == "forbid" else ("between",)
+    _known(_table(table, where), keys, where)
+    if len(table) != 1:
+        raise InputError(f"{where}: give {' or '.join(keys)}, with two names")
+    key, pair = next(iter(table.items()))
+    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
+        raise InputError(f"{where}: {key} must be a list of two names, not {_shown(pair)}")
+    return key, (pair[0], pair[1])
+
+
+def broker_from(name: str, table: Mapping[str, Any], where: str) -> Broker:
+    """A broker from a table with all its keys, as a plan holds it."""
+    return _broker(name, {}, table, where)
+
+
+def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> Broker:
+    _known(_table(table, where), _BROKER_KEYS, where)
+    given = {**defaults, **table}
+    if "host" not in given:
+        raise InputError(f"{where}: has no host; give its name or address")
+    host = given["host"]
+    if not isinstance(host, str) or not _HOST.fullmatch(host):
+        # A URL may hold a login, and so may anything else that is no text.
+        shown = f" {_shown(host)}" if isinstance(host, str) and "@" not in host else ""
+        raise InputError(f"{where}: host{shown} is no name or address of a machine")
+    tls = _tls(given.get("tls"), where)
+    port = given.get("port")
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65_535):
+        raise InputError(f"{where}: port must be a whole number from 1 to 65535, not {_shown(port)}")
+    credentials = read_credentials(given.get("credentials"), f"{where}: credentials")
+    vhost = given.get("vhost")
+    if vhost is not None and (not is_line(vhost) or len(vhost.encode()) > _VHOST_BYTES):
+        raise InputError(f"{where}: vhost must be {LINE}, of at most {_VHOST_BYTES} bytes, not {_shown(vhost)}")
+    return Broker(name, host, port, tls, credentials, _accepts(given, where), vhost)
+
+
+def _accepts(given: Mapping[str, Any], where: str) -> bool:
+    accepts = given.get("accepts", True)
+    if not isinstance(accepts, bool):
+        raise InputError(f"{where}: accepts must be true or false, not {_shown(accepts)}")
+    return accepts
+
+
+def _tls(given: Any, where: str) -> Tls | None:
+    if given is None or isinstance(given, bool):
+        return Tls() if given else None
+    where = f"{where}: tls"
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} must be true, false or a table with {', '.join(_TLS_KEYS)}")
+    _known(given, _TLS_KEYS, where)
+    for key, value in given.items():
+        if not is_line(value):
+            raise InputError(f"{where}: {key} must be {LINE}, not {_shown(value)}")
+    tls = Tls(**given)
+    if (tls.cert_file is None) != (tls.key_file is None):
+        raise InputError(f"{where}: cert_file and key_file go together; one is missing")
+    return tls
+
+
+def _topic_qos(table: Any, where: str) -> int:
+    _known(_table(table, where), ("qos",), where)
+    if "qos" not in table:
+        raise InputError(f"{where}: has no qos; give 0, 1 or 2")
+    return _qos(table["qos"], where)
+
+
+def _qos(value: Any, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value not in (0, 1, 2):
+        raise InputError(f"{where}: qos must be 0, 1 or 2, not {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where} must be a table, not {_shown(value)}")
+    return value
+
+
+def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(keys)}")
+
+
+def password_of(broker: Broker) -> str:
+    """The password by which others log in at a broker that has credentials."""
+    assert broker.credentials is not None
+    return secret_of(broker.credentials, f"broker {quoted(broker.name)}: the password")
+
+
+def secret_of(credentials: Credentials, where: str) -> str:
+    """The password that credentials name; `where` says in errors what it is for."""
+    if credentials.password_env is not None:
+        source = f"the variable {credentials.password_env}"
+        password = os.environ.get(credentials.password_env)
+        if password is None:
+            raise InputError(f"{where} should be in {source}, which is not set")
+    else:
+        assert credentials.password_file is not None
+        source = f"the file {credentials.password_file}"
+        try:
+            password = Path(credentials.password_file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise InputError(f"{where} should be in {source}, which cannot be read ({reason})") from None
+        password = password.removesuffix("\n").removesuffix("\r")
+    if not password or not password.isprintable() or password != password.strip():
+        raise InputError(f"{where} in {source} must be one line of printable characters without spaces around it")
+    return password

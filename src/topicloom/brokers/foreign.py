@@ -1,0 +1,160 @@
+"""Bridges at the brokers of a fleet that belong to none of its plans, and what repeats where a plan meets them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import unquote
+
+from topicloom.brokers.deliver import DeliveryFailed, driver_of
+from topicloom.brokers.fleet_file import Broker, Fleet
+from topicloom.brokers.kinds.mosquitto import Bridge, Configured, Rule, configured_by
+from topicloom.brokers.kinds.nats import HEADING, server_in
+from topicloom.brokers.lint import SERIOUS, Finding, Wire, connect, is_this_machine, lint_leafnodes, repeats
+from topicloom.brokers.names import identifier, quoted
+from topicloom.brokers.plan import Plan, with_port
+from topicloom.errors import InputError
+from topicloom.model.filters import MQTT
+
+_AT_ONCE = 32
+# The place of a bridge of the plan, which is in no file yet.
+_PLANNED = ""
+
+
+@dataclass(frozen=True)
+class ForeignBridges:
+    """The brokers of a fleet with their bridges that are not of a plan.
+
+    `unread` gives the reason for each broker with files that could not be read, all or some of them.
+    """
+
+    brokers: tuple[Configured, ...]
+    unread: Mapping[str, str]
+
+    def leads(self) -> Iterator[tuple[str, str, str]]:
+        """Each bridge as its broker, the broker or the address outside the fleet at its other end, and its place."""
+        for wire in _connected(self.brokers):
+            yield wire.local, wire.remote, wire.bridge.where
+
+
+def read_foreign(fleet: Fleet, plan: Plan, state: Path, silent: Collection[str] = ()) -> ForeignBridges:
+    """Read the files beside ours at all brokers of a fleet but the silent ones.
+
+    Args:
+        fleet: says how to get to its brokers.
+        plan: its target is the kind of the brokers.
+        state: the folder of the fleet's state.
+        silent: brokers that do not answer.
+    """
+    brokers = {name: with_port(broker, plan.target) for name, broker in fleet.brokers.items()} | {**plan.broker}
+    asked = [name for name in brokers if name in fleet.deliveries and name not in silent]
+    with ThreadPoolExecutor(_AT_ONCE) as reading:
+        answers = dict(
+            zip(asked, reading.map(lambda name: _files(brokers[name], fleet, plan, state), asked), strict=True)
+        )
+    texts = {name: answer for name, answer in answers.items() if not isinstance(answer, str)}
+    unread = {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+    # A folder for files of several brokers does not tell whose another file in it is.
+    places = Counter(place for files in texts.values() for place in files)
+    found = []
+    for name, broker in brokers.items():
+        bridges: list[Bridge] = []
+        for place, text in texts.get(name, {}).items():
+            try:
+                configured = _configured(plan.target, broker, place, text)
+            except InputError as error:
+                unread[name] = str(error)
+                continue
+            if configured is not None and configured.bridges and places[place] > 1:
+                unread[name] = f"{place} lies beside the files of several brokers"
+            elif configured is not None:
+                bridges += configured.bridges
+        found.append(Configured(name, ((broker.host, broker.port or 0),), tuple(bridges)))
+    return ForeignBridges(tuple(found), unread)
+
+
+def _files(broker: Broker, fleet: Fleet, plan: Plan, state: Path) -> Mapping[str, str] | str:
+    """The files beside ours by their places, or why they cannot be read."""
+    if plan.target == "rabbitmq":
+        return "federation of RabbitMQ is not followed"
+    try:
+        return driver_of(broker, fleet.deliveries[broker.name], state).get()
+    except DeliveryFailed as failure:
+        return str(failure)
+
+
+def _configured(target: str, broker: Broker, place: str, text: str) -> Configured | None:
+    """What a file says; None for a file that was made for another broker."""
+    own = unquote(identifier(broker.name))
+    if target == "nats":
+        server = server_in(own, text, place)
+        return server if server.name == own or not HEADING.search(text) else None
+    lines = [(f"{place}:{number}", line.strip()) for number, line in enumerate(text.split("\n"), 1)]
+    configured = configured_by(own, lines)
+    return configured if configured.name == own else None
+
+
+def require_no_repeats(plan: Plan, foreign: ForeignBridges) -> None:
+    """An error if a message loops or arrives twice over the links of a plan and foreign bridges together."""
+    owner = {bridge.where: broker.name for broker in foreign.brokers for bridge in broker.bridges}
+    if not owner or not plan.links:
+        return
+    found = _leafnode_repeats(plan, foreign) if plan.target == "nats" else _bridge_repeats(plan, foreign)
+    findings = [finding for finding in found if not owner.keys().isdisjoint(finding.where)]
+    if findings:
+        first = min(findings, key=lambda finding: SERIOUS.index(finding.kind))
+        place = next(place for place in first.where if place in owner)
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        raise InputError(
+            f"broker {quoted(owner[place])}: {place}: with this bridge and the plan {first.text}{more}; "
+            "remove the bridge, or its topic from the plan"
+        )
+
+
+def _leafnode_repeats(plan: Plan, foreign: ForeignBridges) -> Iterable[Finding]:
+    servers = []
+    for server in foreign.brokers:
+        opened = [plan.broker[link[1]] for link in plan.links_of.get(server.name, ()) if link[0] == server.name]
+        planned = [Bridge("leaf node", other.host, other.port or 0, (), True, _PLANNED) for other in opened]
+        servers.append(replace(server, bridges=(*planned, *server.bridges)))
+    return [finding for finding in lint_leafnodes(servers).findings if finding.kind in SERIOUS]
+
+
+def _bridge_repeats(plan: Plan, foreign: ForeignBridges) -> Iterable[Finding]:
+    """Findings over the foreign bridges and the lines of the plan that have names in common with them.
+
+    Only foreign bridges change names, so on links of the plan a message that comes over a foreign one keeps a name of
+    that bridge's patterns. So other lines take no part in what repeats.
+    """
+    wires = _connected(foreign.brokers)
+    ends = Counter([broker.name for broker in foreign.brokers for _ in range(2)] + [wire.remote for wire in wires])
+    # A bridge out of the fleet brings nothing back, unless another one leads to the same address.
+    wires = [wire for wire in wires if ends[wire.remote] > 1]
+    rules = [rule for wire in wires for rule in wire.bridge.rules]
+    patterns = {pattern for rule in rules for pattern in (rule.local_pattern, rule.remote_pattern)}
+    for link, lines in plan.lines_of_link.items():
+        carried = [line for line in lines if any(MQTT.overlap(line.pattern, pattern) for pattern in patterns)]
+        if carried:
+            way = tuple(Rule(line.pattern, line.direction, "", "", _PLANNED) for line in carried)
+            other = plan.broker[link[1]]
+            wires.append(Wire(*link, Bridge("plan", other.host, other.port or 0, way, True, _PLANNED)))
+    fleet: dict[str, list[Wire]] = {}
+    for wire in wires:
+        for name in (wire.local, wire.remote):
+            fleet.setdefault(name, []).append(wire)
+    return repeats(fleet)
+
+
+def _connected(brokers: Sequence[Configured]) -> list[Wire]:
+    """The bridges between brokers and out of the fleet; a loopback address is another one on each machine."""
+    wires, _ = connect(brokers)
+    host = {broker.name: broker.addresses[0][0] for broker in brokers}
+    return [
+        replace(wire, remote=f"{wire.remote} of {host[wire.local]}")
+        if wire.remote not in host and is_this_machine(wire.bridge.host)
+        else wire
+        for wire in wires
+    ]

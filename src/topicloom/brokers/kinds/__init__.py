@@ -1,0 +1,1 @@
+"""Kinds of brokers, one module for each."""

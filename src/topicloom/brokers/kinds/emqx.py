@@ -1,0 +1,32 @@
+"""EMQX: the pages of `/api/v5/subscriptions`.
+
+Written from its documentation and tried with an answer recorded from there, not with a running server. An API key is
+given as credentials: the key as the username, its secret as the password.
+"""
+
+from __future__ import annotations
+
+from topicloom.brokers.fleet_file import SourceSettings
+from topicloom.brokers.http import Asking, list_of_objects
+from topicloom.brokers.rows import BrokerRows, Heard, SourceError, kept, looked_at
+
+_PAGE = 1000
+_MOST_PAGES = 100_000
+
+
+def ask_emqx(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+    """Look at a broker, or at a cluster of them, which counts as one."""
+    asking = Asking(source, broker)
+    told = []
+    for page in range(1, _MOST_PAGES):
+        answer = asking.object(f"api/v5/subscriptions?page={page}&limit={_PAGE}")
+        meta = answer.get("meta")
+        rows = list_of_objects(answer.get("data"), "data of api/v5/subscriptions")
+        for row in rows:
+            told.append(Heard(str(row.get("topic", "")), "sub", str(row.get("clientid", ""))))
+        if not isinstance(meta, dict):
+            raise SourceError("api/v5/subscriptions does not answer with pages: it has no meta")
+        more = meta.get("hasnext", page * _PAGE < int(meta.get("count", 0)))
+        if not more or not rows:
+            break
+    return looked_at(before, kept(told, source), now_us)

@@ -1,0 +1,303 @@
+"""NATS: leaf node remotes, written and read, and its monitoring.
+
+Leafnode remotes for NATS servers.
+
+NATS passes interest on by itself, so a subject crosses a link where somebody behind it subscribes; and it refuses
+circles, so a plan's links are one tree, or one for each island, for all topics. A link is a remote of the server that
+opens it. What the plan does not send over a link is denied there, in each direction, so that a client that subscribes
+where the plan knows of no interest does not pull a topic through the fleet.
+
+The file is for the inside of the server's block `leafnodes`, by `include`; where the server listens for leafnodes, and
+who may log in, stays with the server.
+
+Configurations of NATS as tables and lists.
+
+Keys and values with `:`, `=` or a space between them; `{ }` and `[ ]`; values end with a comma, a semicolon or their
+line; text in quotes or without; comments after `#` and `//`. Variables and includes are not followed.
+
+The leaf nodes in configurations of NATS: each remote of a server is a link that it opens.
+
+NATS: what the monitoring port of a server tells of its clients' subscriptions.
+
+`/connz` has the clients and what they subscribe to. `/subsz` has all subscriptions of the server, so those that no
+client holds are its own: the subjects of JetStream's streams. Leaf nodes (`/leafz`) and routes (`/routez`) are links to
+other servers, and what goes over them is wanted there; where the leaf nodes are not part of the fleet, settings say
+that what they want counts here. No interface tells who publishes what.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from topicloom.brokers.fleet_file import Broker, SourceSettings, password_of
+from topicloom.brokers.http import Asking, list_of_objects
+from topicloom.brokers.kinds.mosquitto import Bridge, Configured
+from topicloom.brokers.names import identifier
+from topicloom.brokers.plan import Pair, Plan
+from topicloom.brokers.rows import BrokerRows, Heard, SourceError, kept, looked_at
+from topicloom.errors import InputError
+
+# The line that begins what we write for a server.
+HEADING = re.compile(r"^# Topicloom: leafnode remotes of broker (\S+) at (\S+):(\d+)$", re.MULTILINE)
+
+
+def remotes_of(plan: Plan, broker: str) -> str:
+    """The leafnode remotes of one server."""
+    opened = [link for link in plan.links_of[broker] if link[0] == broker]
+    own = plan.broker[broker]
+    lines = [
+        f"# Topicloom: leafnode remotes of broker {identifier(broker)} at {own.host}:{own.port}",
+        "# Made from a plan: change the plan and render again, rather than this file.",
+        "remotes: [",
+    ]
+    for link in opened:
+        lines += [f"  {line}" for line in _remote(plan, link)]
+    return "\n".join([*lines, "]"]) + "\n"
+
+
+def denied(plan: Plan, link: Pair) -> tuple[list[str], list[str]]:
+    """The plan's topics that a link, as (who opens it, who accepts it), takes in not, and those it gives out not."""
+    lines = plan.lines_of_link[link]
+    comes = {line.pattern for line in lines if line.direction != "out"}
+    goes = {line.pattern for line in lines if line.direction != "in"}
+    return sorted(plan.route.keys() - comes), sorted(plan.route.keys() - goes)
+
+
+def _remote(plan: Plan, link: Pair) -> Iterator[str]:
+    other = plan.broker[link[1]]
+    imports, exports = denied(plan, link)
+    yield "{"
+    yield f"  # to broker {identifier(other.name)}"
+    yield f"  urls: [{json.dumps(_url(other))}]"
+    yield from (f"  {line}" for line in _tls(other))
+    yield f"  deny_imports: {_subject_list(imports)}"
+    yield f"  deny_exports: {_subject_list(exports)}"
+    yield "}"
+
+
+def _subject_list(subjects: list[str]) -> str:
+    return "[" + ", ".join(json.dumps(subject, ensure_ascii=False) for subject in subjects) + "]"
+
+
+def _url(other: Broker) -> str:
+    login = ""
+    if other.credentials is not None:
+        login = f"{quote(other.credentials.username, safe='')}:{quote(password_of(other), safe='')}@"
+    host = f"[{other.host}]" if ":" in other.host else other.host
+    return f"{'tls' if other.tls else 'nats-leaf'}://{login}{host}:{other.port}"
+
+
+def _tls(other: Broker) -> Iterator[str]:
+    if other.tls is not None and other.tls.ca_file is not None:
+        yield "tls: {"
+        for key, value in vars(other.tls).items():
+            if value is not None:
+                yield f"  {key}: {json.dumps(value)}"
+        yield "}"
+
+
+_TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r,;]+|(?:\#|//)[^\n]*)|(?P<line>\n)|(?P<sign>[{}\[\]:=])"""
+    r"""|"(?P<double>(?:\\.|[^"\\])*)"|'(?P<single>[^']*)'|(?P<word>(?:[^\s{}\[\]:=,;"'\#]|:(?=//|\d|\w))+)"""
+)
+
+Token = tuple[str, str, int]
+
+
+def parse_nats(text: str, where: str) -> dict[str, Any]:
+    """What a configuration holds; `where` names it in errors."""
+    return _Parser(list(_tokens(text, where)), where).table(None)
+
+
+def _tokens(text: str, where: str) -> Iterator[Token]:
+    place, line = 0, 1
+    while place < len(text):
+        found = _TOKEN.match(text, place)
+        if found is None:
+            raise InputError("cannot be read as a configuration of NATS", file=f"{where}:{line}")
+        place = found.end()
+        kind = found.lastgroup or ""
+        if kind != "blank":
+            yield "text" if kind in ("double", "single", "word") else kind, found[kind], line
+        line += found[0].count("\n")
+
+
+class _Parser:
+    def __init__(self, tokens: list[Token], where: str) -> None:
+        self._tokens = tokens
+        self._place = 0
+        self._where = where
+
+    def table(self, end: str | None) -> dict[str, Any]:
+        """Keys and values up to the sign that ends them; None stands for the end of the file."""
+        found: dict[str, Any] = {}
+        while (token := self._next(end)) is not None:
+            kind, key, line = token
+            if kind != "text":
+                raise self._wrong(key, line)
+            if self._peek() in (":", "="):
+                self._place += 1
+            found[key.lower()] = self._value(line)
+        return found
+
+    def _value(self, line: int) -> Any:
+        token = self._next("")
+        if token is None:
+            raise self._wrong("the end", line)
+        kind, text, line = token
+        if kind == "text":
+            return text
+        if text == "{":
+            return self.table("}")
+        if text == "[":
+            values = []
+            while (token := self._next("]")) is not None:
+                self._place -= 1
+                values.append(self._value(token[2]))
+            return values
+        raise self._wrong(text, line)
+
+    def _peek(self) -> str | None:
+        return self._tokens[self._place][1] if self._place < len(self._tokens) else None
+
+    def _next(self, end: str | None) -> Token | None:
+        """The next token that is no line's end; None where it is the sign that ends what is read."""
+        while self._place < len(self._tokens):
+            token = self._tokens[self._place]
+            self._place += 1
+            if token[0] == "sign" and token[1] == end:
+                return None
+            if token[0] != "line":
+                return token
+        if end:
+            raise InputError(f"ends before '{end}'; give the whole file", file=self._where)
+        return None
+
+    def _wrong(self, text: str, line: int) -> InputError:
+        return InputError(f"'{text}' stands where a key or a value should", file=f"{self._where}:{line}")
+
+
+_LEAF_PORT = 7422
+_SECTIONS = ("leafnodes", "leaf")
+
+
+def read_server(name: str, file: Path) -> Configured:
+    """A server by its name, which a `server_name` may say, and its remotes."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(f"cannot be read ({why})", file=file) from None
+    return server_in(name, text, str(file))
+
+
+def server_in(name: str, text: str, where: str) -> Configured:
+    """The server that a configuration describes; `where` names it in errors and places."""
+    table = parse_nats(text, where)
+    # A file that we made is the inside of the section.
+    leafs: dict[str, Any] = next((table[key] for key in _SECTIONS if isinstance(table.get(key), dict)), table)
+    own = str(table.get("server_name", name))
+    headed = HEADING.search(text)
+    if headed is not None:
+        own = unquote(headed[1])
+    remotes = leafs.get("remotes", [])
+    bridges = [
+        _bridge(url, f"{where}: remote {number}")
+        for number, remote in enumerate(remotes if isinstance(remotes, list) else [remotes], 1)
+        for url in _urls(remote)[:1]
+    ]
+    addresses = _addresses(leafs) if headed is None else ((headed[2], int(headed[3])),)
+    return Configured(own, addresses, tuple(bridges))
+
+
+def _urls(remote: Any) -> list[str]:
+    """All are ways to the same server, or to servers of one cluster; the first stands for them."""
+    urls = remote.get("urls", [remote.get("url")]) if isinstance(remote, dict) else [remote]
+    return [str(url) for url in (urls if isinstance(urls, list) else [urls]) if url is not None]
+
+
+def _bridge(url: str, where: str) -> Bridge:
+    try:
+        parts = urlsplit(url if "//" in url else f"//{url}")
+        host, port = parts.hostname or "", parts.port or _LEAF_PORT
+    except ValueError:
+        raise InputError(f"its URL has no host and port, such as nats-leaf://HOST:{_LEAF_PORT}", file=where) from None
+    return Bridge("leaf node", host, port, (), True, where)
+
+
+def _addresses(leafs: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Where a server listens for leaf nodes."""
+    listen = str(leafs.get("listen", ""))
+    host, _, port = listen.rpartition(":") if listen else (str(leafs.get("host", "")), "", str(leafs.get("port", "")))
+    if not port.isdecimal():
+        return ()
+    return (("" if host in ("0.0.0.0", "::") else host.strip("[]"), int(port)),)
+
+
+_PAGE = 1024
+# Pages shift when clients go while they are read.
+_TRIES = 5
+_SYSTEM_ACCOUNT = "$SYS"
+# Subjects of servers, of JetStream, and of answers to requests.
+_INTERNAL = ("$", "_")
+
+
+def ask_nats(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+    """Look at a server."""
+    asking = Asking(source, broker)
+    connections = _pages(asking, "connz?subs=1", "connections")
+    told = [
+        Heard(subject, "sub", str(each.get("name") or f"client {each.get('cid')}"))
+        for each in connections
+        for subject in _subjects(each)
+    ]
+    clients = {each.get("cid") for each in connections}
+    for each in _pages(asking, "subsz?subs=1", "subscriptions_list"):
+        if each.get("cid") not in clients and each.get("account") != _SYSTEM_ACCOUNT:
+            told.append(Heard(str(each.get("subject", "")), "sub", "server"))
+    leafs = _list(asking.object("leafz?subs=1"), "leafs")
+    routes = _list(asking.object("routez"), "routes")
+    if source.leafs:
+        told += [
+            Heard(subject, "sub", str(leaf.get("name") or f"leaf node {leaf.get('ip')}"))
+            for leaf in leafs
+            for subject in _subjects(leaf)
+        ]
+    found = looked_at(before, kept((row for row in told if not row.topic.startswith(_INTERNAL)), source), now_us)
+    links = [("leaf node", leaf) for leaf in leafs] + [("route", route) for route in routes]
+    return BrokerRows(
+        found.rows, {"bridges": sorted(f"{what} {each.get('ip')}:{each.get('port')}" for what, each in links)}
+    )
+
+
+def _pages(asking: Asking, path: str, key: str) -> list[dict[str, Any]]:
+    """All objects of all pages, as of one moment as nearly as the server lets us."""
+    for _ in range(_TRIES):
+        pages = list(_read_pages(asking, path, key))
+        rows = [row for page in pages for row in _list(page, key)]
+        if len(rows) == pages[-1].get("total", len(rows)):
+            return rows
+    raise SourceError(f"{path.partition('?')[0]} changes faster than it can be read")
+
+
+def _read_pages(asking: Asking, path: str, key: str) -> Iterator[dict[str, Any]]:
+    offset = 0
+    while True:
+        page = asking.object(f"{path}&limit={_PAGE}&offset={offset}")
+        yield page
+        offset += _PAGE
+        if not _list(page, key) or offset >= int(page.get("total", 0)):
+            return
+
+
+def _list(answer: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    return list_of_objects(answer.get(key) or [], key)
+
+
+def _subjects(each: dict[str, Any]) -> list[str]:
+    return [str(subject) for subject in each.get("subscriptions_list") or []]

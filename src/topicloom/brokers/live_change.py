@@ -1,0 +1,447 @@
+"""Change a running fleet on loopback and count every message.
+
+Counting what a change does to messages that flow while it happens.
+
+Fleets of each kind that go over to another plan broker by broker while clients use them, as `apply` changes them.
+
+Mosquitto and NATS read their links when they start, so a step is a restart; RabbitMQ takes definitions while it runs.
+Clients are as careful applications have them: they come back, and publish later what they could not.
+
+A running fleet moved from one plan to another while messages flow, and what that does to them.
+
+Brokers keep what waits over a restart, where they can, and clients come back as careful applications do; so what is
+lost is lost by the change of links. Steps go as `apply` takes them: one broker after the other, each with its links up
+before the next.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from topicloom.brokers.bridge_sessions import first_needed, let_arrive, prepare_link
+from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.kinds.mosquitto import session_name
+from topicloom.brokers.kinds.nats_servers import LastingNatsClients, NatsClients, NatsProcesses
+from topicloom.brokers.kinds.rabbitmq_nodes import RabbitClients, RabbitProcesses
+from topicloom.brokers.live import LiveWatch, accepting_first, on_loopback
+from topicloom.brokers.local import LastingClients, OnMessage, Processes, free_ports, on_ports
+from topicloom.brokers.plan import Message, Pair, Plan
+from topicloom.brokers.plan_file import configuration_of
+from topicloom.errors import InputError
+
+
+@dataclass(frozen=True)
+class ChangeCounts:
+    """What became of messages that were published during a change.
+
+    A message is expected where it is wanted by both plans; `lost` is what is missing there, `doubled` every further
+    arrival at the same broker, `unwanted` every arrival where neither plan wants or passes it on. `silence` is by
+    topic the longest time between two arrivals at a broker that is expected to get it.
+    """
+
+    published: int
+    expected: int
+    delivered: int
+    lost: int
+    doubled: int
+    unwanted: int
+    lost_by_topic: dict[str, int]
+    silence: dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Source:
+    topic: str
+    name: str
+    broker: str
+    qos: int
+    wanting: frozenset[str]
+    passing: frozenset[str]
+
+
+class ChangeTally:
+    """Numbered messages from everywhere where both plans publish them."""
+
+    def __init__(self, old: Plan, new: Plan) -> None:
+        # The first source of each topic, then the second of each, so that messages of a topic are evenly apart.
+        turn: Counter[str] = Counter()
+        ordered = []
+        for source in _sources(old, new):
+            turn[source.topic] += 1
+            ordered.append((turn[source.topic], source))
+        self.sources = [source for _, source in sorted(ordered, key=lambda one: one[0])]
+        self.topics = len(turn)
+        self._sent: list[float] = []
+        self._arrived: Counter[tuple[int, str]] = Counter()
+        self._heard: dict[tuple[str, str], float] = {}
+        self._silence: defaultdict[str, float] = defaultdict(float)
+        self._unwanted = 0
+
+    def next_message(self) -> tuple[str, str, int, bytes]:
+        """What to publish next: broker, name, quality of service and payload; every source has its turn."""
+        source = self.sources[len(self._sent) % len(self.sources)]
+        self._sent.append(time.perf_counter())
+        return source.broker, source.name, source.qos, b"%d" % (len(self._sent) - 1)
+
+    def arrive(self, broker: str, payload: bytes, now: float) -> None:
+        """Note an arrival."""
+        number = int(payload)
+        source = self.sources[number % len(self.sources)]
+        if broker not in source.passing:
+            self._unwanted += 1
+            return
+        self._arrived[number, broker] += 1
+        if broker in source.wanting and broker != source.broker:
+            last = self._heard.get((source.topic, broker), now)
+            self._silence[source.topic] = max(self._silence[source.topic], now - last)
+            self._heard[source.topic, broker] = now
+
+    @property
+    def missing(self) -> int:
+        """How many expected arrivals there have not been."""
+        return sum(self._lost().values())
+
+    def _lost(self) -> Counter[str]:
+        lost: Counter[str] = Counter()
+        for number in range(len(self._sent)):
+            source = self.sources[number % len(self.sources)]
+            lost[source.topic] += sum((number, broker) not in self._arrived for broker in source.wanting)
+        return +lost
+
+    def counts(self) -> ChangeCounts:
+        """What became of the messages so far."""
+        expected = sum(len(self.sources[number % len(self.sources)].wanting) for number in range(len(self._sent)))
+        lost = self._lost()
+        return ChangeCounts(
+            published=len(self._sent),
+            expected=expected,
+            delivered=expected - lost.total(),
+            lost=lost.total(),
+            doubled=sum(count - 1 for count in self._arrived.values()),
+            unwanted=self._unwanted,
+            lost_by_topic=dict(lost),
+            silence=dict(self._silence),
+        )
+
+
+def _sources(old: Plan, new: Plan) -> list[_Source]:
+    """Who publishes what in both plans, and where that is wanted in both."""
+    found = []
+    for route in old.routes:
+        after = new.route.get(route.topic)
+        later = {message.name: message for message in after.messages} if after else {}
+        for message in route.messages:
+            same = later.get(message.name)
+            if after is None or same is None:
+                continue
+            wanting = frozenset(message.wanting) & frozenset(same.wanting)
+            for broker in sorted(set(message.sources) & set(same.sources)):
+                passing = {*message.wanting, *same.wanting, broker}
+                for plan in (old, new):
+                    passing |= _on_the_way(plan, route.topic, broker, message)
+                qos = min(route.qos, after.qos)
+                found.append(_Source(route.topic, message.name, broker, qos, wanting, frozenset(passing)))
+    return found
+
+
+def _on_the_way(plan: Plan, topic: str, broker: str, message: Message) -> set[str]:
+    return {to for _, to in plan.route[topic].ways_in(broker, message.name)}
+
+
+class ChangingFleet(ABC):
+    """Brokers and clients on this machine; `most_a_second` is how many messages these take lightly."""
+
+    processes: Processes
+    clients: LastingClients | NatsClients | RabbitClients
+    most_a_second = 1000
+
+    def __init__(self, old: Plan, new: Plan) -> None:
+        self.old, self.new = old, new
+
+    @property
+    def listening(self) -> list[str]:
+        """The brokers that clients are at."""
+        return sorted(self.old.broker.keys() | self.new.broker.keys())
+
+    def begin(self, name: str) -> None:
+        """Start a broker with what it has by the old plan."""
+        self.processes.start(name, self._text(self.old, name))
+
+    def take(self, name: str, plan: Plan | None) -> None:
+        """Let a broker have what it has by a plan, or no links."""
+        self.processes.let_go(name)
+        self.processes.start(name, self._text(plan or self._without_links(name), name))
+
+    @abstractmethod
+    def is_linked(self, name: str, plan: Plan) -> bool:
+        """Whether all links that a broker opens by a plan are up."""
+
+    def make_ready(self, number: int) -> None:  # noqa: B027  not all can
+        """Make ready what the step of this number needs."""
+
+    def _text(self, plan: Plan, name: str) -> str:
+        return configuration_of(plan if name in plan.broker else self._without_links(name), name)
+
+    def _without_links(self, name: str) -> Plan:
+        """A plan that has a broker, but no links."""
+        return replace(self.old if name in self.old.broker else self.new, links=(), routes=())
+
+
+class ChangingMosquittos(ChangingFleet):
+    """Mosquittos; with `keep` sessions of new links are made ready before old links go."""
+
+    def __init__(
+        self,
+        old: Plan,
+        new: Plan,
+        processes: Processes,
+        on_message: OnMessage,
+        steps: Sequence[tuple[str, bool]],
+        keep: bool,
+    ) -> None:
+        super().__init__(old, new)
+        self.processes = processes
+        self._brokers = {**old.broker, **new.broker}
+        self._needed: dict[int, list[Pair]] = first_needed(old, new, steps) if keep else {}
+        self.clients: LastingClients = LastingClients(self._brokers, on_message)
+
+    def make_ready(self, number: int) -> None:
+        """Let brokers keep messages for the links that will take the place of others in this step."""
+        for link in self._needed.get(number, []):
+            prepare_link(self._brokers, link, self.new.lines_of_link[link])
+        if number in self._needed:
+            let_arrive()
+
+    def is_linked(self, name: str, plan: Plan) -> bool:
+        """Whether the broker says that its sessions at others are up."""
+        up = self.clients.links_up[name]
+        return all(session_name(link, plan.lines_of_link[link]) in up for link in _opened(plan, name))
+
+
+class ChangingNats(ChangingFleet):
+    """NATS servers."""
+
+    def __init__(self, old: Plan, new: Plan, processes: NatsProcesses, on_message: OnMessage) -> None:
+        super().__init__(old, new)
+        self.processes: NatsProcesses = processes
+        self.clients = LastingNatsClients(on_ports(processes.ports), on_message)
+
+    def is_linked(self, name: str, plan: Plan) -> bool:
+        """Whether the server says that it is a leafnode of the others."""
+        return self.processes.linked(name) >= {link[1] for link in _opened(plan, name)}
+
+
+class ChangingRabbits(ChangingFleet):
+    """RabbitMQ nodes; messages go by their management interface, which takes fewer."""
+
+    most_a_second = 60
+
+    def __init__(self, old: Plan, new: Plan, processes: RabbitProcesses, on_message: OnMessage) -> None:
+        super().__init__(old, new)
+        self.processes: RabbitProcesses = processes
+        self.clients: RabbitClients = RabbitClients(processes, on_message, old)
+
+    @property
+    def listening(self) -> list[str]:
+        """The brokers of the old plan, as exchanges of others are not there yet."""
+        return sorted(self.old.broker)
+
+    def take(self, name: str, plan: Plan | None) -> None:
+        """Put other definitions on a node, and bind its queue to what it wants by the new plan, too."""
+        super().take(name, plan)
+        if plan is not None and name in self.old.broker:
+            self.clients.bind(name, plan)
+
+    def is_linked(self, name: str, plan: Plan) -> bool:
+        """Whether all federation links of the node run."""
+        return not self.processes.links_down(name, self._text(plan, name))
+
+
+def _opened(plan: Plan, name: str) -> list[Pair]:
+    return [link for link in plan.links_of[name] if link[0] == name]
+
+
+# So many of each topic, but no more in all than brokers and clients on one machine take lightly.
+_MESSAGES_A_SECOND = 20
+# Before the first step and after the last one, with messages; and how long late ones are waited for.
+_AROUND_SECONDS = 1.0
+_SILENCE_SECONDS = 5.0
+_UP_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class ChangeProof:
+    """What a change under load showed: its steps, the topics that `diff` says are interrupted, seconds, messages."""
+
+    brokers: int
+    steps: int
+    interrupted: tuple[str, ...]
+    seconds: float
+    counts: ChangeCounts
+
+
+def prove_change(old: Plan, new: Plan, *, keep: bool = True, watch: LiveWatch | None = None) -> ChangeProof:
+    """Run the brokers of a plan on this machine, and change them to another plan while messages flow.
+
+    Args:
+        old: the plan that they begin with.
+        new: the plan that they end with, for brokers of the same kind.
+        keep: whether sessions of new links are made ready before old links go, so that brokers keep what comes;
+            Mosquitto alone can.
+        watch: sees how far it is, and can stop it.
+    """
+    if old.target != new.target:
+        raise InputError(f"one plan is for {old.target} and the other for {new.target}; a fleet is of one kind")
+    names = sorted(old.broker.keys() | new.broker.keys())
+    ports = free_ports(names)
+    link_ports = free_ports(names, ports.values()) if old.target == "nats" else ports
+    with _processes(old.target, ports, link_ports) as processes:
+        return change_running(on_loopback(old, link_ports), on_loopback(new, link_ports), processes, keep, watch)
+
+
+def _processes(target: str, ports: dict[str, int], link_ports: dict[str, int]) -> Processes:
+    if target == "nats":
+        return NatsProcesses(ports, link_ports)
+    return RabbitProcesses(ports) if target == "rabbitmq" else Processes(ports, lasting=True)
+
+
+def change_running(
+    old: Plan, new: Plan, processes: Processes, keep: bool = True, watch: LiveWatch | None = None
+) -> ChangeProof:
+    """The same with processes that are there, on whose ports the plans are."""
+    change = _Change(old, new, processes, watch or LiveWatch(), keep)
+    with change.fleet.clients:
+        return change.proof()
+
+
+class _Change:
+    def __init__(self, old: Plan, new: Plan, processes: Processes, watch: LiveWatch, keep: bool) -> None:
+        self.old, self.new = old, new
+        self.watch = watch
+        self.difference = compare_plans(old, new)
+        self.tally = ChangeTally(old, new)
+        self.fleet = self._fleet(processes, keep)
+        self.changed = False
+        self.failed: list[BaseException] = []
+
+    def _fleet(self, processes: Processes, keep: bool) -> ChangingFleet:
+        if isinstance(processes, NatsProcesses):
+            return ChangingNats(self.old, self.new, processes, self._arrive)
+        if isinstance(processes, RabbitProcesses):
+            return ChangingRabbits(self.old, self.new, processes, self._arrive)
+        steps = [(step.broker, not step.clear) for step in self.difference.steps]
+        return ChangingMosquittos(self.old, self.new, processes, self._arrive, steps, keep)
+
+    def proof(self) -> ChangeProof:
+        if not self.tally.sources:
+            raise InputError("the plans have no topic in common, so nothing can flow during the change")
+        self._start()
+        self.watch.doing = "changing the fleet"
+        self._flow(_AROUND_SECONDS)
+        # Not the other way round: brokers end with the thread that started them.
+        flowing = threading.Thread(target=self._flow_until_changed)
+        flowing.start()
+        began = time.perf_counter()
+        try:
+            self._change()
+        finally:
+            self.changed = True
+            flowing.join()
+        seconds = time.perf_counter() - began
+        if self.failed:
+            raise self.failed[0]
+        self._flow(_AROUND_SECONDS)
+        self._drain()
+        counts = self.tally.counts()
+        brokers = len(self.old.broker.keys() | self.new.broker.keys())
+        return ChangeProof(brokers, len(self.difference.steps), self.difference.interrupted, seconds, counts)
+
+    def _start(self) -> None:
+        names = sorted(self.old.broker.keys() | self.new.broker.keys())
+        for name in accepting_first(names, self.old.links):
+            self.watch.look()
+            self.fleet.begin(name)
+        topics = {source.name: source.qos for source in self.tally.sources}
+        for name in self.fleet.listening:
+            self.fleet.clients.open(name, list(topics.items()))
+        self.fleet.clients.wait_until_subscribed()
+        deadline = time.monotonic() + _UP_SECONDS
+        while not all(self.fleet.is_linked(name, self.old) for name in self.old.broker):
+            self._require_in_time(deadline, "the links of the first plan")
+            self._serve(0.05)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Let messages flow until one from each source has come everywhere, and forget them."""
+        deadline = time.monotonic() + _UP_SECONDS
+        while True:
+            for _ in self.tally.sources:
+                self._publish()
+            until = time.monotonic() + 1.0
+            while self.tally.missing and time.monotonic() < until:
+                self._serve(0.05)
+            settled = not self.tally.missing
+            self.tally = ChangeTally(self.old, self.new)
+            if settled:
+                return
+            self._require_in_time(deadline, "messages of the first plan")
+
+    def _require_in_time(self, deadline: float, what: str) -> None:
+        if time.monotonic() > deadline:
+            raise InputError(f"{what} do not come through within {_UP_SECONDS:.0f} s")
+
+    def _change(self) -> None:
+        """All steps, beside the thread that serves clients."""
+        for number, step in enumerate(self.difference.steps):
+            plan = None if step.clear or step.broker not in self.new.broker else self.new
+            self.fleet.make_ready(number)
+            self.fleet.take(step.broker, plan)
+            deadline = time.monotonic() + _UP_SECONDS
+            while plan is not None and not self.failed and not self.fleet.is_linked(step.broker, plan):
+                self.watch.look()
+                self._require_in_time(deadline, f"links of '{step.broker}'")
+                time.sleep(0.01)
+
+    def _flow_until_changed(self) -> None:
+        try:
+            while not self.changed:
+                self._flow(0.05)
+        except BaseException as error:
+            self.failed.append(error)
+
+    def _flow(self, seconds: float) -> None:
+        """Publish at an even rate for so long."""
+        until = time.perf_counter() + seconds
+        due, rate = time.perf_counter(), min(_MESSAGES_A_SECOND * self.tally.topics, self.fleet.most_a_second)
+        while (now := time.perf_counter()) < until:
+            while due <= now:
+                self._publish()
+                due += 1 / rate
+            self._serve(max(0.0, min(due, until) - time.perf_counter()))
+
+    def _publish(self) -> None:
+        broker, name, qos, payload = self.tally.next_message()
+        self.fleet.clients.publish(broker, name, payload, qos)
+
+    def _drain(self) -> None:
+        """Wait for what is still on its way."""
+        self.watch.doing = "waiting for late messages"
+        missing, heard = self.tally.missing, time.monotonic()
+        until = time.monotonic() + _AROUND_SECONDS
+        while time.monotonic() < until or (missing and time.monotonic() - heard < _SILENCE_SECONDS):
+            self._serve(0.05)
+            if (now := self.tally.missing) < missing:
+                missing, heard = now, time.monotonic()
+
+    def _serve(self, seconds: float) -> None:
+        self.watch.look()
+        self.fleet.clients.serve(seconds)
+
+    def _arrive(self, broker: str, _topic: str, payload: bytes, now: float) -> None:
+        self.tally.arrive(broker, payload, now)
+        self.watch.done += 1

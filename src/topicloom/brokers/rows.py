@@ -1,0 +1,89 @@
+"""Rows that sources of brokers return, and their errors.
+
+The exception for a broker that does not tell what it is asked.
+
+What one broker tells: who subscribes and publishes what there, since when, and how far it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topicloom.brokers.fleet_file import SourceSettings
+
+
+class SourceError(Exception):
+    """One broker cannot be asked, or answers what cannot be used; the message is one line. Others may go on."""
+
+
+TIME = pa.timestamp("us", "UTC")
+SCHEMA = pa.schema(
+    [("topic", pa.string()), ("role", pa.string()), ("client", pa.string()), ("since", TIME), ("seen", TIME)]
+)
+KEYS = ("topic", "role", "client")
+
+# How everything that Topicloom itself makes at a broker is called: bridges, and clients of the live proof.
+OWN_PREFIX = "topicloom-"
+# Who publishes a topic, where it is known that somebody does and not who.
+PUBLISHERS = "publishers"
+
+
+class Heard(NamedTuple):
+    """That a client subscribes to a topic (`sub`) or publishes it (`pub`)."""
+
+    topic: str
+    role: str
+    client: str
+
+
+@dataclass(frozen=True)
+class BrokerRows:
+    """A row for each client, topic and role: `since` when it is known, and when it was last seen.
+
+    - `position`: what the next look has to know to go on from here.
+    - `notes`: one line each, for whoever looks.
+    """
+
+    rows: pa.Table = field(default_factory=SCHEMA.empty_table)
+    position: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bridges(self) -> tuple[str, ...]:
+        """Bridges that the broker told of and Topicloom did not make; they are links, not clients."""
+        return tuple(name for name in self.position.get("bridges", ()) if not name.startswith(OWN_PREFIX))
+
+
+def looked_at(before: BrokerRows, told: Iterable[Heard], now_us: int) -> BrokerRows:
+    """Rows of what a broker tells now: what it told before keeps its time, and what it tells no more is gone."""
+    found = pa.Table.from_pylist(
+        [row._asdict() for row in sorted(set(told))], schema=pa.schema([SCHEMA.field(key) for key in KEYS])
+    )
+    earlier = before.rows.select([*KEYS, "since"])
+    joined = found.join(earlier, list(KEYS), join_type="left outer").sort_by([(key, "ascending") for key in KEYS])
+    now = pa.scalar(now_us, TIME)
+    rows = joined.set_column(3, "since", pc.fill_null(joined["since"], now))
+    rows = rows.append_column("seen", pa.repeat(now, len(rows)))
+    return BrokerRows(rows.select(SCHEMA.names).cast(SCHEMA))
+
+
+def kept(told: Iterable[Heard], source: SourceSettings) -> list[Heard]:
+    """Without what is not a client's: Topicloom's own, those to be ignored, and what a broker says about itself."""
+    return [row for row in told if row.topic and is_client(row.client, source) and is_clients(row.topic)]
+
+
+def is_client(name: str, source: SourceSettings) -> bool:
+    """Whether a client counts."""
+    return not name.startswith(OWN_PREFIX) and not any(fnmatchcase(name, each) for each in source.ignore_clients)
+
+
+def is_clients(topic: str) -> bool:
+    """Whether a topic is clients', and not what a broker says about itself."""
+    return not topic.startswith("$SYS")

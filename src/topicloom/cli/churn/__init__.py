@@ -1,6 +1,0 @@
-"""Commands about overlays that live.
-
-- `churn`
-- `maintain`
-- `stream`
-"""

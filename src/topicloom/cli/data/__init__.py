@@ -1,8 +1,0 @@
-"""Commands that run on Spark.
-
-- `evaluate`
-- `ingest`
-- `profile`
-- `sample`
-- `sweep`
-"""

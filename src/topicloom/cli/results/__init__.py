@@ -1,6 +1,0 @@
-"""Commands that put results together.
-
-- `explore`
-- `report`
-- `reproduce`
-"""

@@ -1,6 +1,0 @@
-"""Commands that find out what is there.
-
-- `collect`
-- `events`
-- `import_links`
-"""

@@ -1,0 +1,7 @@
+"""Files: written whole or not at all, read with errors that name the file and the row.
+
+- `whole`: files and folders written whole, scratch folders, locks; leftovers of killed runs are cleared.
+- `tables`: columns of names and numbers in Parquet, CSV and TSV; ids of names; limits.
+- `settings`: TOML and JSON files, with one-line errors.
+- `ingest_folder`: the folder that `topicloom ingest` and `sample` write.
+"""

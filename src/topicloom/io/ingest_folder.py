@@ -1,0 +1,201 @@
+"""The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
+
+`nodes/` and `topics/` hold names with dense ids in the order of the names, and how many topics a node and how many
+nodes a topic has; `subscriptions/` holds a row for each, by name and by id, and its role where roles are known. Each is
+one or more Parquet files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet
+
+from topicloom.errors import InputError
+from topicloom.io.settings import Count, read_json
+from topicloom.io.tables import read_parquet, require_columns, text_column
+from topicloom.io.whole import MANIFEST
+
+Column = npt.NDArray[np.int64]
+
+NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
+ROLE = "role"
+_COLUMNS = {
+    NODES: ("id", "name", "topics"),
+    TOPICS: ("id", "name", "nodes"),
+    SUBSCRIPTIONS: ("node", "topic", "node_id", "topic_id"),
+}
+
+
+@dataclass(frozen=True)
+class TableCounts:
+    """How many rows the tables have."""
+
+    nodes: Count
+    topics: Count
+    subscriptions: Count
+
+
+@dataclass(frozen=True)
+class IngestedOptions:
+    """What readers need of the options.
+
+    - `graph`: `directed` or `undirected` where the topics are users too; None where topics are just topics.
+    - `filters`: the protocol whose wildcards the topics have; `none` if they are plain names, None if it is not said.
+    """
+
+    graph: str | None = None
+    filters: str | None = None
+
+
+@dataclass(frozen=True)
+class IngestedManifest:
+    """What readers need of the manifest: the fingerprint of the interest, its counts, and what its topics are."""
+
+    fingerprint: str
+    counts: TableCounts | None = None
+    options: IngestedOptions = IngestedOptions()
+
+
+def nodes_table(ids: Any, names: Any, topics: Any) -> pa.Table:
+    """Some rows of `nodes/`: how many topics each wants."""
+    return pa.table({"id": ids, "name": names, "topics": topics})
+
+
+def topics_table(ids: Any, names: Any, nodes: Any) -> pa.Table:
+    """Some rows of `topics/`: how many nodes want each."""
+    return pa.table({"id": ids, "name": names, "nodes": nodes})
+
+
+def subscriptions_table(node: Any, topic: Any, node_ids: Any, topic_ids: Any, roles: Any = None) -> pa.Table:
+    """Some rows of `subscriptions/`."""
+    table = pa.table({"node": node, "topic": topic, "node_id": node_ids, "topic_id": topic_ids})
+    return table if roles is None else table.append_column(ROLE, roles)
+
+
+def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    """Write the manifest into the folder that it describes; last, as it says that the folder is whole."""
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> IngestedManifest:
+    """Check that the folder has all its parts, and read its manifest."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give one that `topicloom ingest` wrote")
+    missing = [name for name in (SUBSCRIPTIONS, NODES, TOPICS, MANIFEST) if not (folder / name).exists()]
+    if missing:
+        raise InputError(f"{folder}: has no {missing[0]}; give a folder that `topicloom ingest` wrote")
+    try:
+        return read_json(folder / MANIFEST, IngestedManifest)
+    except InputError:
+        raise InputError(f"{folder / MANIFEST}: is not the manifest of an ingest") from None
+
+
+class FolderRows(NamedTuple):
+    """Names of the nodes and of the topics; ids of each subscription, its role where roles are known; the filters.
+
+    `fingerprint` is what the manifest says of the interest.
+    """
+
+    node_names: tuple[str, ...]
+    topic_names: tuple[str, ...]
+    nodes: Column
+    topics: Column
+    roles: pa.ChunkedArray | None
+    filters: str | None
+    graph: str | None
+    fingerprint: str
+
+
+def read_folder(folder: Path) -> FolderRows:
+    """What a folder holds, checked."""
+    node_names = _names(folder, NODES)
+    topic_names = _names(folder, TOPICS)
+    table = _table(folder, SUBSCRIPTIONS, ["node_id", "topic_id"], [ROLE])
+    nodes = _ids(folder, table, "node_id", len(node_names))
+    topics = _ids(folder, table, "topic_id", len(topic_names))
+    roles = text_column(table, ROLE, str(folder / SUBSCRIPTIONS)) if ROLE in table.column_names else None
+    manifest = read_manifest(folder)
+    _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
+    options = manifest.options
+    return FolderRows(
+        node_names, topic_names, nodes, topics, roles, options.filters, options.graph, manifest.fingerprint
+    )
+
+
+def require_all_rows(folder: Path, manifest: IngestedManifest) -> None:
+    """Refuse a folder that has lost rows or columns since it was written; reads no rows."""
+    _require_whole(folder, manifest.counts, tuple(_rows(folder, part) for part in TABLES))
+
+
+def _rows(folder: Path, part: str) -> int:
+    rows = 0
+    try:
+        for file in sorted((folder / part).glob("*.parquet")):
+            metadata = pyarrow.parquet.read_metadata(file)
+            require_columns(metadata.schema.to_arrow_schema().names, _COLUMNS[part], str(file))
+            rows += metadata.num_rows
+        return rows
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{folder / part}: cannot be read ({' '.join(str(error).split())})") from None
+
+
+def _require_whole(folder: Path, counts: TableCounts | None, rows: tuple[int, ...]) -> None:
+    """Refuse a folder that has lost rows since it was written."""
+    if counts is None:
+        return
+    for part, has, wrote in zip(TABLES, rows, (counts.nodes, counts.topics, counts.subscriptions), strict=True):
+        if has != wrote:
+            raise InputError(
+                f"{folder / part}: has {has:,} rows and its manifest says {wrote:,}; ingest the data again"
+            )
+
+
+def _table(folder: Path, part: str, columns: list[str], optional: Sequence[str] = ()) -> pa.Table:
+    if not (folder / part).is_dir():
+        raise InputError(f"{folder}: is not a folder that 'topicloom ingest' wrote; it has no {part}/")
+    try:
+        table = read_parquet(folder / part)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{folder / part}: cannot be read ({' '.join(str(error).split())})") from None
+    require_columns(table.column_names, columns, str(folder / part))
+    return table.select([*columns, *(name for name in optional if name in table.column_names)])
+
+
+def _names(folder: Path, part: str) -> tuple[str, ...]:
+    table = _table(folder, part, ["id", "name"])
+    _require_whole_numbers(folder / part, table, "id")
+    table = table.sort_by("id")
+    kind = table.schema.field("name").type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or table["name"].null_count:
+        raise InputError(f"{folder / part}: has names that are no text; ingest the data again")
+    try:
+        names = tuple(table["name"].to_pylist())
+    except UnicodeDecodeError:
+        raise InputError(f"{folder / part}: has names that are no text; ingest the data again") from None
+    dense = np.array_equal(table["id"].to_numpy(), np.arange(len(names)))
+    if not dense or any(a >= b for a, b in pairwise(names)):
+        raise InputError(f"{folder / part}: ids are not 0, 1, 2 … in the order of the names; ingest the data again")
+    return names
+
+
+def _ids(folder: Path, table: pa.Table, column: str, count: int) -> Column:
+    _require_whole_numbers(folder / SUBSCRIPTIONS, table, column)
+    ids: Column = table[column].to_numpy().astype(np.int64)
+    if len(ids) and not (ids.min() >= 0 and ids.max() < count):
+        raise InputError(f"{folder / SUBSCRIPTIONS}: {column} is not below {count}; ingest the data again")
+    return ids
+
+
+def _require_whole_numbers(where: Path, table: pa.Table, column: str) -> None:
+    if not pa.types.is_integer(table[column].type) or table[column].null_count:
+        raise InputError(f"{where}: {column} holds others than whole numbers; ingest the data again")

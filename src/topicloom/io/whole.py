@@ -1,0 +1,285 @@
+"""Write files and folders whole or not at all.
+
+Temporary files and folders, which the next run clears where the one that made them was killed.
+
+Their maker holds a lock on each for as long as it lives, however it ends; so whoever gets that lock knows that it is
+dead, whatever process has its number now, in this container or another.
+
+Writing files so that a killed run leaves the old file or the new one, never half of one.
+
+Output folders that are whole or absent, whenever a run is killed.
+
+A folder that one process at a time works on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from topicloom.errors import InputError
+
+_PRIVATE = 0o700
+# A process and a random number, so that a person can tell whose it is.
+_OURS = re.compile(r"(\.|topicloom-).+\.[0-9]+-[0-9a-f]{8}\.part", re.DOTALL)
+_LONGEST_BYTES = 100
+
+_cleared: set[Path] = set()
+
+
+@contextmanager
+def temporary_file(target: Path) -> Iterator[Path]:
+    """An empty file beside a target, which only its owner can read; it is removed in the end if it is still there."""
+    # Once in a process, as there may be thousands of files in one folder.
+    if target.parent not in _cleared:
+        clear_left_over(target.parent)
+        _cleared.add(target.parent)
+    with _locked(target.parent, f".{_cut(target.name)}", _new_file) as path:
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder(target: Path, mode: int = _PRIVATE) -> Iterator[Path]:
+    """An empty folder beside a target; it is removed in the end with all that is in it."""
+    clear_left_over(target.parent)
+    with _locked(target.parent, f".{_cut(target.name)}", lambda path: path.mkdir(mode)) as path:
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def scratch_folder(kind: str) -> Iterator[Path]:
+    """An empty folder among the system's temporary files, for its owner alone; it is removed in the end."""
+    place = Path(tempfile.gettempdir())
+    clear_left_over(place)
+    with _locked(place, f"topicloom-{kind}", lambda path: path.mkdir(_PRIVATE)) as path:
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+            # Java outlives who started it for a moment, and may have made a folder anew that was cleared.
+            clear_left_over(place)
+
+
+def clear_left_over(folder: Path) -> None:
+    """Remove what dead processes left in a folder."""
+    with suppress(OSError):
+        for path in [Path(entry.path) for entry in os.scandir(folder) if _OURS.fullmatch(entry.name)]:
+            _clear(path)
+
+
+def _clear(path: Path) -> None:
+    with suppress(OSError):  # somebody else's, or one that another run is clearing
+        held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+        finally:
+            os.close(held)
+
+
+@contextmanager
+def _locked(place: Path, name: str, make: Callable[[Path], None]) -> Iterator[Path]:
+    while True:
+        path = place / f"{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
+        make(path)
+        # Another run may take it for a dead one's until it is locked.
+        with suppress(FileNotFoundError):
+            held = os.open(path, os.O_RDONLY)
+            with suppress(OSError):  # a file system without locks, where nothing is ever cleared
+                fcntl.flock(held, fcntl.LOCK_EX)
+            if _is(path, held):
+                break
+            os.close(held)
+    try:
+        yield path
+    finally:
+        os.close(held)
+
+
+def _is(path: Path, held: int) -> bool:
+    """Whether a path still leads to what is held."""
+    try:
+        return os.path.samestat(os.fstat(held), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _new_file(path: Path) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _cut(name: str) -> str:
+    """The beginning of a name, short enough that more can follow it."""
+    return os.fsdecode(os.fsencode(name)[:_LONGEST_BYTES])
+
+
+_CANNOT_TAKE_IT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path; on success what is there becomes `path`, otherwise it is removed.
+
+    A file is replaced, also where a link leads to it. What is no file, such as a pipe or /dev/null, is written to.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder, not a file to write to")
+    with naming(target):
+        if target.exists() and not target.is_file():
+            with scratch_folder("out") as folder:
+                yield folder / "out"
+                with (folder / "out").open("rb") as made, target.open("wb") as taker:
+                    shutil.copyfileobj(made, taker)
+        else:
+            with _beside(target) as temporary:
+                yield temporary
+
+
+@contextmanager
+def naming(target: Path) -> Iterator[None]:
+    """Where the disk is full, for instance, say what was being written to it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _CANNOT_TAKE_IT:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if not target.parent.is_dir():
+        raise InputError(f"{path}: the folder {target.parent} does not exist")
+    with ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(temporary_file(target))
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        yield temporary
+        # Temporary files are their owner's alone; give the mode an ordinary file would have.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(target)
+
+
+MANIFEST = "manifest.json"
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+@contextmanager
+def replacing_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a new folder; on success it becomes `path`, otherwise it is removed.
+
+    What `path` was before is there until then, and must have a manifest.
+    """
+    target = Path(path)
+    require_replaceable(target)
+    # On a cluster others than its owner may write to it.
+    with new_folder(target, mode=0o777) as folder:
+        folder.mkdir()
+        yield folder
+
+
+@contextmanager
+def new_folder(path: Path, *, mode: int = 0o700) -> Iterator[Path]:
+    """Give a path to make a folder at; on success it becomes `path`, or what that links to, otherwise it is removed.
+
+    Until then it lies in another folder of that mode.
+    """
+    target = Path(os.path.realpath(path))
+    with naming(path), ExitStack() as stack:
+        try:
+            around = stack.enter_context(temporary_folder(target, mode))
+        except FileNotFoundError:
+            raise InputError(f"{path}: the folder {path.parent} does not exist") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        yield around / "new"
+        _put_in_place(around / "new", target)
+
+
+def require_replaceable(path: Path) -> None:
+    """Refuse a path where something lies that is not such a folder, or that has no place."""
+    if path.is_dir():
+        if not _has_manifest(path) and any(path.iterdir()):
+            raise InputError(f"{path}: is a folder with other things in it; give a new folder or one written before")
+    elif path.exists():
+        raise InputError(f"{path}: is a file; expected a folder to write")
+    elif not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist")
+
+
+def _has_manifest(folder: Path) -> bool:
+    try:
+        return "fingerprint" in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _put_in_place(temporary: Path, target: Path) -> None:
+    """Give a folder the place of another, if there is one, whose name it has then; at once where the system can."""
+    if not target.exists():
+        temporary.rename(target)
+    elif not _exchanged(temporary, target):
+        # Not at once on this file system: for a moment there is neither.
+        target.rename(temporary.with_name("old"))
+        temporary.rename(target)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Whether two folders could be made to change names in one step, which Linux can on most file systems."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    return bool(rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0)
+
+
+LOCK = "lock"
+
+
+@contextmanager
+def alone(folder: Path, lock_name: str = LOCK, *, what: str = "it", mode: int = 0o777) -> Iterator[None]:
+    """Make sure that no other process works on a folder, which is made where it is missing.
+
+    The lock ends with the process, however that ends; `what` is what a second process is told of.
+    """
+    try:
+        folder.mkdir(mode, exist_ok=True)
+        lock = os.open(folder / lock_name, os.O_WRONLY | os.O_CREAT, mode & 0o666)
+    except FileNotFoundError:
+        raise InputError(f"{folder}: the folder {folder.parent} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{folder}: another process is at work on {what}") from None
+        yield
+    finally:
+        os.close(lock)

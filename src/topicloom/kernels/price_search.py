@@ -1,0 +1,389 @@
+"""Greedy merging by contribution for the price.
+
+Topics as sorted lists with component labels, for sparse interests whose links have prices.
+
+A contribution is counted by walking the topics of one node against a table that holds the labels of the other.
+The table is filled once for each row of the search, so a link costs the length of the second node's list.
+Labels lie beside the topics: looked up by place, as in `topic_members`, they take a third more time.
+
+Greedy merging by contribution per price: always the link that merges most for its price.
+
+Of links that merge equally much for their price the cheaper one is taken, then the one whose names have the lower
+hash, or the lower ids. Every row keeps its best link as it was when the row was last searched. Contributions only fall,
+so this bounds all links of the row in the order of preference. The rows form a heap by it, and the one on top is looked
+at: if its link still contributes as much, no link is better and it is added; else the row is searched again.
+
+Prices depend on the groups of the two nodes alone. Nodes are numbered group by group, so most blocks of 64 links have
+one price, and are skipped by the highest contribution that any of them may have.
+
+`merge_evenly_by_price` prefers links that do not raise the highest degree, as `rules.merge_evenly` does: a second heap
+is confined to nodes below it. When the degree rises, its rows begin with the best links of the first heap, which bound
+theirs, and are searched only as they come to the top.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.kernels import greedy
+from topicloom.kernels.components import Circles, join_labelled, new_circles, position_of
+from topicloom.kernels.greedy import add_link, contribution, enter_row, has_room, implements, tighten
+from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
+from topicloom.kernels.pair_bounds import Candidates, coded, first_column, highest_coded
+from topicloom.kernels.simd import LANES, at_least, highest_of, lowest_bit
+
+# A list this many times longer than the other is searched instead of walked.
+_SEARCH_RATIO = 8
+
+
+class TopicLists(NamedTuple):
+    """Rows of topics by node, their components, and the row entered last."""
+
+    node_start: npt.NDArray[np.int64]
+    node_topics: npt.NDArray[np.int32]
+    circles: Circles
+    row_node: npt.NDArray[np.int32]  # by topic: the last entered node that wants it
+    row_label: npt.NDArray[np.int32]  # by topic: that node's label
+
+
+def new_topic_lists(
+    node_start: npt.NDArray[np.int64], node_topics: npt.NDArray[np.int32], topic_count: int
+) -> TopicLists:
+    """Lists of an interest with no links."""
+    return TopicLists(
+        node_start,
+        node_topics,
+        new_circles(len(node_topics)),
+        np.full(topic_count, -1, np.int32),
+        np.full(topic_count, -1, np.int32),
+    )
+
+
+def topic_lists_bytes(topic_count: int, subscriptions: int) -> int:
+    """Memory of `new_topic_lists`."""
+    return topic_count * 8 + subscriptions * 12
+
+
+@implements(greedy.enter_row, TopicLists)
+def _enter_row(topics, u):
+    for s in range(topics.node_start[u], topics.node_start[u + 1]):
+        topics.row_node[topics.node_topics[s]] = u
+        topics.row_label[topics.node_topics[s]] = topics.circles.label[s]
+
+
+@implements(greedy.tighten, TopicLists)
+def _tighten(topics, bounds, slot, u, first_column):
+    """Nothing to do."""
+
+
+@implements(greedy.contribution, TopicLists)
+def _contribution(topics, u, v, threshold):
+    label, node_topics = topics.circles.label, topics.node_topics
+    begin, end = topics.node_start[v], topics.node_start[v + 1]
+    merged = 0
+    if end - begin > _SEARCH_RATIO * (topics.node_start[u + 1] - topics.node_start[u]):
+        for s in range(topics.node_start[u], topics.node_start[u + 1]):
+            begin = position_of(node_topics, begin, end, node_topics[s])
+            if begin < end and node_topics[begin] == node_topics[s] and label[begin] != label[s]:
+                merged += 1
+    else:
+        for s in range(begin, end):
+            topic = node_topics[s]
+            if topics.row_node[topic] == u and topics.row_label[topic] != label[s]:
+                merged += 1
+    return merged
+
+
+@implements(greedy.merge, TopicLists)
+def _merge(topics, u, v):
+    circles, node_topics = topics.circles, topics.node_topics
+    i, i_end = topics.node_start[u], topics.node_start[u + 1]
+    j, j_end = topics.node_start[v], topics.node_start[v + 1]
+    while i < i_end and j < j_end:
+        if node_topics[i] == node_topics[j]:
+            kept, other = circles.label[i], circles.label[j]
+            if kept != other:
+                if circles.size[kept] < circles.size[other]:
+                    kept, other = other, kept
+                join_labelled(circles, kept, other)
+            i += 1
+            j += 1
+        elif node_topics[i] < node_topics[j]:
+            i += 1
+        else:
+            j += 1
+
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONE = np.uint64(1)
+
+
+class Priced(NamedTuple):
+    """What links cost, and the best link of every row."""
+
+    group: npt.NDArray[np.int32]  # by node, rising
+    price: npt.NDArray[np.int64]  # group x group, above 0
+    cheapest: npt.NDArray[np.int64]  # by group: the lowest price of its links
+    hashes: npt.NDArray[np.uint64]  # by node; empty where ties go by ids
+    merged: npt.NDArray[np.int64]  # by row: contribution of its best link, 0 where none is left
+    paid: npt.NDArray[np.int64]  # by row: price of that link
+    other: npt.NDArray[np.int32]  # by row: its higher node
+    heap: npt.NDArray[np.int32]  # rows, the best on top
+    allowed: npt.NDArray[np.bool_]  # by node: whether it takes part; empty where all do
+
+
+def new_priced(
+    candidates: Candidates,
+    group: npt.NDArray[np.int32],
+    price: npt.NDArray[np.int64],
+    hashes: npt.NDArray[np.uint64],
+    *,
+    confined: bool = False,
+) -> Priced:
+    """Prices by the numbers of nodes; no row searched yet, and no node allowed where it is to be confined."""
+    nodes = len(candidates.outer)
+    none = np.zeros(nodes, np.int64)
+    heap = np.arange(nodes, dtype=np.int32)
+    allowed = np.zeros(nodes if confined else 0, np.bool_)
+    paid, other = np.ones(nodes, np.int64), np.zeros(nodes, np.int32)
+    return Priced(group, price, price.min(axis=1), hashes, none, paid, other, heap, allowed)
+
+
+@inlined()
+def link_hash(one, other):
+    """A hash of two names from theirs, whichever comes first: the end of SplitMix64."""
+    z = one ^ other
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inner_kernel()
+def comes_before(priced, candidates, u, v, x, y):
+    """Whether the link (u, v) is taken before (x, y) where both merge equally much at the same price."""
+    if priced.hashes.shape[0]:
+        mine = link_hash(priced.hashes[u], priced.hashes[v])
+        its = link_hash(priced.hashes[x], priced.hashes[y])
+        if mine != its:
+            return mine < its
+    a, b = candidates.outer[u], candidates.outer[v]
+    c, d = candidates.outer[x], candidates.outer[y]
+    low, its_low = min(a, b), min(c, d)
+    return low < its_low or (low == its_low and max(a, b) < max(c, d))
+
+
+@inner_kernel()
+def is_better_row(priced, candidates, u, x):
+    """Whether the best link of row u is taken before that of row x."""
+    mine, its = priced.merged[u] * priced.paid[x], priced.merged[x] * priced.paid[u]
+    if mine != its:
+        return mine > its
+    if priced.paid[u] != priced.paid[x]:
+        return priced.paid[u] < priced.paid[x]
+    return comes_before(priced, candidates, u, np.int64(priced.other[u]), x, np.int64(priced.other[x]))
+
+
+@inner_kernel()
+def sink(priced, candidates, parent):
+    """Restore the heap below one place."""
+    heap = priced.heap
+    row = np.int64(heap[parent])
+    child = 2 * parent + 1
+    while child < heap.shape[0]:
+        if child + 1 < heap.shape[0] and is_better_row(
+            priced, candidates, np.int64(heap[child + 1]), np.int64(heap[child])
+        ):
+            child += 1
+        if not is_better_row(priced, candidates, np.int64(heap[child]), row):
+            break
+        heap[parent] = heap[child]
+        parent = child
+        child = 2 * parent + 1
+    heap[parent] = row
+
+
+@inlined()
+def takes_part(priced, node):
+    """Whether a node may have a link now."""
+    return priced.allowed.shape[0] == 0 or priced.allowed[node]
+
+
+@inlined()
+def worth(merged, paid, price):
+    """What a link of a price must contribute at least to be as good as one that contributes `merged` for `paid`."""
+    return max(np.int64(1), (merged * price + paid - 1) // paid)
+
+
+@step()
+def lowest_price(priced, candidates, u, first, column):
+    """What no link of row u in a block is cheaper than; `column` is the first slot's node where places tell."""
+    if candidates.column.shape[0]:
+        return priced.cheapest[priced.group[u]]
+    prices = priced.price[priced.group[u]]
+    low = np.int64(priced.group[max(column, u)])
+    high = np.int64(priced.group[min(column + LANES, priced.group.shape[0]) - 1])
+    lowest = prices[low]
+    for group in range(low + 1, high + 1):
+        lowest = min(lowest, prices[group])
+    return lowest
+
+
+@inner_kernel()
+def search_row(priced, topics, candidates, room, u):
+    """Find the best link of a row."""
+    merged, paid, other = np.int64(0), np.int64(1), np.int64(0)
+    prices = priced.price[priced.group[u]]
+    place = first_column(u) - candidates.row_start[u]
+    enter_row(topics, u)
+    for first in range(candidates.row_start[u], candidates.row_start[u + 1], LANES):
+        block = candidates.block_bound[first // LANES]
+        if block == 0:
+            continue
+        need = worth(merged, paid, lowest_price(priced, candidates, u, first, place + first))
+        if highest_coded(block, candidates.step) < need:
+            continue
+        tighten(topics, candidates.bound, first, u, place + first)
+        hits = at_least(candidates.bound, first, coded(need, candidates.step))
+        while hits:
+            slot = first + lowest_bit(hits)
+            hits &= hits - _ONE
+            v = place + slot if candidates.column.shape[0] == 0 else np.int64(candidates.column[slot])
+            if not has_room(room, v):
+                candidates.bound[slot] = 0
+                continue
+            if not takes_part(priced, v):
+                continue
+            price = prices[priced.group[v]]
+            need = worth(merged, paid, price)
+            if highest_coded(candidates.bound[slot], candidates.step) < need:
+                continue
+            value = contribution(topics, u, v, need)
+            candidates.bound[slot] = coded(value, candidates.step)
+            if value < need:
+                continue
+            better = value * paid > merged * price or price < paid
+            if better or (price == paid and comes_before(priced, candidates, u, v, u, other)):
+                merged, paid, other = np.int64(value), price, v
+        candidates.block_bound[first // LANES] = highest_of(candidates.bound, first, _ALL)
+    priced.merged[u] = merged
+    priced.paid[u] = paid
+    priced.other[u] = other
+
+
+@inner_kernel()
+def order_rows(priced, candidates):
+    """Make a heap of all rows."""
+    for parent in range(priced.heap.shape[0] // 2 - 1, -1, -1):
+        sink(priced, candidates, np.int64(parent))
+
+
+@step()
+def search_all(priced, topics, candidates, room):
+    """Find the best link of every row that has room, and order the rows."""
+    for row in range(priced.heap.shape[0]):
+        if has_room(room, row):
+            search_row(priced, topics, candidates, room, row)
+    order_rows(priced, candidates)
+
+
+@inner_kernel()
+def best_row(priced, topics, candidates, room):
+    """The row whose best link is the best of all and contributes what it says; that is 0 where none is left."""
+    while True:
+        u = np.int64(priced.heap[0])
+        merged, v = priced.merged[u], np.int64(priced.other[u])
+        if merged == 0:
+            return u
+        if not (has_room(room, u) and takes_part(priced, u)):
+            priced.merged[u] = 0
+        else:
+            enter_row(topics, u)
+            usable = has_room(room, v) and takes_part(priced, v)
+            if usable and contribution(topics, u, v, merged) >= merged:
+                return u
+            search_row(priced, topics, candidates, room, u)
+        sink(priced, candidates, np.int64(0))
+
+
+@step()
+def add_best(priced, topics, candidates, room, links, count, u, ticks):
+    """Add the best link of a row; give its higher node."""
+    v = np.int64(priced.other[u])
+    add_link(links, count, topics, candidates, u, v, priced.merged[u], ticks)
+    if candidates.outer[u] > candidates.outer[v]:
+        links.source[count], links.target[count] = links.target[count], links.source[count]
+    if room.shape[0]:
+        room[u] -= 1
+        room[v] -= 1
+    return v
+
+
+@tight_kernel()
+def merge_by_price(priced, topics, candidates, room, links, count, ticks):
+    """Add best links for their prices until none contributes or the list is full; give their number."""
+    search_all(priced, topics, candidates, room)
+    while priced.heap.shape[0] and count < links.source.shape[0] and ticks[1] == 0:
+        u = best_row(priced, topics, candidates, room)
+        if priced.merged[u] == 0:
+            break
+        add_best(priced, topics, candidates, room, links, count, u, ticks)
+        count += 1
+    return count
+
+
+@inner_kernel()
+def confine_below(confined, everywhere, candidates, degree, highest):
+    """Allow the nodes whose degree is below the highest, and begin with bounds of their rows."""
+    for node in range(degree.shape[0]):
+        confined.allowed[node] = degree[node] < highest
+        confined.merged[node] = everywhere.merged[node] if confined.allowed[node] else 0
+        confined.paid[node] = everywhere.paid[node]
+        confined.other[node] = everywhere.other[node]
+    order_rows(confined, candidates)
+
+
+@step()
+def is_worth_more(trade, everywhere, best, confined, u):
+    """Whether the best link of row `best` is worth a higher degree, where that of row u needs none."""
+    value = np.float64(everywhere.merged[best] * confined.paid[u])
+    enough = trade.patience * np.float64(confined.merged[u] * everywhere.paid[best])
+    return value > enough or (trade.strict and value == enough)
+
+
+@tight_kernel()
+def merge_evenly_by_price(everywhere, confined, topics, candidates, limits, trade, links, count, ticks):
+    """Add links that raise the highest degree least, those that merge most for their price first; give their number.
+
+    A link that raises it is taken where no other contributes, or where that is worth it; never beyond `max_degree`.
+    """
+    degree, room = limits.degree, limits.room
+    highest = np.int64(0)
+    for node in range(degree.shape[0]):
+        highest = max(highest, np.int64(degree[node]))
+    search_all(everywhere, topics, candidates, room)
+    confine_below(confined, everywhere, candidates, degree, highest)
+    while degree.shape[0] and count < links.source.shape[0] and ticks[1] == 0:
+        chosen, u = confined, best_row(confined, topics, candidates, room)
+        none = confined.merged[u] == 0
+        if none and highest == limits.max_degree:
+            break
+        if none or trade.patience < np.inf:
+            best = best_row(everywhere, topics, candidates, room)
+            if everywhere.merged[best] == 0:
+                break
+            if none or is_worth_more(trade, everywhere, best, confined, u):
+                chosen, u = everywhere, best
+        v = add_best(chosen, topics, candidates, room, links, count, u, ticks)
+        count += 1
+        degree[u] += 1
+        degree[v] += 1
+        if max(degree[u], degree[v]) > highest:
+            highest += 1
+            confine_below(confined, everywhere, candidates, degree, highest)
+        else:
+            confined.allowed[u] = degree[u] < highest
+            confined.allowed[v] = degree[v] < highest
+    return count

@@ -1,0 +1,302 @@
+"""Lower bounds on links and maximum degree.
+
+The part of an interest that pairs of nodes are compared over.
+
+Nodes counted by their neighbours: what a node shares with others it must share with a neighbour.
+
+Links counted by what nodes could pay for them.
+
+Let every node make an offer in each of its topics, any number from 0 on. Take any topic-connected overlay, in each
+topic a spanning tree of its nodes, and as its root the node with the lowest offer. Now every node but the roots pays
+its offer to the link towards the root. In each topic a link is paid by one of its ends at most, so it gets no more than
+the sum, over the topics that both ends want, of the higher of their two offers. If for no two nodes that sum is above
+1, the overlay has at least as many links as all that is paid comes to. And where the sum of some pairs is above 1, what
+it is above is taken off: no overlay has a link twice. Which nodes are roots is fixed beforehand: they offer 0.
+
+So any offers prove a bound. Good ones are found in two steps:
+
+1. A node offers the same in all its topics, or more in rare ones: weights of topics, divided by the most weight that
+   the node shares with one other. No link is overpaid then.
+2. Round by round, offers rise a little where no overpaid link takes them, and fall where several do. This is a
+   subgradient method, with steps in proportion to the offers, on the Lagrangian dual of the linear program whose
+   constraints are: cut a topic's nodes into single nodes and one set of all the others, and there are at least as many
+   links between these parts as there are single nodes.
+
+Offers are whole numbers of small units, and so are all sums: rounding cannot lift the bound.
+
+Lower bounds of links and of the highest degree, with the arguments that prove them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.errors import InputError
+from topicloom.io.tables import BOUND_ROUNDS
+from topicloom.kernels.bounds import fewest_neighbours, heaviest_overlaps, island_of_nodes, overpaid_links
+from topicloom.model.interest import Ids, Interest, Starts
+from topicloom.views.html import table_html
+from topicloom.views.numbers import count, count_of
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedTopics:
+    """Topics with two nodes or more, as rows like those of an interest, renumbered; all nodes keep their ids.
+
+    `left_out` are topics with so many nodes that their pairs would take too long: whatever is proved about fewer
+    topics holds for all of them, as an overlay that connects all topics connects some.
+    """
+
+    node_start: Starts
+    node_topics: Ids
+    topic_start: Starts
+    topic_nodes: Ids
+    left_out: int
+
+    @classmethod
+    def of(cls, interest: Interest, most_pairs: int) -> ComparedTopics:
+        """Those with fewest nodes first, as long as they have no more pairs of nodes than `most_pairs` in all."""
+        sizes = np.diff(interest.topic_start)
+        rarest = np.argsort(sizes, kind="stable")
+        pairs = np.cumsum(sizes[rarest] * (sizes[rarest] - 1) // 2)
+        kept = np.zeros(interest.topic_count, np.bool_)
+        kept[rarest[pairs <= most_pairs]] = True
+        kept &= sizes >= 2
+        by_node = kept[interest.node_topics]
+        number = np.cumsum(kept, dtype=np.int32) - 1
+        before = np.concatenate([[0], np.cumsum(by_node)])
+        starts = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
+        return cls(
+            before[interest.node_start].astype(np.int64),
+            number[interest.node_topics[by_node]].astype(np.int32),
+            starts,
+            interest.topic_nodes[np.repeat(kept, sizes)],
+            int(np.count_nonzero(sizes >= 2) - np.count_nonzero(kept)),
+        )
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are, those without such topics too."""
+        return len(self.node_start) - 1
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of nodes, summed over the topics."""
+        sizes = np.diff(self.topic_start)
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    @property
+    def nodes(self) -> Numbers:
+        """The node of each subscription, in the order of `node_topics`."""
+        return np.repeat(np.arange(self.node_count), np.diff(self.node_start))
+
+
+def neighbours_needed(shared: ComparedTopics) -> npt.NDArray[np.int64]:
+    """What each node cannot have fewer neighbours than, in any topic-connected overlay."""
+    sizes = np.diff(shared.topic_start)
+    rare_first = shared.node_topics[np.lexsort((sizes[shared.node_topics], shared.nodes))]
+    needed: npt.NDArray[np.int64] = fewest_neighbours(
+        shared.node_start, rare_first, shared.topic_start, shared.topic_nodes
+    ).astype(np.int64)
+    return needed
+
+
+Flags = npt.NDArray[np.bool_]
+
+# What a link costs, in the units of offers: so many that those of a node with thousands of topics are not all 0.
+LINK = 1 << 24
+_LEAST_OFFER = LINK >> 13
+# Exponents of the number of nodes of a topic by which weights fall: all topics alike, or rare ones far above.
+_WEIGHTS_FALL_BY = (0, 2)
+MOST_ROUNDS = 60
+
+
+def paid_links(shared: ComparedTopics, island: Numbers, rounds: int) -> Numbers:
+    """By island, what its links cost at least, in units of LINK; the best of all rounds for each."""
+    islands = int(island.max(initial=-1)) + 1
+    best = np.zeros(islands, np.int64)
+    if not len(shared.node_topics):
+        return best
+    by_topic = np.argsort(shared.node_topics, kind="stable")
+    roots = _roots(shared, by_topic)
+    starts = [_feasible(shared, roots, fall_by) for fall_by in _WEIGHTS_FALL_BY]
+    of_node = island[shared.nodes]
+    for offer in starts:
+        np.maximum(best, _sums(of_node, offer, islands), out=best)
+    offer = max(starts, key=lambda offers: int(offers.sum()))
+    offer = np.where(roots, 0, np.maximum(offer, _LEAST_OFFER))
+    price = np.full(shared.node_count, LINK // 2)
+    overpaid = np.zeros(shared.node_count, np.int64)
+    taken = np.zeros(len(offer), np.int32)
+    for number in range(rounds):
+        overpaid_links(*_rows(shared), offer, offer[by_topic], price, overpaid, taken)
+        np.maximum(best, _sums(of_node, offer, islands) - _sums(island, overpaid, islands), out=best)
+        # In thousandths; steps shrink so that offers settle.
+        step = 2000 // (20 + number)
+        offer = offer + offer * (step * np.clip(1 - taken, -3, 1)) // 1000
+    return best
+
+
+def _rows(shared: ComparedTopics) -> tuple[Starts, Ids, Starts, Ids]:
+    return shared.node_start, shared.node_topics, shared.topic_start, shared.topic_nodes
+
+
+def _sums(groups: Numbers, values: Numbers, count: int) -> Numbers:
+    """Sums by group, in whole numbers."""
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, groups, values)
+    return sums
+
+
+def _roots(shared: ComparedTopics, by_topic: Numbers) -> Flags:
+    """Which subscriptions are those of roots, who offer nothing: in each topic the node with most topics."""
+    sizes = np.diff(shared.node_start)
+    rank = np.empty(shared.node_count, np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(shared.node_count)
+    ranks = rank[shared.topic_nodes]
+    first = np.minimum.reduceat(ranks, shared.topic_start[:-1])
+    roots = np.zeros(len(shared.node_topics), np.bool_)
+    roots[by_topic] = ranks == np.repeat(first, np.diff(shared.topic_start))
+    return roots
+
+
+def _feasible(shared: ComparedTopics, roots: Flags, fall_by: int) -> Numbers:
+    """Offers by weights of topics, with no link overpaid."""
+    sizes = np.diff(shared.topic_start)
+    weight = np.maximum(1, (1 << 20) // sizes**fall_by)
+    heaviest = heaviest_overlaps(*_rows(shared), weight)
+    offer: Numbers = np.where(roots, 0, LINK * weight[shared.node_topics] // heaviest[shared.nodes])
+    return offer
+
+
+# Pairs of nodes to look at, each once for every topic that they share: a billion takes about four seconds.
+_WORK = 1_000_000_000
+# Passes over all pairs that are always made: two for the first offers, two for the neighbours of both ends.
+_PASSES = 4
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One reason why an overlay cannot do with less: what is bounded, by how much, and the proof in words."""
+
+    of: Literal["links", "max_degree"]
+    name: str
+    value: int
+    because: str
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What no topic-connected overlay of an interest has less of, and why.
+
+    - `links`, `max_degree`: the bounds. They are proved, not estimated; the best overlay may still need more.
+    - `arguments`: the reasons. `links` may be above each of them, as it takes the best one for every island.
+    - `left_out`: topics with too many nodes to compare in pairs, which the arguments do without.
+    """
+
+    links: int
+    max_degree: int
+    arguments: tuple[Argument, ...]
+    left_out: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, ready for JSON."""
+        return asdict(self) | {"arguments": [asdict(argument) for argument in self.arguments]}
+
+    def _repr_html_(self) -> str:
+        names = {"links": "links", "max_degree": "max degree"}
+        return table_html(
+            ["at least", "of", "because"],
+            [[count(each.value), names[each.of], each.because] for each in self.arguments],
+        )
+
+
+def bound(interest: Interest | str | PathLike[str], *, rounds: int | None = None) -> Bounds:
+    """Prove how many links, and how high a degree, any topic-connected overlay of an interest must have.
+
+    Args:
+        interest: who wants what, or the file or folder that it is in.
+        rounds: how often to improve the offers of nodes for links (see `metrics.bounds.offers`). Without it, up to 60
+            times, but no longer than some seconds; at a million nodes not at all.
+    """
+    if rounds is not None and not 0 <= rounds <= BOUND_ROUNDS:
+        raise InputError(f"rounds must be from 0 to {BOUND_ROUNDS:,}, not {rounds}", "rounds")
+    interest = Interest.given(interest)
+    island, sizes = _islands(interest)
+    shared = ComparedTopics.of(interest, _WORK // _PASSES)
+    if rounds is None:
+        rounds = min(MOST_ROUNDS, max(0, _WORK // max(1, shared.pairs) - _PASSES))
+    needed = neighbours_needed(shared)
+    by_tree = sizes - 1
+    by_neighbours = -(-np.bincount(island, needed, len(sizes)).astype(np.int64) // 2)
+    by_offers = -(-paid_links(shared, island, rounds) // LINK)
+    by_island = np.maximum(np.maximum(by_tree, by_neighbours), by_offers)
+    links = int(by_island.sum())
+    by_mean = -(-2 * by_island // np.maximum(sizes, 1))
+    fullest = int(by_mean.argmax()) if len(by_mean) else 0
+    neediest = int(needed.argmax()) if len(needed) else 0
+    arguments = [
+        Argument("links", "islands", int(by_tree.sum()), _because_of_islands(interest, sizes)),
+        Argument(
+            "links",
+            "neighbours",
+            int(by_neighbours.sum()),
+            "every topic of a node must be a topic of one of its neighbours; so many neighbours the nodes need in all, "
+            "and a link is one for both its ends",
+        ),
+        Argument(
+            "links",
+            "offers",
+            int(by_offers.sum()),
+            "in each topic every node but one needs a link towards that one, and can pay for it so much that no link "
+            "gets more than its price: whatever the links, so many are paid for",
+        ),
+    ]
+    if links > max(argument.value for argument in arguments):
+        arguments.append(
+            Argument("links", "each island", links, "no link joins two islands, and each has its own best argument")
+        )
+    if len(needed):
+        arguments += [
+            Argument(
+                "max_degree",
+                "neighbours",
+                int(needed[neediest]),
+                f"node '{interest.node_names[neediest]}' alone needs so many neighbours to cover its topics",
+            ),
+            Argument(
+                "max_degree",
+                "mean",
+                int(by_mean[fullest]),
+                f"among {count_of(int(sizes[fullest]), 'node')} there are at least "
+                f"{count_of(int(by_island[fullest]), 'link')}, which is "
+                f"{2 * int(by_island[fullest]) / int(sizes[fullest]):.2f} for each in the mean",
+            ),
+        ]
+    degree = max((argument.value for argument in arguments if argument.of == "max_degree"), default=0)
+    return Bounds(links, degree, tuple(arguments), shared.left_out)
+
+
+def _islands(interest: Interest) -> tuple[Numbers, Numbers]:
+    """The number of each node's island, and how many nodes each island has."""
+    lowest = island_of_nodes(interest.node_count, interest.topic_start, interest.topic_nodes)
+    _, island, sizes = np.unique(lowest, return_inverse=True, return_counts=True)
+    return island, sizes
+
+
+def _because_of_islands(interest: Interest, sizes: Numbers) -> str:
+    if interest.node_count == 1:
+        return "a single node has nobody to be connected with"
+    if len(sizes) == 1:
+        return f"all {interest.node_count:,} nodes share topics, directly or through others, and must be connected"
+    return (
+        f"{interest.node_count:,} nodes are on {len(sizes):,} islands, which share no topics; an island of n nodes "
+        "must be connected, which takes n - 1 links"
+    )

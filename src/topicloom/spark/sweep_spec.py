@@ -1,0 +1,319 @@
+"""Specifications and results of sweeps.
+
+What a sweep runs: reading its TOML file into runs.
+
+The file names workloads and designers; a list of values means all of them, and several lists all combinations. See
+docs/pipeline.md for the format. Everything is checked here, before any work: an error names the table and its line.
+
+By hand and not by pydantic: kinds and keys are some twenty lines here, which its models and the translation of its
+errors into ours would pass, and which values go together only designers and workloads know.
+
+The results of a sweep as one table, `results.parquet`: a row for each cell, in the order of the spec.
+
+Its columns are the same for every sweep, so that results of several can be put together:
+
+- `workload` (its name), `workload_file`, and the parameters of synthetic ones: `workload_nodes`, ...
+- `designer`, its parameters, `parameter_k`, ..., and `seed`, null for designers that draw nothing
+- all fields of `Measures`, those of `PriceMeasures`, which are null without prices
+- `seconds` of the designer alone, and `error`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from topicloom._version import __version__
+from topicloom.designers import DESIGNERS, checked_parameters, find_designer
+from topicloom.errors import InputError
+from topicloom.io.settings import read_toml
+from topicloom.io.tables import column_names, names_column, read_table, write_parquet
+from topicloom.io.whole import replacing
+from topicloom.metrics import Measures, PriceMeasures
+from topicloom.spark.grid import combinations, require_64_bits
+from topicloom.workloads import synthetic
+
+# Names and values; tuples, as rows are compared.
+Values = tuple[tuple[str, str | int | float], ...]
+
+TOP_KEYS = ("workload", "designer", "seed", "diameters")
+
+# What a synthetic workload takes; the order is that of the columns of the results, and of the rows.
+SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
+    {
+        "nodes": int,
+        "topics": int,
+        "popularity": str,
+        "alpha": float,
+        "sizes": str,
+        "min_topics": int,
+        "max_topics": int,
+        "seed": int,
+    }
+)
+_NEEDED = ("nodes", "topics", "min_topics")
+_DEFAULTS: Mapping[str, Any] = MappingProxyType({"popularity": "uniform", "alpha": 2.0, "sizes": "fixed"})
+_FILE_KINDS: Mapping[str, type] = MappingProxyType(
+    {"file": str, "node_column": str, "topic_column": str, "filters": str}
+)
+_KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Where an interest comes from: drawn with `synthetic` parameters, or read from a file or folder."""
+
+    name: str
+    synthetic: Values | None = None
+    file: str | None = None
+    path: Path | None = None
+    node_column: str = "node"
+    topic_column: str = "topic"
+    filters: str | None = None
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """One run of a designer: a row of the results. The seed is None for designers that draw nothing."""
+
+    workload: Workload
+    designer: str
+    parameters: Values
+    seed: int | None
+    diameters: bool
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A sweep as its file describes it: the text, and the rows of its results in order."""
+
+    path: Path
+    text: str
+    rows: tuple[SweepRow, ...]
+
+
+def read_spec(path: Path) -> Spec:
+    """Read and check a file that describes a sweep."""
+    text, content = read_toml(path)
+    return Spec(path, text, tuple(_Reader(path, text).rows(content)))
+
+
+class _Reader:
+    """Turns the tables of one file into rows of results, and knows where each of them is."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def rows(self, content: Mapping[str, Any]) -> Iterator[SweepRow]:
+        with self._at():
+            _require_known(content, TOP_KEYS)
+            seeds = _values("seed", content.get("seed", 0), int)
+            diameters = content.get("diameters", True)
+            if not isinstance(diameters, bool):
+                raise InputError(f"diameters is {_shown(diameters)}; give true or false")
+        workloads = list(self._tables(content, "workload"))
+        designers = list(self._tables(content, "designer"))
+        # One seed is one repetition: it draws the workload and feeds the designer, where these have none of their own.
+        runs = {seed: list(self._runs(designers, seed)) for seed in seeds}
+        rows: dict[SweepRow, None] = {}
+        for where, table in workloads:
+            with self._at(where):
+                drawn = list(_workloads(table, seeds, self._path.parent))
+            for seed, workload in drawn:
+                for designer, parameters, own in runs[seed]:
+                    # Equal ones, those of a seed that draws nothing, are one.
+                    rows[SweepRow(workload, designer, parameters, own, diameters)] = None
+        yield from rows
+
+    def _tables(self, content: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        tables = content.get(kind, [])
+        example = 'name = "gm"' if kind == "designer" else "nodes = 100"
+        with self._at():
+            if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+                raise InputError(f"{kind} is no list of tables; begin each with a line [[{kind}]]")
+            if not tables:
+                raise InputError(f"has no {kind}; add a table that begins with [[{kind}]], for instance {example}")
+        lines = [
+            number
+            for number, line in enumerate(self._text.splitlines(), start=1)
+            if re.match(rf"\s*\[\[\s*{kind}\s*\]\]", line)
+        ]
+        for number, table in enumerate(tables):
+            line = f" (line {lines[number]})" if len(lines) == len(tables) else ""
+            yield f"{kind} {number + 1}{line}: ", table
+
+    def _runs(
+        self, designers: list[tuple[str, Mapping[str, Any]]], seed: int
+    ) -> Iterator[tuple[str, Values, int | None]]:
+        for where, table in designers:
+            with self._at(where):
+                yield from _designs(table, seed)
+
+    @contextmanager
+    def _at(self, where: str = "") -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            raise InputError(f"{self._path}: {where}{error}") from None
+
+
+def _workloads(table: Mapping[str, Any], seeds: list[Any], folder: Path) -> Iterator[tuple[int, Workload]]:
+    """All workloads of one table, each with the seed of its repetition."""
+    name = table.get("name")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InputError(f"name is {_shown(name)}; give {_KIND_NAMES[str]}")
+    if "file" in table:
+        _require_known(table, ("name", *_FILE_KINDS))
+        lists = {key: _values(key, table[key], kind) for key, kind in _FILE_KINDS.items() if key in table}
+        for given in combinations(lists):
+            file = given.pop("file")
+            path = folder / file
+            if not path.exists():
+                raise InputError(f"file '{file}': there is no {path}")
+            for seed in seeds:
+                yield seed, Workload(name or file, file=file, path=path, **given)
+        return
+    _require_known(table, ("name", *SYNTHETIC_KINDS, "file"))
+    for key in _NEEDED:
+        if key not in table:
+            raise InputError(f"{key} is missing; a workload has nodes, topics and min_topics, or file")
+    lists = {key: _values(key, table[key], kind) for key, kind in SYNTHETIC_KINDS.items() if key in table}
+    for given in combinations(lists):
+        for seed in seeds:
+            yield seed, Workload(name or "synthetic", synthetic=_checked_synthetic({"seed": seed, **given}))
+
+
+def _checked_synthetic(given: dict[str, Any]) -> Values:
+    """Parameters of a synthetic workload in order, defaults filled in; what no workload can have is an error."""
+    values = {**_DEFAULTS, **given}
+    # One node shows whether the parameters go together.
+    synthetic(**{**values, "nodes": min(values["nodes"], 1)})
+    if values["popularity"] != "zipf":
+        del values["alpha"]
+    return tuple((key, values[key]) for key in SYNTHETIC_KINDS if key in values)
+
+
+def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Values, int | None]]:
+    """All runs of one table of designers: the name, the parameters and the seed."""
+    if "name" not in table:
+        raise InputError("name is missing; give one of those that `topicloom designers` lists")
+    names = _values("name", table["name"], str)
+    seeds = _values("seed", table.get("seed", seed), int)
+    # A whole number may be written as 3.0: designers check that themselves.
+    kinds = {p.name: float if p.kind is int else p.kind for name in names for p in find_designer(name).accepts}
+    lists = {
+        key: _values(key, value, kinds.get(key, float)) for key, value in table.items() if key not in ("name", "seed")
+    }
+    for name in names:
+        designer = find_designer(name)
+        for given in combinations(lists):
+            parameters = tuple(checked_parameters(designer, given).items())
+            for own in seeds:
+                yield name, parameters, own if designer.random else None
+
+
+def _values(key: str, value: Any, kind: type) -> list[Any]:
+    """A value, or a list of them, as a list; an error where one is not of its kind."""
+    values: list[Any] = value if isinstance(value, list) else [value]
+    if not values:
+        raise InputError(f"{key} is an empty list; give at least one value")
+    allowed: tuple[Any, ...] = (int, float) if kind is float else (kind,)
+    for one in values:
+        if isinstance(one, bool) != (kind is bool) or not isinstance(one, allowed):
+            raise InputError(f"{key} is {_shown(one)}; give {_KIND_NAMES[kind]}, or a list of such")
+        require_64_bits(key, one)
+        if key == "seed" and one < 0:
+            raise InputError(f"seed is {one}; give a whole number, 0 or more")
+    return values
+
+
+def _require_known(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise InputError(f"unknown key '{key}'; known are {', '.join(known)}")
+
+
+def _shown(value: Any) -> str:
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
+
+
+RESULTS = "results.parquet"
+# How the columns begin that tell the settings of workloads and of designers.
+WORKLOAD, PARAMETER = "workload_", "parameter_"
+
+_TYPES: dict[Any, pa.DataType] = {
+    int: pa.int64(),
+    float: pa.float64(),
+    str: pa.string(),
+    bool: pa.bool_(),
+    # Annotations of Measures are text.
+    "int": pa.int64(),
+    "int | None": pa.int64(),
+    "float": pa.float64(),
+    "float | None": pa.float64(),
+    "bool": pa.bool_(),
+}
+
+
+def _columns() -> Iterator[tuple[str, pa.DataType]]:
+    yield "workload", pa.string()
+    yield "workload_file", pa.string()
+    yield from ((f"{WORKLOAD}{key}", _TYPES[kind]) for key, kind in SYNTHETIC_KINDS.items())
+    yield "designer", pa.string()
+    parameters = {p.name: p.kind for designer in DESIGNERS.values() for p in designer.parameters}
+    yield from ((f"{PARAMETER}{name}", _TYPES[kind]) for name, kind in (parameters | {"budget_ratio": float}).items())
+    yield "seed", pa.int64()
+    yield from ((field.name, _TYPES[field.type]) for field in fields(Measures))
+    yield from ((field.name, _TYPES[field.type]) for field in fields(PriceMeasures))
+    yield "seconds", pa.float64()
+    yield "error", pa.string()
+
+
+SCHEMA = pa.schema(list(_columns()))
+
+
+def described(row: SweepRow) -> dict[str, Any]:
+    """What a row says of its run: the columns before the measures."""
+    return {
+        "workload": row.workload.name,
+        "workload_file": row.workload.file,
+        **{f"{WORKLOAD}{key}": value for key, value in row.workload.synthetic or ()},
+        "designer": row.designer,
+        **{f"{PARAMETER}{name}": value for name, value in row.parameters},
+        "seed": row.seed,
+    }
+
+
+def write_sweep_table(path: Path, table: pa.Table, spec: str) -> None:
+    """Write the table as Parquet, with the text of the spec and our version in its metadata."""
+    with replacing(path) as temporary:
+        write_parquet(table.replace_schema_metadata({"version": __version__, "spec": spec}), temporary)
+
+
+def read_sweep_table(path: Path, measures: Sequence[str]) -> pa.Table:
+    """Results of sweeps from a file, or from the folder of one: `workload`, `designer`, their settings, these measures
+    and `error`. A setting is null where it does not apply, a measure where there is an error."""
+    file = path / RESULTS if path.is_dir() else path
+    present = column_names(file)
+    settings = [name for name in present if name.startswith((WORKLOAD, PARAMETER))]
+    # As version 0.1 called it.
+    asked = [
+        "edges" if name == "links" and "links" not in present and "edges" in present else name for name in measures
+    ]
+    table = read_table(file, ("workload", "designer", *asked, "error"), optional=settings)
+    table = table.rename_columns(["links" if name == "edges" else name for name in table.column_names])
+    for column in ("workload", "designer"):
+        names_column(table, column, str(file))
+    for column in (*settings, "error"):
+        kind = table.schema.field(column).type
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+            raise InputError(f"column '{column}' holds {kind}, not numbers or text", file=file)
+    return table

@@ -1,0 +1,74 @@
+"""Rendered bridges log in: with the password they were given, over TLS they can check."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from topicloom import Interest, Overlay
+from topicloom.brokers import Fleet, make_plan
+from topicloom.brokers.local import LOOPBACK, Clients, Processes, free_ports, on_ports
+from topicloom.brokers.plan_file import configurations
+
+pytestmark = [
+    pytest.mark.broker("mosquitto"),
+    pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with"),
+    pytest.mark.skipif(not shutil.which("mosquitto_passwd"), reason="no mosquitto_passwd to make passwords with"),
+]
+
+PASSWORD = 'two words #1 "quoted" %41 é'
+
+
+def certificate(folder: Path) -> None:
+    """A certificate of this machine that signs itself."""
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    about = ["-subj", "/CN=localhost", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    subprocess.run(["openssl", "req", "-x509", *kind, *about, *files], capture_output=True, check=True)
+
+
+def comes_up(tmp_path: Path, password: str, *, tls: bool, known: bool = True) -> bool:
+    """Whether the bridge of a to b comes up, when b wants a password and perhaps TLS."""
+    if tls:
+        certificate(tmp_path)
+    passwords = tmp_path / "passwords"
+    subprocess.run(
+        ["mosquitto_passwd", "-b", "-c", str(passwords), "bridge", PASSWORD], capture_output=True, check=True
+    )
+    (tmp_path / "secret").write_text(password + "\n")
+    ports = free_ports(["a", "b", "strict"])
+    interest = Interest.from_pairs([("a", "t"), ("b", "t")])
+    broker: dict[str, object] = {"host": LOOPBACK, "port": ports["strict"]}
+    broker["credentials"] = {"username": "bridge", "password_file": str(tmp_path / "secret")}
+    if tls:
+        broker["tls"] = {"ca_file": str(tmp_path / "cert.pem")} if known else True
+    fleet = Fleet.from_tables({"brokers": {"a": {"host": LOOPBACK}, "b": broker}})
+    plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet)
+    strict = f"password_file {passwords}\nlistener {ports['strict']} {LOOPBACK}\n"
+    if tls:
+        strict += f"certfile {tmp_path}/cert.pem\nkeyfile {tmp_path}/key.pem\n"
+    with Processes(ports) as processes, Clients(on_ports(ports), lambda *_: None) as clients:
+        processes.start("b", strict)
+        processes.start("a", configurations(plan)["a"])
+        clients.open("a", [])
+        deadline = time.monotonic() + 3
+        while time.monotonic() < deadline and not clients.links_up["a"]:
+            clients.serve(0.05)
+        return bool(clients.links_up["a"])
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_the_right_password_is_taken(tmp_path: Path, tls: bool) -> None:
+    assert comes_up(tmp_path, PASSWORD, tls=tls)
+
+
+def test_a_wrong_password_is_not(tmp_path: Path) -> None:
+    assert not comes_up(tmp_path, f"{PASSWORD}x", tls=False)
+
+
+def test_an_unknown_certificate_is_not_trusted(tmp_path: Path) -> None:
+    assert not comes_up(tmp_path, PASSWORD, tls=True, known=False)

@@ -1,0 +1,90 @@
+"""Decisions that cannot be followed: they are refused before they are logged, and old states that have them end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_watching import JOIN, Watched, lines, wishes_of
+
+from topicloom import InputError, Interest
+from topicloom.brokers.decisions import Decisions
+from topicloom.brokers.store import DurableLog
+from topicloom.churn.maintainer import Change, Maintainer
+from topicloom.model.constraints import Constraints
+from topicloom.model.events import Event, topics_by_node
+
+LONG = "t" * 65_536
+FIRST = wishes_of(Interest.from_pairs([(name, "t") for name in "abc"]))
+
+
+def test_a_topic_of_an_event_that_is_too_long(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    watched.events.write_text(lines(Event(1, "change", "a", (LONG,)), Event(2, "change", "a", ("v",))))
+    made = watched.turns(2)
+    assert made.decisions.last_event == 2
+    (said,) = [text for text in watched.said if "65,536 bytes" in text]
+    assert said.endswith('a name in "add" has 65,536 bytes; the most are 65,535')
+    watched.assert_applied(watched.turns())
+
+
+@pytest.mark.parametrize("keep", [(("a", "b"), ("b", "c"), ("a", "c")), (("a", "b"), ("b", "c"))])
+def test_links_that_stay_and_make_a_cycle_are_refused_for_a_tree(tmp_path: Path, keep: tuple[tuple[str, str]]) -> None:
+    constraints = Constraints(keep=keep, require=(("a", "c"),))
+    with pytest.raises(InputError, match=r"^keep and require make a cycle with 'a' - 'c'; a tree has none$"):
+        Decisions(tmp_path, constraints, FIRST, tree=True)
+    Decisions(tmp_path, constraints, FIRST).close()
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_an_event_that_cannot_be_followed_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tree: bool
+) -> None:
+    decisions = Decisions(tmp_path, Constraints(), FIRST, tree=tree)
+    assert decisions.take(Event(1, "join", "d", ("t", "u"))) is None
+    before, wanted = decisions.overlay().to_arrow(), dict(decisions.wanted)
+    kind = type(decisions.maintainer)
+    apply = kind.apply
+
+    def breaks(self: Maintainer, event: Event) -> Change:
+        change = apply(self, event)
+        if event.node == "a":
+            raise RuntimeError(f"{change}\nand more")
+        return change
+
+    with monkeypatch.context() as broken:
+        broken.setattr(kind, "apply", breaks)
+        refusal = decisions.take(Event(2, "change", "a", ("u",)))
+    assert str(refusal).startswith("change of 'a' cannot be followed (RuntimeError: ")
+    assert "\n" not in str(refusal)
+    assert decisions.overlay().to_arrow() == before
+    assert topics_by_node(decisions.maintainer.interest()) == topics_by_node(decisions.interest)
+    assert decisions.wanted == wanted
+    assert decisions.last_event == 2, "it is not judged again"
+    assert decisions.take(Event(3, "change", "b", ("u",))) is None
+    after = decisions.overlay().to_arrow()
+    decisions.close()
+    again = Decisions(tmp_path, Constraints(), None)
+    assert (again.overlay().to_arrow(), again.last_event) == (after, 3)
+    assert again.wanted == decisions.wanted
+
+
+def test_a_first_table_that_cannot_be_followed_is_not_logged(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"name of 65,536 bytes"):
+        Decisions(tmp_path, Constraints(), {**FIRST, "a": frozenset([(LONG, "sub")])})
+    Decisions(tmp_path, Constraints(), FIRST).close()
+
+
+def test_an_old_state_with_such_a_decision_ends_with_one_line(tmp_path: Path) -> None:
+    decisions = Decisions(tmp_path, Constraints(), FIRST)
+    assert decisions.take(JOIN) is None
+    decisions.close()
+    log = DurableLog(tmp_path / "decisions.log")
+    log.append({"event": {"id": 7, "event": "change", "node": "a", "add": [LONG], "remove": []}})
+    log.close()
+    with pytest.raises(
+        InputError, match=r"decisions\.log: decision 3 cannot be followed \(.*has 65,536 bytes"
+    ) as caught:
+        Decisions(tmp_path, Constraints(), None)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("put the folder back from a copy, or begin a new one")
