@@ -93,9 +93,9 @@ class LiveOverlay:
             primaries=new_rows(nodes),
             wanting=wanting_rows(wanted, nodes, topics),
             degrees=degrees,
-            limit=allowed.room.copy(),
+            limit=allowed.spare.copy(),
             group=allowed.group.copy(),
-            permitted=allowed.permitted,
+            permitted=allowed.may_link,
             price_group=np.array([self._price_group(name) for name in interest.node_names], np.int32),
             price=np.ones((1, 1), np.int64) if prices is None else prices.groups.price,
         )

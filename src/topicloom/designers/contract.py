@@ -85,9 +85,9 @@ class Designer(Algorithm):
     total: Callable[[Interest, Mapping[str, Any]], int] | None = None
     # Whether topics are connected over nodes that do not want them.
     relays: bool = False
-    # Whether `build` takes `ConstraintArrays` too, or None, and keeps to them.
+    # Whether `build` takes `LinkLimits` too, or None, and keeps to them.
     takes_constraints: bool = False
-    # Whether `build` takes `PriceArrays` after them, too, or None.
+    # Whether `build` takes `LinkPrices` after them, too, or None.
     takes_prices: bool = False
     # Whether `build` takes `TopicTraffic` after these, too, or None.
     takes_rates: bool = False

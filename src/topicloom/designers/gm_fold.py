@@ -17,9 +17,9 @@ import numpy as np
 
 from topicloom.designers import greedy
 from topicloom.designers.contract import TIES, Designer, Links
-from topicloom.model.constraints import ConstraintArrays
+from topicloom.model.constraints import NO_LIMITS, LinkLimits
 from topicloom.model.interest import Interest
-from topicloom.model.prices import PriceArrays
+from topicloom.model.prices import LinkPrices
 from topicloom.registry.parameters import Parameter
 from topicloom.registry.running import Watch
 
@@ -29,19 +29,18 @@ def build(
     parameters: Mapping[str, Any],
     rng: np.random.Generator,
     watch: Watch,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
+    limits: LinkLimits = NO_LIMITS,
+    prices: LinkPrices | None = None,
 ) -> Links:
     """Links of `folds` runs of greedy merge, no link twice."""
     links = Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
     for _ in range(parameters["folds"]):
         fold = greedy.greedy_links(
-            interest, watch, without=links, constraints=constraints, prices=prices, ties=parameters.get("ties")
+            interest, watch, without=links, limits=limits, prices=prices, ties=parameters.get("ties")
         )
         if len(fold.source) == 0:
             break
-        if constraints is not None:
-            constraints = constraints.after(fold.source, fold.target)
+        limits = limits.after(fold.source, fold.target)
         source, target, contribution = (np.concatenate(columns) for columns in zip(links[:3], fold[:3], strict=True))
         links = Links(source, target, contribution)
     return links

@@ -18,7 +18,7 @@ from topicloom.designers.contract import BUDGET_RATIO, MATCHING, Designer
 from topicloom.designers.greedy import prefers_bitsets
 from topicloom.designers.registry import DESIGNERS
 from topicloom.errors import InputError
-from topicloom.model.constraints import Constraints
+from topicloom.model.constraints import NO_LIMITS, Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
@@ -127,8 +127,9 @@ def _within(
     interest: Interest, constraints: Constraints | None, prices: Prices | None, rates: Rates | None = None
 ) -> tuple[Any, ...]:
     """What `build` is given besides; nothing where a designer need not know of it."""
-    given = [None if one is None else one.over(interest) for one in (constraints, prices, rates)]
-    while given and given[-1] is None:
+    limits = NO_LIMITS if constraints is None else constraints.over(interest)
+    given: list[Any] = [limits, *(None if one is None else one.over(interest) for one in (prices, rates))]
+    while given and given[-1] in (None, NO_LIMITS):
         given.pop()
     return tuple(given)
 

@@ -27,9 +27,9 @@ import numpy.typing as npt
 from topicloom.designers.contract import Designer, Links, measured, measuring_bytes
 from topicloom.designers.forest import component_labels, spanning_forest, wanted_topics
 from topicloom.kernels.relay_trees import move_parts, relay_cost
-from topicloom.model.constraints import ConstraintArrays
+from topicloom.model.constraints import NO_LIMITS, LinkLimits
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.prices import PriceArrays
+from topicloom.model.prices import LinkPrices
 from topicloom.model.rates import TopicTraffic
 from topicloom.registry.parameters import Parameter
 from topicloom.registry.running import Watch
@@ -42,8 +42,8 @@ def build(
     parameters: Mapping[str, Any],
     rng: np.random.Generator,
     watch: Watch,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
+    limits: LinkLimits = NO_LIMITS,
+    prices: LinkPrices | None = None,
     traffic: TopicTraffic | None = None,
 ) -> Links:
     """The links of the tree, by ids; tells how often a node relays a topic."""
@@ -56,7 +56,7 @@ def build(
     price = np.ones((1, 1), np.int64) if prices is None else prices.price
     concerned = np.maximum(has[:, : len(amount)], has[:, len(amount) :])
     worth = (shared if traffic is None else _shared(concerned, amount)) / price[np.ix_(group, group)]
-    forest = spanning_forest(interest, shared, worth, constraints)
+    forest = spanning_forest(interest, shared, worth, limits)
     ends, given = forest.ends, (np.int64(forest.staying), forest.room)
     move_parts(has, amount, forest.allowed, group, price, ends, *given, parameters["rounds"], watch.ticks)
     low, high = ends.min(axis=1), ends.max(axis=1)
