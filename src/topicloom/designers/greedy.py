@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.contract import MATCHING, MAXIMAL, Designer, Links
+from topicloom.designers.contract import CONSTRAINTS, MATCHING, MAXIMAL, PRICES, Designer, DesignProblem, Links
 from topicloom.designers.memory import require
 from topicloom.errors import InputError
 from topicloom.kernels.greedy import (
@@ -60,7 +60,6 @@ from topicloom.model.constraints import NO_LIMITS, LinkLimits
 from topicloom.model.fingerprint import name_hashes
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.prices import LinkPrices
-from topicloom.registry.running import Watch
 
 # From so many ordered pairs of nodes for each contribution on, a list of equal links would be made again and again.
 _EQUAL_LINKS = 1 << 21
@@ -93,21 +92,22 @@ class RowInstance:
 Instance = PairInstance | RowInstance
 
 
-def prepare(interest: Interest, without: Links | None, limits: LinkLimits) -> Instance:
-    """Make an interest ready, its candidates without some links and those that constraints do not permit."""
-    if not prefers_bitsets(interest):
-        return by_rows(interest, without, limits)
-    instance = by_pairs(interest)
-    _exclude(instance.candidates, without, limits)
+def prepare(problem: DesignProblem, without: Links | None) -> Instance:
+    """Make an interest ready, its candidates without some links and those that may not be built."""
+    if not prefers_bitsets(problem.interest):
+        return by_rows(problem, without)
+    instance = by_pairs(problem.interest)
+    _exclude(instance.candidates, without, problem.limits)
     return instance
 
 
-def by_rows(interest: Interest, without: Links | None, limits: LinkLimits) -> RowInstance:
+def by_rows(problem: DesignProblem, without: Links | None) -> RowInstance:
     """Make a sparse interest ready, without keeping pairs."""
+    interest = problem.interest
     members = new_topic_members(interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes)
     none: Ids = np.empty(0, np.int32)
     spent = (none, none) if without is None else (without.source, without.target)
-    groups = (limits.group, limits.may_link)
+    groups = (problem.limits.group, problem.limits.may_link)
     return RowInstance(
         members, row_candidates(np.diff(interest.node_start), most_common_topics(interest), *spent, *groups)
     )
@@ -220,36 +220,30 @@ def memory_by_pairs(interest: Interest, parameters: Mapping[str, Any]) -> int:
 
 
 def greedy_links(
-    interest: Interest,
-    watch: Watch,
-    *,
-    max_edges: int | None = None,
-    without: Links | None = None,
-    limits: LinkLimits = NO_LIMITS,
-    prices: LinkPrices | None = None,
-    ties: str | None = None,
+    problem: DesignProblem, *, max_edges: int | None = None, without: Links | None = None, ties: str | None = None
 ) -> Links:
     """Links of highest contribution, one after the other; not more than `max_edges` and none of those in `without`.
 
     With prices they are those of highest contribution for their price, of equals the cheaper. Ties go by names or by
     their hash, which is usual with prices.
     """
-    links = _room_for_links(interest, max_edges, limits)
-    if prices is not None or ties == "hash":
-        return _links_by_price(interest, links, without, limits, prices, ties, watch)
-    return _merged_greedily(prepare(interest, without, limits), links, limits, watch)
+    links = _room_for_links(problem, max_edges)
+    if problem.prices is not None or ties == "hash":
+        return _links_by_price(problem, links, without, ties)
+    return _merged_greedily(prepare(problem, without), problem, links)
 
 
-def _merged_greedily(instance: Instance, links: LinkList, limits: LinkLimits, watch: Watch) -> Links:
-    room = _degrees(instance, limits).room
-    first = _add_first(instance, limits, links, watch)
-    search = instance.search(confined=len(room) > 0)
-    return _first(links, merge_greedily(search, instance.topics, instance.candidates, room, links, first, watch.ticks))
+def _merged_greedily(instance: Instance, problem: DesignProblem, links: LinkList) -> Links:
+    room = _degrees(instance, problem.limits).room
+    first = _add_first(instance, problem, links)
+    search, ticks = instance.search(confined=len(room) > 0), problem.watch.ticks
+    return _first(links, merge_greedily(search, instance.topics, instance.candidates, room, links, first, ticks))
 
 
-def _room_for_links(interest: Interest, max_edges: int | None, limits: LinkLimits) -> LinkList:
-    """Room for all links that there may be, those of the limits included."""
-    most, there, free = most_links(interest), len(limits.source), limits.free_of_budget
+def _room_for_links(problem: DesignProblem, max_edges: int | None = None) -> LinkList:
+    """A list with capacity for all possible links, those that exist included."""
+    limits = problem.limits
+    most, there, free = most_links(problem.interest), len(limits.source), limits.free_of_budget
     if max_edges is None:
         return new_link_list(most + there)
     if there - free > max_edges:
@@ -278,45 +272,35 @@ def _degrees(instance: Instance, limits: LinkLimits, max_degree: int | None = No
     return Degrees(degree, np.minimum(limits.spare[candidates.outer], most).astype(np.int32) - degree, most)
 
 
-def _add_first(instance: Instance, limits: LinkLimits, links: LinkList, watch: Watch) -> int:
-    """Add the links that are there from the start; give their number."""
+def _add_first(instance: Instance, problem: DesignProblem, links: LinkList) -> int:
+    """Add the links that exist from the start; return their number."""
+    limits = problem.limits
     if len(limits.source) == 0:
         return 0
     ends = (limits.source, limits.target)
-    add_first(instance.topics, instance.candidates, *ends, links, watch.ticks)
+    add_first(instance.topics, instance.candidates, *ends, links, problem.watch.ticks)
     return len(limits.source)
 
 
-def _links_by_price(
-    interest: Interest,
-    links: LinkList,
-    without: Links | None,
-    limits: LinkLimits,
-    prices: LinkPrices | None,
-    ties: str | None,
-    watch: Watch,
-) -> Links:
-    instance, priced, _ = _prepare_priced(interest, without, limits, prices, ties)
-    candidates = instance.candidates
-    room = _degrees(instance, limits).room
-    first = _add_first(instance, limits, links, watch)
-    return _first(links, merge_by_price(priced, instance.topics, candidates, room, links, first, watch.ticks))
+def _links_by_price(problem: DesignProblem, links: LinkList, without: Links | None, ties: str | None) -> Links:
+    instance, priced, _ = _prepare_priced(problem, without, ties)
+    room = _degrees(instance, problem.limits).room
+    first = _add_first(instance, problem, links)
+    state = (instance.topics, instance.candidates, room, links, first, problem.watch.ticks)
+    return _first(links, merge_by_price(priced, *state))
 
 
 def _prepare_priced(
-    interest: Interest,
-    without: Links | None,
-    limits: LinkLimits,
-    prices: LinkPrices | None,
-    ties: str | None,
+    problem: DesignProblem, without: Links | None, ties: str | None
 ) -> tuple[PairInstance, Priced, Priced]:
     """An interest made ready with prices, for a search everywhere and for one that can be confined."""
+    interest, prices = problem.interest, problem.prices
     if prices is None:
         prices = LinkPrices(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
     require("a greedy design by prices", memory_by_pairs(interest, {}))
     instance = by_pairs(interest, prices.group)
     candidates = instance.candidates
-    _exclude(candidates, without, limits)
+    _exclude(candidates, without, problem.limits)
     hashes = np.empty(0, np.uint64)
     if ties != "names":
         hashes = name_hashes(interest.node_names)[candidates.outer, 0]
@@ -324,48 +308,44 @@ def _prepare_priced(
     return instance, new_priced(*paid), new_priced(*paid, confined=True)
 
 
-def completed_links(
-    interest: Interest, links: Links, limits: LinkLimits, prices: LinkPrices | None, watch: Watch
-) -> Links:
+def completed_links(problem: DesignProblem, links: Links) -> Links:
     """Links, which keep to limits, and after them those of highest contribution, or for their price."""
-    begun = replace(limits, source=links.source, target=links.target)
-    room = _room_for_links(interest, None, begun)
-    if prices is None:
-        return _merged_greedily(by_rows(interest, None, begun), room, begun, watch)
+    interest = problem.interest
+    begun = replace(problem, limits=replace(problem.limits, source=links.source, target=links.target))
+    if problem.prices is None:
+        return _merged_greedily(by_rows(begun, None), begun, _room_for_links(begun))
     if len(links.source) == 0 or int(links.contribution.sum()) < interest.subscription_count - interest.topic_count:
-        return _links_by_price(interest, room, None, begun, prices, None, watch)
+        return _links_by_price(begun, _room_for_links(begun), None, None)
     return links
 
 
 def even_links(
-    interest: Interest,
-    watch: Watch,
+    problem: DesignProblem,
     *,
     max_degree: int | None = None,
     patience: float = math.inf,
     strict: bool = False,
     maximal: bool = False,
-    limits: LinkLimits = NO_LIMITS,
-    prices: LinkPrices | None = None,
     ties: str | None = None,
 ) -> Links:
     """Links that raise the highest degree least, best ones first; see `kernels.greedy.merge_evenly`.
 
     With prices the best are those of highest contribution for their price, and ties go as in `greedy_links`.
     """
-    by_price = prices is not None or ties == "hash"
-    if maximal and (not limits.unlimited or by_price):
+    by_price = problem.prices is not None or ties == "hash"
+    if maximal and (not problem.limits.unlimited or by_price):
         raise InputError("matching maximal knows neither constraints on links nor prices; leave it out", "matching")
     if by_price:
-        return _even_links_by_price(interest, max_degree, Trade(patience, strict), limits, prices, ties, watch)
-    instance = prepare(interest, None, limits)
+        return _even_links_by_price(problem, max_degree, Trade(patience, strict), ties)
+    instance = prepare(problem, None)
     trade = Trade(patience, strict)
     if maximal:
-        return _matched_links(interest, instance, max_degree, trade, watch)
-    links = _room_for_links(interest, None, limits)
-    degrees = _degrees(instance, limits, max_degree)
-    first = _add_first(instance, limits, links, watch)
-    return _first(links, merge_evenly(*_searches(instance, degrees), degrees, trade, links, first, watch.ticks))
+        return _matched_links(problem, instance, max_degree, trade)
+    links = _room_for_links(problem)
+    degrees = _degrees(instance, problem.limits, max_degree)
+    first = _add_first(instance, problem, links)
+    state = (degrees, trade, links, first, problem.watch.ticks)
+    return _first(links, merge_evenly(*_searches(instance, degrees), *state))
 
 
 def _searches(instance: Instance, degrees: Degrees) -> tuple[Any, ...]:
@@ -374,8 +354,9 @@ def _searches(instance: Instance, degrees: Degrees) -> tuple[Any, ...]:
     return everywhere, instance.search(confined=True), instance.topics, instance.candidates
 
 
-def _matched_links(interest: Interest, instance: Instance, max_degree: int | None, trade: Trade, watch: Watch) -> Links:
+def _matched_links(problem: DesignProblem, instance: Instance, max_degree: int | None, trade: Trade) -> Links:
     """Even links, and before each rise of the highest degree others, until no two nodes below it are left unlinked."""
+    interest, watch = problem.interest, problem.watch
     links = new_link_list(most_matched(interest, max_degree))
     matchings = new_matchings(interest.node_count)
     degrees = _degrees(instance, NO_LIMITS, max_degree)
@@ -391,22 +372,13 @@ def _matched_links(interest: Interest, instance: Instance, max_degree: int | Non
     return _first(links, count)
 
 
-def _even_links_by_price(
-    interest: Interest,
-    max_degree: int | None,
-    trade: Trade,
-    limits: LinkLimits,
-    prices: LinkPrices | None,
-    ties: str | None,
-    watch: Watch,
-) -> Links:
-    instance, everywhere, confined = _prepare_priced(interest, None, limits, prices, ties)
-    links = _room_for_links(interest, None, limits)
-    degrees = _degrees(instance, limits, max_degree)
-    first = _add_first(instance, limits, links, watch)
-    count = merge_evenly_by_price(
-        everywhere, confined, instance.topics, instance.candidates, degrees, trade, links, first, watch.ticks
-    )
+def _even_links_by_price(problem: DesignProblem, max_degree: int | None, trade: Trade, ties: str | None) -> Links:
+    instance, everywhere, confined = _prepare_priced(problem, None, ties)
+    links = _room_for_links(problem)
+    degrees = _degrees(instance, problem.limits, max_degree)
+    first = _add_first(instance, problem, links)
+    state = (degrees, trade, links, first, problem.watch.ticks)
+    count = merge_evenly_by_price(everywhere, confined, instance.topics, instance.candidates, *state)
     return _first(links, count)
 
 
@@ -424,22 +396,13 @@ def greedy_designer(
     """
     links: Callable[..., Links] = even_links if evenly else greedy_links
 
-    def build(
-        interest: Interest,
-        parameters: Mapping[str, Any],
-        rng: np.random.Generator,
-        watch: Watch,
-        limits: LinkLimits = NO_LIMITS,
-        prices: LinkPrices | None = None,
-    ) -> Links:
-        known = {"limits": limits, "prices": prices, "ties": parameters.get("ties")}
-        return links(interest, watch, **known, **choices(parameters))
+    def build(problem: DesignProblem, **parameters: Any) -> Links:
+        return links(problem, ties=parameters.get("ties"), **choices(parameters))
 
     return Designer(
         build=build,
         memory=memory,
         total=total,
-        takes_constraints=True,
-        takes_prices=True,
+        honours=CONSTRAINTS | PRICES,
         **described,
     )

@@ -11,14 +11,12 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from topicloom.designers import memory
-from topicloom.designers.contract import BUDGET_RATIO, MATCHING, Designer
+from topicloom.designers.contract import BUDGET_RATIO, MATCHING, RATES, Designer, DesignProblem, asked_for
 from topicloom.designers.greedy import prefers_bitsets
 from topicloom.designers.registry import DESIGNERS
 from topicloom.errors import InputError
-from topicloom.model.constraints import NO_LIMITS, Constraints
+from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
@@ -103,19 +101,16 @@ def run_prepared(
     """Build an overlay with a designer whose parameters are checked already: `DESIGNERS.prepare` gives one."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
     watch = watch or Watch()
-    if constraints is not None:
-        require_constrainable(designer)
-    if prices is not None:
-        require_pricing(designer)
-    if rates is not None:
-        require_rating(designer)
+    require_honoured(designer, asked_for(constraints, prices, rates))
     if designer.budget is not None and BUDGET_RATIO.name in parameters:
         whole = _whole(parameters)
         parameters[designer.budget] = _budget(designer.budget, interest, whole, parameters[BUDGET_RATIO.name], watch)
     memory.require(designer.name, designer.memory(interest, parameters))
     warm_up(prepared, interest, constrained=constraints is not None, priced=prices is not None)
-    within = _within(interest, constraints, prices, rates)
-    links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch, *within))
+    problem = DesignProblem.of(
+        interest, constraints=constraints, prices=prices, rates=rates, seed=prepared.seed, watch=watch
+    )
+    links, time = timed(lambda: designer.build(problem, **_own(designer, parameters)))
     if watch.stopped:
         raise Stopped(f"{designer.name} was asked to stop")
     provenance = Provenance(designer.name, MappingProxyType(parameters), prepared.seed_used, facts=links.facts)
@@ -123,36 +118,26 @@ def run_prepared(
     return DesignRun(overlay=overlay, **vars(time))
 
 
-def _within(
-    interest: Interest, constraints: Constraints | None, prices: Prices | None, rates: Rates | None = None
-) -> tuple[Any, ...]:
-    """What `build` is given besides; nothing where a designer need not know of it."""
-    limits = NO_LIMITS if constraints is None else constraints.over(interest)
-    given: list[Any] = [limits, *(None if one is None else one.over(interest) for one in (prices, rates))]
-    while given and given[-1] in (None, NO_LIMITS):
-        given.pop()
-    return tuple(given)
+def _own(designer: Designer, parameters: Mapping[str, Value]) -> dict[str, Value]:
+    """The parameters that `build` takes: without what a budget was a share of."""
+    own = {parameter.name for parameter in designer.parameters}
+    return {name: value for name, value in parameters.items() if name in own}
 
 
-def require_pricing(designer: Designer) -> None:
-    """An error where a designer knows no prices."""
-    if not designer.takes_prices:
-        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_prices)
-        raise InputError(f"{designer.name} knows no prices; those that do are {able}")
+# What is said of designers that do not take it into account.
+_UNHONOURED = {
+    "constraints": "keeps to no constraints on links",
+    "prices": "knows no prices",
+    "rates": "knows no rates",
+}
 
 
-def require_rating(designer: Designer) -> None:
-    """An error where a designer knows no rates of messages."""
-    if not designer.takes_rates:
-        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_rates)
-        raise InputError(f"{designer.name} knows no rates; those that do are {able}", "rates")
-
-
-def require_constrainable(designer: Designer) -> None:
-    """An error where a designer keeps to no constraints."""
-    if not designer.takes_constraints:
-        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_constraints)
-        raise InputError(f"{designer.name} keeps to no constraints on links; those that do are {able}")
+def require_honoured(designer: Designer, asked: frozenset[str]) -> None:
+    """Refuse a designer that does not honour all that is asked for."""
+    for name, problem in _UNHONOURED.items():
+        if name in asked - designer.honours:
+            able = ", ".join(other.name for other in DESIGNERS.values() if name in other.honours)
+            raise InputError(f"{designer.name} {problem}; those that do are {able}", *(RATES & {name}))
 
 
 def warm_up(
@@ -173,8 +158,8 @@ def _compile(
     designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool, constrained: bool, priced: bool
 ) -> None:
     tiny = Interest.from_pairs(_TINY_SHARED if bitsets else _TINY_SPARSE)
-    within = _within(tiny, _TINY_CONSTRAINTS if constrained else None, _TINY_PRICES if priced else None)
-    designer.build(tiny, dict(parameters), np.random.default_rng(0), Watch(), *within)
+    constraints, prices = _TINY_CONSTRAINTS if constrained else None, _TINY_PRICES if priced else None
+    designer.build(DesignProblem.of(tiny, constraints=constraints, prices=prices), **_own(designer, dict(parameters)))
 
 
 def checked_parameters(designer: Designer, given: Mapping[str, Any]) -> dict[str, Any]:

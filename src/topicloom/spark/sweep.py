@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from topicloom.brokers import Fleet
 from topicloom.designers import find_designer, run
-from topicloom.designers.run import require_constrainable, require_pricing
+from topicloom.designers.contract import asked_for
+from topicloom.designers.run import require_honoured
 from topicloom.errors import InputError
 from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
@@ -78,10 +79,7 @@ def plan_sweep(
         if row.workload not in sources:
             sources[row.workload] = _known_of(row.workload, fleet, prices_of)
         fingerprint, nodes, prices = sources[row.workload]
-        if fleet is not None:
-            require_constrainable(find_designer(row.designer))
-        if prices is not None:
-            require_pricing(find_designer(row.designer))
+        require_honoured(find_designer(row.designer), asked_for(fleet, prices))
         parameters = {
             "workload": None if row.workload.synthetic is None else dict(row.workload.synthetic),
             "designer": row.designer,

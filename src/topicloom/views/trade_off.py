@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from topicloom.designers import DESIGNERS, Designer, run_prepared
-from topicloom.designers.contract import BUDGET_RATIO
+from topicloom.designers.contract import BUDGET_RATIO, asked_for
 from topicloom.errors import InputError
 from topicloom.metrics import Bounds, Measures, bound, measure
 from topicloom.metrics.summary import COMPARED
@@ -87,9 +87,7 @@ def _candidates(
             continue
         if designer.name == "exact" and interest.node_count > _EXACT_NODES:
             continue
-        if (constraints is not None and not designer.takes_constraints) or (
-            prices is not None and not designer.takes_prices
-        ):
+        if not asked_for(constraints, prices) <= designer.honours:
             continue
         if designer.budget is None:
             yield designer, {}, designer.name
