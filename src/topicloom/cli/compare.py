@@ -50,7 +50,7 @@ def command(
     Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes. With
     a fleet or prices, those of the usual ones are compared that know them.
     """
-    from topicloom.designers import DESIGNERS
+    from topicloom.designers import DESIGNERS, DesignProblem
     from topicloom.designers.contract import asked_for
     from topicloom.designers.run import require_honoured
 
@@ -65,7 +65,8 @@ def command(
         interest = subs.read(working)
         constraints = constraints_of(fleet, interest)
         prices = costs.read(fleet, interest)
-        results = [run_designer(working, prepared, interest, constraints, prices) for prepared in each]
+        problem = DesignProblem.of(interest, constraints=constraints, prices=prices, seed=seed)
+        results = [run_designer(working, prepared, problem) for prepared in each]
         rows = [_measured(working, result, prices, diameters=not no_diameters) for result in results]
         bounds = proved(working, interest) if bound else {}
     rows = [row | bounds for row in rows]

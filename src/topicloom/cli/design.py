@@ -68,7 +68,7 @@ def command(
 
     Links join nodes that want the same topic, until each topic is connected or the budget is spent.
     """
-    from topicloom.designers import DESIGNERS
+    from topicloom.designers import DESIGNERS, DesignProblem
     from topicloom.designers.contract import asked_for
     from topicloom.designers.run import require_honoured
 
@@ -85,7 +85,10 @@ def command(
             interest = subs.read(working)
             constraints = constraints_of(fleet, interest)
             prices = costs.read(fleet, interest)
-            result = run_designer(working, prepared, interest, constraints, prices, messages.read())
+            problem = DesignProblem.of(
+                interest, constraints=constraints, prices=prices, rates=messages.read(), seed=seed
+            )
+            result = run_designer(working, prepared, problem)
             facts = working.do("measuring", lambda: _facts(result.overlay)) | {"seconds": result.seconds}
         result.overlay.write(out)
     facts["out"] = str(out)
