@@ -72,7 +72,7 @@ class Cases:
 
     def listed(self) -> Iterator[Case]:
         """Yield the name of each case, and the function that prepares its work."""
-        parts = (self.designs, self.sparse, self.real, self.priced, self.spidercast, self.backbone)
+        parts = (self.designs, self.sparse, self.real, self.priced, self.constrained, self.spidercast, self.backbone)
         for part in (*parts, self.measures, self.routing, self.churn, self.content, self.first_use):
             yield from part()
 
@@ -110,6 +110,12 @@ class Cases:
                     prices = prices_by_node if by == "node" else prices_by_region
                     work = partial(_design, partial(interest, nodes), name, prices=prices)
                     yield f"design by prices of {by}s, {kind}, {name}", work
+
+    def constrained(self) -> Iterator[Case]:
+        interests = {"zipf": partial(dense, self.size(10_000), "zipf"), "sparse": partial(sparse, self.size(50_000))}
+        for kind, interest in interests.items():
+            for name in GREEDY:
+                yield f"design within constraints, {kind}, {name}", partial(_constrained, interest, name)
 
     def spidercast(self) -> Iterator[Case]:
         for popularity in POPULARITIES:
@@ -339,6 +345,18 @@ def _content(
         return timed(assign)
     assignment = assign()
     return timed(lambda: public("cost")(assignment))
+
+
+def _constrained(interest_of: Callable[[], Interest], name: str) -> Work:
+    """Design with limits of degrees, regions that are not linked, and links that are kept."""
+    from topicloom import Constraints, NodeRule, design
+
+    interest = interest_of()
+    nodes = interest.node_names
+    rules = {node: NodeRule(max_links=10 + number % 30, region="abcd"[number % 4]) for number, node in enumerate(nodes)}
+    kept = tuple((nodes[number], nodes[number + 4]) for number in range(0, len(nodes) - 4, 100))
+    constraints = Constraints(rules, forbid_regions=(("a", "c"),), keep=kept)
+    return timed(lambda: design(interest, name, constraints=constraints))
 
 
 def _first_use(name: str) -> Work:
