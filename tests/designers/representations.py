@@ -1,4 +1,4 @@
-"""Designs in every way in which topics are kept and nodes ordered, whichever an interest would get."""
+"""Designs with every representation of topics and order of nodes, whichever an interest would get."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 from unittest.mock import patch
 
 from reference.greedy import Step, steps
-from topicloom.designers import design, greedy
-from topicloom.kernels.row_search import new_row_search
+from topicloom.designers import design
+from topicloom.designers.greedy import Greedy, Representation
 from topicloom.model import Interest
 
-REPRESENTATIONS = ("bitsets", "bitsets in order", "sparse", "sparse, many centres")
+REPRESENTATIONS = {
+    "bitsets": Representation(bitsets=True),
+    "bitsets in order": Representation(bitsets=True, in_order=True),
+    "sparse": Representation(bitsets=False),
+    "sparse, many centres": Representation(bitsets=False, centres=1),
+}
 
 
 @contextmanager
-def represented(way: str) -> Iterator[None]:
-    equal_links = 0 if way.endswith("in order") else greedy._EQUAL_LINKS
-    centres = {"centres": 1} if way.endswith("many centres") else {}
-    with (
-        patch.object(greedy, "prefers_bitsets", lambda interest: way.startswith("bitsets")),
-        patch.object(greedy, "new_row_search", partial(new_row_search, **centres)),
-        patch.object(greedy, "_EQUAL_LINKS", equal_links),
-    ):
+def represented(representation: Representation) -> Iterator[None]:
+    """Let greedy designers use a representation."""
+    with patch.object(Greedy, "of", partial(Greedy.of, representation=representation)):
         yield
 
 
 def designed(interest: Interest, name: str, **given: Any) -> list[Step]:
-    """The links of a design, which are the same in every way."""
+    """The links of a design, which are the same with every representation."""
     found = {}
-    for way in REPRESENTATIONS:
-        with represented(way):
-            found[way] = steps(design(interest, name, **given))
-    first = found[REPRESENTATIONS[0]]
+    for kind, representation in REPRESENTATIONS.items():
+        with represented(representation):
+            found[kind] = steps(design(interest, name, **given))
+    first = found["bitsets"]
     assert found == dict.fromkeys(REPRESENTATIONS, first)
     return first

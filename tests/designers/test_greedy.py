@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from representations import designed
+from representations import REPRESENTATIONS, designed
 
 from reference import exhaustive, greedy
 from reference.greedy import Step
 from reference.interests import SHAPES, random_interest
-from topicloom.designers import greedy as merging
+from topicloom.designers.greedy import max_common_topics
 from topicloom.kernels.pair_bounds import code_step
-from topicloom.kernels.pair_search import new_search
 from topicloom.model import Interest
 
 Parameters = dict[str, Any]
@@ -153,14 +152,15 @@ def within_degree(links: list[Step], nodes: int, most: int) -> list[Step]:
 
 
 @pytest.fixture(params=[None, 0], ids=["room", "tiny room"])
-def _room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The usual room for ties, and the least, so that ties overflow it and the scan is repeated."""
+def _tie_capacity(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual capacity for ties, and the least, so that ties overflow it and the scan is repeated."""
     if request.param is not None:
-        monkeypatch.setattr(merging, "new_search", partial(new_search, room=request.param))
+        for kind, representation in REPRESENTATIONS.items():
+            monkeypatch.setitem(REPRESENTATIONS, kind, representation._replace(tie_capacity=request.param))
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_room")
+@pytest.mark.usefixtures("_tie_capacity")
 @pytest.mark.parametrize("kind", LARGE)
 class TestLarge:
     def test_gm(self, kind: str) -> None:
@@ -196,7 +196,7 @@ def test_large_interests_are_what_they_are_for() -> None:
         contributions = exhaustive.Recount(interest).contributions()
         shared[kind] = int(contributions.max())
         ties[kind] = np.bincount(contributions[contributions > 0]).max() / (2 * interest.node_count)
-        width[kind] = code_step(merging.most_common_topics(interest))
+        width[kind] = code_step(max_common_topics(interest))
     assert {kind for kind, most in shared.items() if most > 128} >= {"pairs share over 128", "few to many topics"}
     assert shared["pairs share over 255"] > 255
     assert shared["identical large groups"] > 255

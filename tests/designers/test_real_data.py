@@ -8,12 +8,13 @@ import random
 from functools import cache
 
 import pytest
+from representations import represented
 
 from real_data import DATA, needs_data, viewers
 from reference import greedy
 from reference.greedy import steps
 from topicloom import design, measure
-from topicloom.designers import greedy as merging
+from topicloom.designers.greedy import Representation
 from topicloom.model import Interest, Overlay
 
 pytestmark = [pytest.mark.data, pytest.mark.slow, needs_data]
@@ -60,13 +61,13 @@ def test_robot_systems_equal_the_slow_twins() -> None:
 
 
 @pytest.mark.parametrize("name", ["gm", "minmax-oda", "low-oda"])
-def test_all_robots_together(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_robots_together(name: str) -> None:
     """320 nodes that share names of topics: both representations, the same links."""
     interest = robots()[""]
     found = []
     for bitsets in (True, False):
-        monkeypatch.setattr(merging, "prefers_bitsets", lambda interest, bitsets=bitsets: bitsets)
-        overlay = design(interest, name)
+        with represented(Representation(bitsets)):
+            overlay = design(interest, name)
         assert_complete(interest, overlay)
         found.append(steps(overlay))
     assert found[0] == found[1]

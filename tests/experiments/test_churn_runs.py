@@ -12,7 +12,8 @@ from reference.greedy import low_oda
 from reference.maintainers import MaintainerTwin, link_of
 from topicloom import InputError
 from topicloom.churn.shadow import MendingMaintainer
-from topicloom.designers import DesignProblem, design, greedy
+from topicloom.designers import DesignProblem, design
+from topicloom.designers.greedy import Greedy
 from topicloom.experiments.runs import run_churn
 from topicloom.model import Interest
 from topicloom.model.events import JOIN, Event
@@ -133,14 +134,14 @@ def test_the_same_seed_gives_the_same_rows_and_another_one_others() -> None:
 
 
 def test_times_are_those_of_the_processor_and_of_a_rebuild_those_of_the_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(problem: DesignProblem, *others: Any, **options: Any) -> greedy.Instance:
+    def slowly(problem: DesignProblem, *others: Any, **options: Any) -> Greedy:
         clock[0] += problem.interest.node_count
         return original(problem, *others, **options)
 
-    clock, original = [0.0], greedy.prepare
+    clock, original = [0.0], Greedy.of
     for name in ("thread_time", "process_time"):
         monkeypatch.setattr(time, name, lambda: clock[0])
-    monkeypatch.setattr(greedy, "prepare", slowly)
+    monkeypatch.setattr(Greedy, "of", slowly)
     monkeypatch.setattr(MendingMaintainer, "settle", lambda self: clock.__setitem__(0, clock[0] + 7))
     assert all(row["seconds"] == row["nodes_now"] for row in rows_of("rebuild", 1))
     # Each event settles what the one before left open, and is settled.

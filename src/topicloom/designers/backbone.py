@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers import gm, greedy, low_oda, minmax_oda
+from topicloom.designers import gm, low_oda, minmax_oda
 from topicloom.designers.backbone_hosts import (
     CoreDesign,
     Grown,
@@ -48,6 +48,7 @@ from topicloom.designers.backbone_hosts import (
 )
 from topicloom.designers.backbone_repair import repaired
 from topicloom.designers.contract import CONSTRAINTS, MAX_DEGREE, PRICES, Designer, DesignProblem, Links
+from topicloom.designers.greedy import Greedy, Representation, possible_merges
 from topicloom.errors import InputError
 from topicloom.kernels.bit_planes import host_rows_bytes
 from topicloom.kernels.covers import attach, attaching_bytes, fitting, new_attached, new_bench, new_hosting
@@ -187,7 +188,18 @@ def build(problem: DesignProblem, **parameters: Any) -> Links:
     begun = Links.measured(interest, source[built], target[built])
     needed = (begun.contribution > 0) | (np.arange(len(built)) < len(limits.source))
     begun = Links(begun.source[needed], begun.target[needed], begun.contribution[needed])
-    return greedy.completed_links(replace(problem, limits=limits), begun)
+    return _completed(replace(problem, limits=limits), begun)
+
+
+def _completed(problem: DesignProblem, links: Links) -> Links:
+    """These links, which keep to the limits, and after them those of Greedy Merge."""
+    interest = problem.interest
+    begun = replace(problem, limits=replace(problem.limits, source=links.source, target=links.target))
+    if problem.prices is None:
+        return gm.greedy_merge(Greedy.of(begun, representation=Representation(bitsets=False)))
+    if len(links.source) == 0 or int(links.contribution.sum()) < interest.subscription_count - interest.topic_count:
+        return gm.greedy_merge(Greedy.of(begun))
+    return links
 
 
 def _grown(problem: DesignProblem, parameters: Mapping[str, Any]) -> Links:
@@ -257,6 +269,6 @@ DESIGNER = Designer(
         replace(MAX_DEGREE, optional=True),
     ),
     memory=memory,
-    total=greedy.total,
+    total=possible_merges,
     honours=CONSTRAINTS | PRICES,
 )

@@ -36,8 +36,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers import greedy as merging
+from topicloom.designers import gm, low_oda, minmax_oda
 from topicloom.designers.contract import Designer, DesignProblem, Links
+from topicloom.designers.greedy import greedy_bytes, pairs_in_topics
 from topicloom.errors import InputError
 from topicloom.kernels.components import find_root, join
 from topicloom.kernels.minimum_cut import minimum_cut
@@ -237,7 +238,7 @@ MOST_PAIRS = 50_000
 def build(problem: DesignProblem, *, minimise: str, seconds: float) -> Links:
     """Links of the best overlay, or of the best found in the time given."""
     interest, watch = problem.interest, problem.watch
-    count = merging.pairs_in_topics(interest)
+    count = pairs_in_topics(interest)
     if min(count, interest.node_count * (interest.node_count - 1) // 2) > MOST_PAIRS:
         raise InputError(
             f"exact is for small interests: this one has {interest.node_count:,} nodes, and at most {MOST_PAIRS:,} "
@@ -247,9 +248,9 @@ def build(problem: DesignProblem, *, minimise: str, seconds: float) -> Links:
     pairs = SharingPairs(interest)
     unwatched = replace(problem, watch=Watch())
     greedy = [
-        merging.greedy_links(unwatched),
-        merging.even_links(unwatched, patience=3.0),
-        merging.even_links(unwatched),
+        gm.build(unwatched),
+        low_oda.build(unwatched, k=3, strict=False),
+        minmax_oda.build(unwatched, matching="useful"),
     ]
     starts = [pairs.completed(flags, flags) for flags in (pairs.flags(each.source, each.target) for each in greedy)]
     of_links = min(starts, key=lambda chosen: int(chosen.sum()))
@@ -270,7 +271,7 @@ DESIGNER = Designer(
     rule="the best overlay there is, by an integer program; for small interests",
     guarantee="the fewest links, or the lowest max degree, unless the time runs out",
     build=build,
-    memory=merging.memory,
+    memory=greedy_bytes,
     parameters=(
         Parameter("minimise", str, "what to have as little of as possible", "links", choices=("links", "max_degree")),
         Parameter("seconds", float, "how long to search before the best found so far is given", 60, minimum=0),

@@ -14,21 +14,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from topicloom.designers import greedy
 from topicloom.designers.contract import CONSTRAINTS, PRICES, TIES, Designer, DesignProblem, Links
+from topicloom.designers.gm import greedy_merge
+from topicloom.designers.greedy import Greedy, greedy_bytes, possible_merges
 from topicloom.registry.parameters import Parameter
 
 
 def build(problem: DesignProblem, *, folds: int, ties: str | None = None) -> Links:
-    """Links of `folds` runs of greedy merge, no link twice."""
+    """The links of `folds` runs of Greedy Merge, no link twice."""
     links = Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
     for _ in range(folds):
-        fold = greedy.greedy_links(problem, without=links, ties=ties)
+        fold = greedy_merge(Greedy.of(problem, ties, without=links))
         if len(fold.source) == 0:
             break
         problem = replace(problem, limits=problem.limits.after(fold.source, fold.target))
-        source, target, contribution = (np.concatenate(columns) for columns in zip(links[:3], fold[:3], strict=True))
-        links = Links(source, target, contribution)
+        links = Links.joined([links, fold])
     return links
 
 
@@ -38,8 +38,8 @@ DESIGNER = Designer(
     rule="gm run again on the links not used yet, folds times",
     guarantee="a topic that every fold connects survives the loss of any folds - 1 links",
     build=build,
-    parameters=(Parameter("folds", int, "how many times to run", 2), TIES),
-    memory=greedy.memory,
-    total=greedy.total,
     honours=CONSTRAINTS | PRICES,
+    parameters=(Parameter("folds", int, "how many times to run", 2), TIES),
+    memory=greedy_bytes,
+    total=possible_merges,
 )

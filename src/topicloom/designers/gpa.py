@@ -11,14 +11,24 @@ Symbols: m is `max_edges`, mu'(e|E) the contribution of e, TcoSuppR(E) the suppo
 
 from __future__ import annotations
 
-from topicloom.designers.contract import MAX_EDGES, TIES
-from topicloom.designers.greedy import greedy_designer
+from topicloom.designers.contract import CONSTRAINTS, MAX_EDGES, PRICES, TIES, Designer, DesignProblem, Links
+from topicloom.designers.gm import greedy_merge
+from topicloom.designers.greedy import Greedy, greedy_bytes, possible_merges
 
-DESIGNER = greedy_designer(
+
+def build(problem: DesignProblem, *, max_edges: int, ties: str | None = None) -> Links:
+    """The first `max_edges` links of Greedy Merge."""
+    return greedy_merge(Greedy.of(problem, ties, max_edges=max_edges))
+
+
+DESIGNER = Designer(
     name="gpa",
     paper="Partial 2016, section V",
     rule="gm, stopped at max_edges links",
     guarantee="merges at least 1 - 1/e = 0.632 of the best possible with that many links",
-    choices=lambda given: {"max_edges": given["max_edges"]},
+    build=build,
+    honours=CONSTRAINTS | PRICES,
     parameters=(MAX_EDGES, TIES),
+    memory=greedy_bytes,
+    total=possible_merges,
 )

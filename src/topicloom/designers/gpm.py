@@ -11,15 +11,33 @@ Symbols: d is `max_degree`, mu'(e|E) the contribution of e.
 
 from __future__ import annotations
 
-from topicloom.designers.contract import MATCHING, MAX_DEGREE, MAXIMAL, TIES
-from topicloom.designers.greedy import greedy_designer
+from topicloom.designers.contract import (
+    CONSTRAINTS,
+    MATCHING,
+    MAX_DEGREE,
+    PRICES,
+    TIES,
+    Designer,
+    DesignProblem,
+    Links,
+)
+from topicloom.designers.greedy import greedy_bytes, possible_merges
+from topicloom.designers.minmax_oda import minmax_merge
 
-DESIGNER = greedy_designer(
+
+def build(problem: DesignProblem, *, max_degree: int, matching: str, ties: str | None = None) -> Links:
+    """The links of MinMax-ODA before a degree would pass `max_degree`."""
+    return minmax_merge(problem, matching, ties, max_degree)
+
+
+DESIGNER = Designer(
     name="gpm",
     paper="Partial 2016, section VII",
     rule="minmax-oda, stopped before a degree would pass max_degree",
     guarantee="merges at least 1 - e^(-1/6) = 0.154 of the best possible within that degree",
-    evenly=True,
-    choices=lambda given: {"max_degree": given["max_degree"], "maximal": given["matching"] == MAXIMAL},
+    build=build,
+    honours=CONSTRAINTS | PRICES,
     parameters=(MAX_DEGREE, MATCHING, TIES),
+    memory=greedy_bytes,
+    total=possible_merges,
 )

@@ -1,7 +1,7 @@
 """Compiled loops on plain arrays. They import nothing of interests or overlays.
 
 - `jit`: how kernels are compiled, and where the compiled code is kept. `simd`: vectors. `bit_planes`: rows of bits.
-- Greedy designers: `best_link` and `greedy` are what every search answers to, and the loops; `pair_bounds` and
+- Greedy designers: `greedy` has what every search answers, and steps of their loops; `pair_bounds` and
   `pair_search` search all pairs, `row_search` row by row, `price_search` by price; `topic_bits` and `topic_members` are
   topics as bits and as lists.
 - Other designers: `stars`, `coverage`, `random_links`; `covers` and `joining` for the backbone.

@@ -1,8 +1,9 @@
 """How kernels are compiled, and where the compiled code is kept.
 
-numba recompiles a cached kernel when its own file changes, not when a kernel that it calls does. So the cache
-lives in a folder named after a hash of `kernels` and `content`, whose loops call each other across files: after any
-change it starts empty, and stale code cannot run. `NUMBA_CACHE_DIR` overrides it.
+numba recompiles a cached kernel when its own file changes, not when a kernel that it calls does. So the cache is a
+folder named after a hash of the rooms that have kernels: `kernels`, `content` and `designers`. After any change it
+starts empty, and stale code cannot run. A kernel outside `kernels` calls only kernels of its own room and of `kernels`.
+`NUMBA_CACHE_DIR` overrides the folder.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _cache_folder() -> str:
     digest = hashlib.blake2b(digest_size=8)
     # Not by paths: on a Spark executor the package may lie in a zip file.
     package = resources.files("topicloom")
-    for room in ("kernels", "content"):
+    for room in ("kernels", "content", "designers"):
         for source in _sources(package.joinpath(room)):
             digest.update(source.read_bytes())
     try:

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels import best_link
-from topicloom.kernels.best_link import is_allowed
-from topicloom.kernels.greedy import contribution, implements, tighten
+from topicloom.kernels import greedy
+from topicloom.kernels.greedy import contribution, implements, is_allowed, tighten
 from topicloom.kernels.jit import inlined, inner_kernel, step
 from topicloom.kernels.pair_bounds import ROWS, Candidates, coded, highest_coded
 from topicloom.kernels.simd import LANES, WIDE, WORDS, at_least, highest_of, lowest_bit, popcount, prefetch
@@ -35,7 +34,8 @@ _LOWER = np.uint64(0xFFFFFFFF)
 _BYTE = np.uint64(0xFF)
 _EIGHTH = np.uint64(0x0101010101010101)
 _DIAGONAL = np.uint64(0x8040201008040201)
-_ROOM = 1 << 20
+# How many ties are listed at once, at least.
+TIES = 1 << 20
 # Ties are few while their square, the cost of inserting them, is below so many times the nodes, which counting walks.
 _FEW = 8
 # To count all 512 links of a row with a panel costs as much as to evaluate four and one for every 16 topics of the row.
@@ -60,19 +60,19 @@ class Search(NamedTuple):
 
 
 # The present contribution; the next tie, the number of ties, and the smaller ids that they are taken from.
-_CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = best_link.CONTRIBUTION, 1, 2, 3, 4
+_CONTRIBUTION, _NEXT, _COUNT, _FROM, _UNTIL = greedy.CONTRIBUTION, 1, 2, 3, 4
 # The group that the scan is at, and the blocks of it that have had their turn.
 _GROUP, _BLOCK = 5, 6
 
 
-def new_search(candidates: Candidates, *, confined: bool, room: int = _ROOM) -> Search:
+def new_search(candidates: Candidates, *, confined: bool, capacity: int = TIES) -> Search:
     """A search that has not begun; a confined one allows no node yet.
 
-    A node has fewer ties than there are nodes, so twice that room is always enough to go on.
+    A node has fewer ties than there are nodes, so twice that capacity is always enough to continue.
     """
     nodes = len(candidates.outer)
     in_order = len(candidates.row_start) > 0
-    ties = 0 if in_order else max(room, 2 * nodes)
+    ties = 0 if in_order else max(capacity, 2 * nodes)
     slot, length, node, column = _groups(candidates)
     return Search(
         confined,
@@ -109,8 +109,9 @@ def _groups(candidates: Candidates) -> tuple[npt.NDArray[Any], ...]:
     return slot, length.astype(np.int32), row.astype(np.int32), column.astype(np.int32)
 
 
-@implements(best_link.restart, Search)
-def _restart(search, candidates):
+@implements(greedy.restart, Search)
+def _restart(search, instance):
+    candidates = instance.candidates
     for group in range(search.group_bound.shape[0]):
         here = _ALL >> np.uint64(LANES - search.group_length[group])
         search.group_bound[group] = highest_of(candidates.block_bound, search.group_slot[group] // LANES, here)
@@ -320,8 +321,9 @@ def next_tie(search, topics, candidates, threshold):
     return np.int64(-1), np.int64(-1)
 
 
-@implements(best_link.find_best, Search)
-def _find_best(search, topics, candidates, least):
+@implements(greedy.find_best, Search)
+def _find_best(search, instance, least):
+    topics, candidates = instance.topics, instance.candidates
     at = search.at
     nodes = candidates.outer.shape[0]
     while at[_CONTRIBUTION] >= least:

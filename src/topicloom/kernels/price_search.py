@@ -30,7 +30,16 @@ import numpy.typing as npt
 
 from topicloom.kernels import greedy
 from topicloom.kernels.components import Circles, join_labelled, new_circles, position_of
-from topicloom.kernels.greedy import add_link, contribution, enter_row, has_room, implements, tighten
+from topicloom.kernels.greedy import (
+    STOP,
+    add_link,
+    contribution,
+    enter_row,
+    has_spare,
+    highest_degree,
+    implements,
+    tighten,
+)
 from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 from topicloom.kernels.pair_bounds import Candidates, coded, first_column, highest_coded
 from topicloom.kernels.simd import LANES, at_least, highest_of, lowest_bit
@@ -232,7 +241,7 @@ def lowest_price(priced, candidates, u, first, column):
 
 
 @inner_kernel()
-def search_row(priced, topics, candidates, room, u):
+def search_row(priced, topics, candidates, spare, u):
     """Find the best link of a row."""
     merged, paid, other = np.int64(0), np.int64(1), np.int64(0)
     prices = priced.price[priced.group[u]]
@@ -251,7 +260,7 @@ def search_row(priced, topics, candidates, room, u):
             slot = first + lowest_bit(hits)
             hits &= hits - _ONE
             v = place + slot if candidates.column.shape[0] == 0 else np.int64(candidates.column[slot])
-            if not has_room(room, v):
+            if not has_spare(spare, v):
                 candidates.bound[slot] = 0
                 continue
             if not takes_part(priced, v):
@@ -281,55 +290,57 @@ def order_rows(priced, candidates):
 
 
 @step()
-def search_all(priced, topics, candidates, room):
-    """Find the best link of every row that has room, and order the rows."""
+def search_all(priced, topics, candidates, spare):
+    """Find the best link of every row that has spare, and order the rows."""
     for row in range(priced.heap.shape[0]):
-        if has_room(room, row):
-            search_row(priced, topics, candidates, room, row)
+        if has_spare(spare, row):
+            search_row(priced, topics, candidates, spare, row)
     order_rows(priced, candidates)
 
 
 @inner_kernel()
-def best_row(priced, topics, candidates, room):
+def best_row(priced, topics, candidates, spare):
     """The row whose best link is the best of all and contributes what it says; that is 0 where none is left."""
     while True:
         u = np.int64(priced.heap[0])
         merged, v = priced.merged[u], np.int64(priced.other[u])
         if merged == 0:
             return u
-        if not (has_room(room, u) and takes_part(priced, u)):
+        if not (has_spare(spare, u) and takes_part(priced, u)):
             priced.merged[u] = 0
         else:
             enter_row(topics, u)
-            usable = has_room(room, v) and takes_part(priced, v)
+            usable = has_spare(spare, v) and takes_part(priced, v)
             if usable and contribution(topics, u, v, merged) >= merged:
                 return u
-            search_row(priced, topics, candidates, room, u)
+            search_row(priced, topics, candidates, spare, u)
         sink(priced, candidates, np.int64(0))
 
 
 @step()
-def add_best(priced, topics, candidates, room, links, count, u, ticks):
-    """Add the best link of a row; give its higher node."""
+def add_best(priced, instance, spare, links, count, u, ticks):
+    """Add the best link of a row; return its higher node."""
+    candidates = instance.candidates
     v = np.int64(priced.other[u])
-    add_link(links, count, topics, candidates, u, v, priced.merged[u], ticks)
+    add_link(links, count, instance, u, v, priced.merged[u], ticks)
     if candidates.outer[u] > candidates.outer[v]:
         links.source[count], links.target[count] = links.target[count], links.source[count]
-    if room.shape[0]:
-        room[u] -= 1
-        room[v] -= 1
+    if spare.shape[0]:
+        spare[u] -= 1
+        spare[v] -= 1
     return v
 
 
 @tight_kernel()
-def merge_by_price(priced, topics, candidates, room, links, count, ticks):
-    """Add best links for their prices until none contributes or the list is full; give their number."""
-    search_all(priced, topics, candidates, room)
-    while priced.heap.shape[0] and count < links.source.shape[0] and ticks[1] == 0:
-        u = best_row(priced, topics, candidates, room)
+def merge_by_price(priced, instance, spare, links, count, ticks):
+    """Add links, the best for their price first, until none contributes or the list is full; return their number."""
+    topics, candidates = instance.topics, instance.candidates
+    search_all(priced, topics, candidates, spare)
+    while priced.heap.shape[0] and count < links.source.shape[0] and ticks[STOP] == 0:
+        u = best_row(priced, topics, candidates, spare)
         if priced.merged[u] == 0:
             break
-        add_best(priced, topics, candidates, room, links, count, u, ticks)
+        add_best(priced, instance, spare, links, count, u, ticks)
         count += 1
     return count
 
@@ -346,37 +357,36 @@ def confine_below(confined, everywhere, candidates, degree, highest):
 
 
 @step()
-def is_worth_more(trade, everywhere, best, confined, u):
-    """Whether the best link of row `best` is worth a higher degree, where that of row u needs none."""
+def is_worth_more(rule, everywhere, best, confined, u):
+    """Whether the best link of row `best` is worth a higher degree; that of row u needs none."""
     value = np.float64(everywhere.merged[best] * confined.paid[u])
-    enough = trade.patience * np.float64(confined.merged[u] * everywhere.paid[best])
-    return value > enough or (trade.strict and value == enough)
+    enough = rule.k * np.float64(confined.merged[u] * everywhere.paid[best])
+    return value > enough or (rule.strict and value == enough)
 
 
 @tight_kernel()
-def merge_evenly_by_price(everywhere, confined, topics, candidates, limits, trade, links, count, ticks):
-    """Add links that raise the highest degree least, those that merge most for their price first; give their number.
+def merge_evenly_by_price(everywhere, confined, instance, degrees, rule, links, count, ticks):
+    """Add links that raise the highest degree least, the best for their price first; return their number.
 
-    A link that raises it is taken where no other contributes, or where that is worth it; never beyond `max_degree`.
+    A link that raises it is taken if no other contributes, or by the rule; never beyond `degrees.most`.
     """
-    degree, room = limits.degree, limits.room
-    highest = np.int64(0)
-    for node in range(degree.shape[0]):
-        highest = max(highest, np.int64(degree[node]))
-    search_all(everywhere, topics, candidates, room)
+    topics, candidates = instance.topics, instance.candidates
+    degree, spare = degrees.degree, degrees.spare
+    highest = highest_degree(degree)
+    search_all(everywhere, topics, candidates, spare)
     confine_below(confined, everywhere, candidates, degree, highest)
-    while degree.shape[0] and count < links.source.shape[0] and ticks[1] == 0:
-        chosen, u = confined, best_row(confined, topics, candidates, room)
+    while degree.shape[0] and count < links.source.shape[0] and ticks[STOP] == 0:
+        chosen, u = confined, best_row(confined, topics, candidates, spare)
         none = confined.merged[u] == 0
-        if none and highest == limits.max_degree:
+        if none and highest == degrees.most:
             break
-        if none or trade.patience < np.inf:
-            best = best_row(everywhere, topics, candidates, room)
+        if none or rule.k < np.inf:
+            best = best_row(everywhere, topics, candidates, spare)
             if everywhere.merged[best] == 0:
                 break
-            if none or is_worth_more(trade, everywhere, best, confined, u):
+            if none or is_worth_more(rule, everywhere, best, confined, u):
                 chosen, u = everywhere, best
-        v = add_best(chosen, topics, candidates, room, links, count, u, ticks)
+        v = add_best(chosen, instance, spare, links, count, u, ticks)
         count += 1
         degree[u] += 1
         degree[v] += 1

@@ -21,9 +21,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels import best_link
-from topicloom.kernels.best_link import allow, is_allowed
-from topicloom.kernels.greedy import contribution, enter_row, implements
+from topicloom.kernels import greedy
+from topicloom.kernels.greedy import allow, contribution, enter_row, implements, is_allowed
 from topicloom.kernels.jit import inlined, inner_kernel, step
 from topicloom.kernels.topic_members import other_members
 
@@ -31,7 +30,7 @@ _BLOCK = 64
 # Counts are swept as a whole where more than one in so many was touched; else the members walked are looked up again.
 _SWEPT = 4
 # Nodes that are allowed again become centres where they are not more than one in so many.
-_CENTRES = 16
+CENTRES = 16
 _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
 _LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -70,7 +69,7 @@ class RowSearch(NamedTuple):
 
 
 # The present contribution and node.
-_CONTRIBUTION, _NODE = best_link.CONTRIBUTION, 1
+_CONTRIBUTION, _NODE = greedy.CONTRIBUTION, 1
 # The next of the links found, and their number; the next of those waiting, and their number.
 _NEXT, _COUNT, _NEXT_WAITING, _WAITING = 2, 3, 4, 5
 # The highest contribution that the present node leaves: among links that its bound covers, and among all others.
@@ -108,7 +107,7 @@ def row_candidates(
     )
 
 
-def new_row_search(candidates: RowCandidates, *, confined: bool, centres: int = _CENTRES) -> RowSearch:
+def new_row_search(candidates: RowCandidates, *, confined: bool, centres: int = CENTRES) -> RowSearch:
     """A search that has not begun; a confined one allows no node yet."""
     nodes = len(candidates.outer)
     allowed, centre, hidden = np.zeros((3, -(-nodes // 64)), np.uint64)
@@ -128,8 +127,9 @@ def row_search_bytes(nodes: int) -> int:
     return nodes * 48 + _waiting_room(nodes) * 8
 
 
-@implements(best_link.restart, RowSearch)
-def _restart(search, candidates):
+@implements(greedy.restart, RowSearch)
+def _restart(search, instance):
+    candidates = instance.candidates
     nodes = search.row_bound.shape[0]
     appeared = 0
     for node in range(nodes):
@@ -196,8 +196,9 @@ def begin_contribution(search, contribution):
         search.at[place] = 0
 
 
-@implements(best_link.find_best, RowSearch)
-def _find_best(search, topics, candidates, least):
+@implements(greedy.find_best, RowSearch)
+def _find_best(search, instance, least):
+    topics, candidates = instance.topics, instance.candidates
     at = search.at
     nodes = search.row_bound.shape[0]
     while at[_CONTRIBUTION] >= least:

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from topicloom._version import __version__
 from topicloom.designers import DESIGNERS
-from topicloom.designers.greedy import most_links
+from topicloom.designers.greedy import max_possible_links
 from topicloom.io.settings import Amount, Count, read_json
 from topicloom.io.whole import MANIFEST
 from topicloom.model.interest import Interest
@@ -179,7 +179,7 @@ def designer_memory(node_sizes: Distribution, topic_sizes: Distribution) -> tupl
     One that takes a budget gets as many links as could ever merge anything, or that many per node on average.
     """
     shape = cast(Interest, _Shape(node_sizes, topic_sizes))
-    links = max(1, most_links(shape))
+    links = max(1, max_possible_links(shape))
     budgets = {"max_edges": links, "max_degree": -(-2 * links // max(1, shape.node_count))}
     needs = []
     for designer in DESIGNERS.values():
