@@ -146,6 +146,7 @@ class Links(NamedTuple):
     @classmethod
     def measured(cls, interest: Interest, source: Ids, target: Ids) -> Links:
         """The links in the order given, each with the number of components that it merges."""
+        source, target = (np.ascontiguousarray(ends, np.int32) for ends in (source, target))
         contribution, _ = merge_links(interest.node_start, interest.node_topics, source, target)
         return cls(source, target, contribution)
 
