@@ -18,7 +18,7 @@ from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
 from reference.worst_cases import cuboid, hub
 from topicloom import InputError, Interest, Overlay, bound, design, measure, synthetic
-from topicloom.designers.exact import SharingPairs
+from topicloom.designers.exact import CandidateLinks
 from topicloom.kernels.minimum_cut import minimum_cut
 from topicloom.registry import Stopped, Watch
 
@@ -146,7 +146,7 @@ def test_the_minimum_cut_is_the_least_of_all_cuts(seed: int, nodes: int) -> None
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES))
 def test_completing_leaves_only_what_is_needed(seed: int, shape: str) -> None:
     interest = random_interest(seed, shape)
-    pairs = SharingPairs(interest)
+    pairs = CandidateLinks(interest)
     everything = np.ones(len(pairs), np.bool_)
     few = pairs.completed(np.random.default_rng(seed).random(len(pairs)) < 0.3, everything)
     for left in [few, *(few & (np.arange(len(pairs)) != link) for link in np.flatnonzero(few))]:

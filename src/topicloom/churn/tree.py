@@ -2,7 +2,7 @@
 
 Not from the papers; for NATS, which refuses circles. After an event the links that are left stay where their nodes
 still share a topic, and the best ones that join what is in pieces come to them: those that share most topics, then the
-lowest names. Constraints are kept, as `limited_forest` says; where they allow no tree, topics stay in pieces.
+lowest names. Constraints are kept as in `designers.forest`; if they allow no tree, topics stay in several components.
 
 Cost of an event: for n nodes the pairs that share a topic, sorted.
 """

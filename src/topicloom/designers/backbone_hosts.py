@@ -1,15 +1,13 @@
-"""The core of a backbone, its hosts and their links.
+"""The hosts of a backbone: which nodes they are, and the links among them.
 
-What a backbone needs to know of the nodes, wherever these are kept: in memory, or in tables on Spark.
-
-The trunk of a backbone: which nodes are hosts, and the links among them.
+Nodes and their topics are read through `FleetRows`: from memory, or from tables on Spark.
 
 Hosts are taken by falling number of topics. The first of them are the core, which another designer links. The others
 are attached one after the other, each to those before it; the first of them that wants a topic begins it. So every
 topic is connected among the hosts that want it, and every topic of two nodes or more has a host.
 
-With a limit on degrees, nodes become hosts until there is room for all others. A core whose own design passes the
-limit is not designed: its nodes are attached like other hosts.
+With a limit on degrees, nodes become hosts until these have enough spare links for all others. A core whose own design
+passes the limit is not designed: its nodes are attached like other hosts.
 """
 
 from __future__ import annotations
@@ -114,35 +112,35 @@ CoreDesign = Callable[[Interest, Ids, Watch], Links]
 # Measured on the workloads of benchmarks/backbone.py: more hosts cost time and save few links.
 _HOST_SHARE = 5
 _MOST_HOSTS = 10_000
-# Room that there must be for leaves, as a multiple of what they would take: in every topic if hosts served no other,
-# and on the whole if leaves took as many links as hosts do.
+# Spare links that leaves need, as a multiple of what they would take: in every topic if hosts served no other, and in
+# all if leaves took as many links as hosts do.
 _SPARE = 1.25
-# Hosts of every topic where there is a limit, so that one without room is not the only one.
+# Hosts of every topic with a limit, so that a host without spare links is not the only one.
 _LEAST_HOSTS = 3
 
 
 @dataclass(frozen=True)
-class Trunk:
-    """Hosts, by the order in which they were placed: all that a leaf has to know of them."""
+class Hosts:
+    """Hosts in the order in which they were placed, with all that attaching a leaf needs."""
 
-    hosts: Ids
+    nodes: Ids
     rows: HostRows
     degree: npt.NDArray[np.int64]
-    max_degree: int  # of every node; the number of nodes where there is no limit
+    max_degree: int  # of every node; the number of nodes if there is no limit
     prices: LinkPrices | None = None
 
     @property
     def host_prices(self) -> npt.NDArray[np.int64]:
         """The price of a link with every host, by the group of a node."""
-        return host_prices(self.hosts, self.prices)
+        return host_prices(self.nodes, self.prices)
 
 
-class Grown(NamedTuple):
-    """A trunk and the links of its hosts with each other."""
+class LinkedHosts(NamedTuple):
+    """Hosts and their links with each other."""
 
-    trunk: Trunk
+    hosts: Hosts
     links: Links
-    unmet: Ids  # topics in which a host could not be connected within the limit
+    uncovered: Ids  # topics in which a host could not be connected within the limit
 
 
 def links_of(first: Ids, second: Ids, contribution: Ids) -> Links:
@@ -155,7 +153,7 @@ def host_prices(hosts: Ids, prices: LinkPrices | None) -> npt.NDArray[np.int64]:
     return np.zeros((1, len(hosts)), np.int64) if prices is None else prices.price[:, prices.group[hosts]]
 
 
-def newcomers(nodes: Ids, own: Ids, most: npt.NDArray[np.int64], prices: LinkPrices | None) -> Newcomers:
+def nodes_to_attach(nodes: Ids, own: Ids, most: npt.NDArray[np.int64], prices: LinkPrices | None) -> Newcomers:
     """Nodes to attach, with their groups."""
     return Newcomers(own, most, np.zeros(len(nodes), np.int32) if prices is None else prices.group[nodes])
 
@@ -165,48 +163,48 @@ def by_size(sizes: Ids) -> Ids:
     return np.argsort(-sizes, kind="stable").astype(np.int32)
 
 
-def grow_trunk(
+def link_hosts(
     fleet: FleetRows,
     design_core: CoreDesign,
     core_sizes: Sequence[int],
     max_degree: int | None,
     watch: Watch,
     prices: LinkPrices | None = None,
-) -> Grown:
-    """Choose hosts and link them, with the first core after which there is room for all others, else with the last."""
+) -> LinkedHosts:
+    """Choose hosts and link them, with the first core that leaves enough spare links for all others, else the last."""
     nodes = len(fleet.sizes)
     limit = nodes if max_degree is None else min(max_degree, nodes)
     order = by_size(fleet.sizes)
     needed = fleet.largest(_hosts_by_topic(fleet.subscribers, None if max_degree is None else limit))
-    growing = _Growing(fleet, limit, watch, prices)
+    builder = _HostBuilder(fleet, limit, watch, prices)
     for size in core_sizes:
         core = min(size, nodes)
         is_host = np.zeros(nodes, np.bool_)
         is_host[order[: max(core, min(nodes // _HOST_SHARE, _MOST_HOSTS))]] = True
         is_host[needed] = True
-        tried = _Growing(fleet, limit, watch, prices)
+        tried = _HostBuilder(fleet, limit, watch, prices)
         watch.ticks[0] = 0
         designed = tried.begin(fleet.rows(order[is_host[order]]), core, design_core)
-        if designed or len(growing.hosts) == 0:
-            growing = tried
-        if max_degree is None or not designed or not growing.missing_hosts():
+        if designed or len(builder.hosts) == 0:
+            builder = tried
+        if max_degree is None or not designed or not builder.missing_hosts():
             break
-    while max_degree is not None and (more := growing.missing_hosts()):
+    while max_degree is not None and (more := builder.missing_hosts()):
         is_host = np.zeros(nodes, np.bool_)
-        is_host[growing.hosts] = True
-        growing.add(fleet.rows(order[~is_host[order]][:more]))
-    return growing.grown()
+        is_host[builder.hosts] = True
+        builder.add(fleet.rows(order[~is_host[order]][:more]))
+    return builder.built()
 
 
 def _hosts_by_topic(subscribers: npt.NDArray[np.int64], limit: int | None) -> npt.NDArray[np.int64]:
-    """How many hosts each topic needs: one, and with a limit enough for all its nodes; none where one node wants it."""
+    """How many hosts each topic needs: one, and with a limit enough for all its nodes; none if one node wants it."""
     if limit is None:
         return (subscribers > 1).astype(np.int64)
     enough = np.ceil(_SPARE * subscribers / limit).astype(np.int64)
     return np.where(subscribers > 1, np.maximum(enough, _LEAST_HOSTS), 0)
 
 
-class _Growing:
+class _HostBuilder:
     """Hosts placed so far."""
 
     def __init__(self, fleet: FleetRows, limit: int, watch: Watch, prices: LinkPrices | None) -> None:
@@ -215,7 +213,7 @@ class _Growing:
         self._rows = Rows(none, np.zeros(1, np.int64), none)
         self._degree: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._links = [Links(none, none, none)]
-        self._unmet: list[Ids] = [none]
+        self._uncovered: list[Ids] = [none]
 
     @property
     def hosts(self) -> Ids:
@@ -223,7 +221,7 @@ class _Growing:
         return self._rows.nodes
 
     def begin(self, rows: Rows, core: int, design_core: CoreDesign) -> bool:
-        """Place the first hosts; as many as the core has are designed, if that keeps the limit: tell whether."""
+        """Place the first hosts; design as many as the core has if that keeps the limit, and return whether it does."""
         inner = Rows(rows.nodes[:core], rows.start[: core + 1], rows.topics[: rows.start[core]])
         designed = _designed(inner, design_core, self._watch)
         degree = np.bincount(np.concatenate([designed.source, designed.target]), minlength=core)
@@ -249,38 +247,38 @@ class _Growing:
         own, most = np.arange(old, count, dtype=np.int32), np.full(len(more.nodes), self._limit, np.int64)
         longest = int(np.diff(more.start).max(initial=0))
         attached = new_attached(len(more.topics))
-        links, unmet = attach(
+        links, uncovered = attach(
             self._host_rows(),
             hosting,
             more.start,
             more.topics,
-            newcomers(more.nodes, own, most, self._prices),
+            nodes_to_attach(more.nodes, own, most, self._prices),
             1,
             new_bench(count, longest),
             attached,
             self._watch.ticks,
         )
         self._degree = hosting.busy
-        self._unmet.append(attached.unmet_topic[:unmet].copy())
+        self._uncovered.append(attached.unmet_topic[:uncovered].copy())
         self._links.append(
             links_of(more.nodes[attached.node[:links]], self.hosts[attached.host[:links]], attached.gain[:links].copy())
         )
 
     def missing_hosts(self) -> int:
-        """How many nodes should become hosts so that there is room for all that are left."""
+        """How many nodes should become hosts, so that hosts have enough spare links for all that are left."""
         leaves = len(self._fleet.sizes) - len(self.hosts)
         each = max(1.0, sum(len(links.source) for links in self._links) / len(self.hosts))
-        room = int((self._limit - self._degree).clip(0).sum())
-        missing = _SPARE * leaves * each - room
+        spare = int((self._limit - self._degree).clip(0).sum())
+        missing = _SPARE * leaves * each - spare
         if missing <= 0 or self._watch.stopped:
             return 0
         more = int(missing / max(1.0, self._limit - each)) + 1
         return min(leaves, max(more, len(self.hosts) // 4, TRIES))
 
-    def grown(self) -> Grown:
-        """What has grown."""
-        trunk = Trunk(self.hosts, self._host_rows(), self._degree, self._limit, self._prices)
-        return Grown(trunk, Links.joined(self._links), np.concatenate(self._unmet))
+    def built(self) -> LinkedHosts:
+        """The hosts placed so far, with their links."""
+        hosts = Hosts(self.hosts, self._host_rows(), self._degree, self._limit, self._prices)
+        return LinkedHosts(hosts, Links.joined(self._links), np.concatenate(self._uncovered))
 
     def _host_rows(self) -> HostRows:
         return new_host_rows(self._rows.start, self._rows.topics, self._fleet.topic_count)
@@ -290,7 +288,7 @@ def _designed(core: Rows, design_core: CoreDesign, watch: Watch) -> Links:
     """Links of the core, by the places of its nodes."""
     wanted, topics = np.unique(core.topics, return_inverse=True)
     nodes = np.repeat(np.arange(len(core.nodes)), np.diff(core.start))
-    # A designer sees no names, but their order is that of ids.
+    # Designers use the order of names only, which is that of ids.
     node_names, topic_names = (tuple(f"{k:09}" for k in range(count)) for count in (len(core.nodes), len(wanted)))
     return design_core(Interest.from_ids(node_names, topic_names, nodes, topics), core.nodes, watch)
 

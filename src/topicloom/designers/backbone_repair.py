@@ -1,9 +1,10 @@
-"""Repairing topics that hosts could not connect within a limit on degrees.
+"""Repair of topics that hosts could not connect within a limit on degrees.
 
-A leaf has few links and may well carry a topic further. So whoever wants the topics that are in pieces is looked at,
-rarest topics first, up to a number of subscriptions that a driver can hold, and pieces are joined by nodes with room.
-Where all nodes of a piece are full, links of theirs that few topics need are taken away first, popular topics before
-rare ones; the topics of these links are repaired again. The links that leave fewest pieces are the result.
+A leaf has few links and may well carry a topic further. So all subscribers of the topics in several components are
+examined, rarest topics first, up to a number of subscriptions that a driver can hold, and components are joined by
+nodes with spare links. If all nodes of a component are full, links of theirs that few topics need are removed first,
+popular topics before rare ones; the topics of these links are repaired again. The result is the links that leave the
+fewest components.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from topicloom.kernels.components import merge_links
 from topicloom.kernels.joining import full_pieces, join_pieces
 from topicloom.model.interest import Ids
 
-# Links taken from a full node for each piece that it has to join. With 2, pieces are left on the sparse workload of
-# benchmarks/backbone.py and on YouTube's groups; with 4 none, and 16 gives no fewer links.
-_LOOSENED = 4
+# Links removed from a full node for each component that it has to join. With 2, components are left on the sparse
+# workload of benchmarks/backbone.py and on YouTube's groups; with 4 none, and 16 gives no fewer links.
+_REMOVED = 4
 _ROUNDS = 16
 _MOST_SUBSCRIPTIONS = 1 << 22
 _MOST_STEPS = 1 << 30
 
 
 class _Joined(NamedTuple):
-    """Links after joining pieces, how many pieces are left too many, and a full node of each that has no room."""
+    """Links after joining, how many components are left too many, and a full node of each without spare links."""
 
     links: Links
     left: int
@@ -36,17 +37,17 @@ class _Joined(NamedTuple):
     full_nodes: Ids
 
 
-def repaired(fleet: FleetRows, links: Links, unmet: Ids, max_degree: int, ticks: npt.NDArray[np.int64]) -> Links:
-    """The links with others added, and some moved, so that topics in `unmet` are connected as far as that goes.
+def repaired(fleet: FleetRows, links: Links, uncovered: Ids, max_degree: int, ticks: npt.NDArray[np.int64]) -> Links:
+    """The links with others added, and some moved, so that topics in `uncovered` are connected as far as possible.
 
     Contributions are no longer those that links have when added in this order.
     """
-    topics = _rarest(fleet, np.unique(unmet))
+    topics = _rarest(fleet, np.unique(uncovered))
     best = found = _join(fleet, links, topics, max_degree, ticks)
     for _ in range(_ROUNDS):
         if len(found.full_nodes) == 0 or ticks[1]:
             break
-        moved, affected = _loose_links(fleet, found)
+        moved, affected = _links_to_move(fleet, found)
         if len(moved) == 0:
             break
         kept = np.ones(len(found.links.source), np.bool_)
@@ -79,17 +80,17 @@ def _join(fleet: FleetRows, links: Links, topics: Ids, max_degree: int, ticks: n
     inside = (ends[0] >= 0) & (ends[1] >= 0)
     _, parent = merge_links(node_start, ranks[order], ends[0][inside], ends[1][inside])
     degree = np.bincount(np.concatenate([links.source, links.target]), minlength=len(fleet.sizes))[nodes]
-    room = (max_degree - degree).clip(0)
+    spare = (max_degree - degree).clip(0)
     holders = subscriber[order].astype(np.int32)
-    rows = (members.start, by_topic, holders, parent, room)
+    rows = (members.start, by_topic, holders, parent, spare)
     source, target, gain = join_pieces(node_start, ranks[order], *rows, _MOST_STEPS, ticks)
     left, full_ranks, full_nodes = full_pieces(*rows)
     more = links_of(nodes[source], nodes[target], gain)
     return _Joined(Links.joined([links, more]), left, topics[full_ranks], nodes[full_nodes])
 
 
-def _loose_links(fleet: FleetRows, found: _Joined) -> tuple[npt.NDArray[np.int64], Ids]:
-    """Links to take from full nodes, as many as each has pieces to join, and the topics that these links serve."""
+def _links_to_move(fleet: FleetRows, found: _Joined) -> tuple[npt.NDArray[np.int64], Ids]:
+    """Links to remove from full nodes, for the components that each has to join, and the topics of these links."""
     needy, needs = np.unique(found.full_nodes, return_counts=True)
     links = found.links
     own: dict[int, list[int]] = {node: [] for node in needy.tolist()}
@@ -108,7 +109,7 @@ def _loose_links(fleet: FleetRows, found: _Joined) -> tuple[npt.NDArray[np.int64
         for link in own[node]:
             shared = np.intersect1d(topics[int(links.source[link])], topics[int(links.target[link])], True)
             ranked.append((int(links.contribution[link]), -int(fleet.subscribers[shared].min()), link, shared))
-        for _, _, link, shared in sorted(ranked, key=lambda entry: entry[:3])[: _LOOSENED * need]:
+        for _, _, link, shared in sorted(ranked, key=lambda entry: entry[:3])[: _REMOVED * need]:
             more = set(shared.tolist()) - affected
             size = int(fleet.subscribers[list(more)].sum())
             if subscribers + size <= _MOST_SUBSCRIPTIONS // 2:

@@ -1,4 +1,4 @@
-"""Topics that constraints leave in pieces, and a constraint whose lifting would join some of them."""
+"""Topics that constraints leave in several components, and a constraint whose lifting would join some of these."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from topicloom.model.overlay import Overlay
 Labels = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-# How many topics are looked at for a remedy, and how many nodes of a piece: one that helps is enough.
+# How many topics are examined, and how many nodes of a component: one constraint that helps is enough.
 _TOPICS = 50
 _NODES = 40
 
@@ -27,10 +27,13 @@ Reasons = tuple[str, ...]
 
 @dataclass(frozen=True)
 class BlockedTopics:
-    """Topics in pieces, by name; `reason` names constraints whose lifting allows a link between two pieces of one.
+    """Topics in several components.
 
-    It is None where such a link is allowed, so that something else, such as a budget, leaves them in pieces. `cut_off`
-    are the nodes of the smallest piece of the first topic.
+    Args:
+        topics: their names.
+        reason: constraints whose lifting allows a link between two components of one of them. None if such a link is
+            allowed, so that something else, such as a budget, keeps them apart.
+        cut_off: the nodes of the smallest component of the first topic.
     """
 
     topics: tuple[str, ...]
@@ -39,9 +42,9 @@ class BlockedTopics:
 
 
 def blocked_topics(overlay: Overlay, constraints: Constraints, *, relays: bool = False) -> BlockedTopics:
-    """Topics that are in pieces in an overlay, and what is in the way; with `relays` any nodes may join pieces."""
+    """Topics of an overlay in several components, and what keeps these apart; with `relays` any node may join them."""
     interest = overlay.interest
-    broken = list(_topics_apart(overlay) if relays else _topics_in_pieces(overlay))
+    broken = list(_topics_apart(overlay) if relays else _topics_in_components(overlay))
     full = overlay.degrees >= constraints.over(interest).spare
     helping: Counter[Reasons] = Counter()
     for topic, label in broken[:_TOPICS]:
@@ -56,7 +59,7 @@ def blocked_topics(overlay: Overlay, constraints: Constraints, *, relays: bool =
 
 
 def _topics_apart(overlay: Overlay) -> Iterator[tuple[int, Labels]]:
-    """Topics whose nodes are not all connected, not even over others, with a label for the piece of each node."""
+    """Topics whose nodes are not all connected, not even over others, with a label for the component of each node."""
     interest = overlay.interest
     label = component_labels(np.stack([overlay.source, overlay.target], axis=1), interest.node_count)
     for topic in range(interest.topic_count):
@@ -65,8 +68,8 @@ def _topics_apart(overlay: Overlay) -> Iterator[tuple[int, Labels]]:
             yield topic, labels
 
 
-def _topics_in_pieces(overlay: Overlay) -> Iterator[tuple[int, Labels]]:
-    """Topics in pieces, each with a label for the piece of each of its nodes."""
+def _topics_in_components(overlay: Overlay) -> Iterator[tuple[int, Labels]]:
+    """Topics in several components, each with a label for the component of each of its nodes."""
     interest = overlay.interest
     _, parent = merge_links(interest.node_start, interest.node_topics, overlay.source, overlay.target)
     while not np.array_equal(parent, parent[parent]):
@@ -79,14 +82,14 @@ def _topics_in_pieces(overlay: Overlay) -> Iterator[tuple[int, Labels]]:
 
 
 def _smallest(nodes: Ids, label: Labels) -> list[int]:
-    """The nodes of the smallest piece."""
+    """The nodes of the smallest component."""
     values, counts = np.unique(label, return_counts=True)
     smallest: list[int] = nodes[label == values[np.argmin(counts)]].tolist()
     return smallest
 
 
 def _apart(nodes: Ids, label: Labels) -> Iterator[tuple[int, int]]:
-    """Pairs of nodes in different pieces, one of them in the smallest; not all where they are many."""
+    """Pairs of nodes in different components, one of them in the smallest; not all if they are many."""
     smallest = _smallest(nodes, label)
     inside = np.isin(nodes, smallest)
     for u in smallest[:_NODES]:

@@ -1,27 +1,21 @@
-"""The optimum by integer programming.
+"""The optimum by integer programming, for small interests.
 
-The links to choose from: pairs of nodes that share a topic.
-
-An integer program for overlays, to which cuts are added while some topic is in pieces.
+Rule: the fewest links that connect every topic, or, with `minimise` = max_degree, the fewest among those whose highest
+degree is the lowest possible; by an integer program with HiGHS.
 
 A variable for every pair of nodes that share a topic says whether they are linked. For each topic there are three
 kinds of constraints: it has at least as many links as nodes, less one; each of its nodes has a link in it; and, added
-only where a solution breaks them, each set of its nodes has a link to its other nodes. Cuts are first looked for in
-the linear relaxation, by minimum cuts, and then among the components of whole solutions.
+only if a solution breaks them, each set of its nodes has a link to its other nodes. Such cuts come first from the
+linear relaxation, as minimum cuts, and then from the components of whole solutions.
 
-Every program on the way asks for less than the problem does, so its optimum is a bound. A solution in pieces is
-completed with links of the best overlay so far, which gives better overlays on the way.
-
-The best overlay there is, for small interests.
-
-Rule: the fewest links that connect every topic, or, with `minimise` = max_degree, the fewest among those whose highest
-degree is the lowest possible; by an integer program with HiGHS, see `designers.optimal.cutting_planes`.
+Every program asks for less than the problem does, so its optimum is a lower bound. A solution in several components is
+completed with links of the best overlay so far, which gives better overlays before the end.
 
 Guarantee: topic-connected, and proved best if it ends within `seconds`; else the best overlay found, never worse than
-those of `gm`, `low-oda` and `minmax-oda`. What was proved is in the facts of its provenance: `lower_bound`, and
+those of `gm`, `low-oda` and `minmax-oda`. The facts of its provenance have the `lower_bound` that is proved, and
 whether the overlay is `optimal`.
 
-Cost: exponential at worst. The links are always the same where the time does not run out.
+Cost: exponential at worst. The links are always the same unless the time runs out.
 """
 
 from __future__ import annotations
@@ -60,7 +54,7 @@ class TopicPairs:
     second: Numbers
 
 
-class SharingPairs:
+class CandidateLinks:
     """All pairs of nodes that share a topic, by rising ids, and the topics; those of the same nodes count once."""
 
     def __init__(self, interest: Interest) -> None:
@@ -97,7 +91,7 @@ class SharingPairs:
         return int(np.bincount(ends, minlength=1).max(initial=0))
 
     def completed(self, chosen: Flags, spare: Flags) -> Flags:
-        """The chosen links, those of `spare` that connect what is left, and none that nothing needs."""
+        """The chosen links and those of `spare` that connect the remaining components, without redundant ones."""
         order = np.concatenate([np.flatnonzero(chosen), np.flatnonzero(spare & ~chosen)])
         order = order[self._contribution(order) > 0]
         for link in order[::-1]:
@@ -117,8 +111,8 @@ _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Proved:
-    """The best links found, and what no links can be below."""
+class ProvenResult:
+    """The best links found, and a lower bound."""
 
     chosen: Flags
     value: int
@@ -126,11 +120,13 @@ class Proved:
 
     @property
     def optimal(self) -> bool:
-        """Whether there are no better ones."""
+        """Whether the links are proved to be best."""
         return self.value == self.bound
 
 
-def fewest_links(pairs: SharingPairs, start: Flags, until: float, stopped: Callable[[], bool], most: int) -> Proved:
+def fewest_links(
+    pairs: CandidateLinks, start: Flags, until: float, stopped: Callable[[], bool], most: int
+) -> ProvenResult:
     """The fewest links with which no node has more than `most`; `start` are such links, not necessarily the fewest."""
     program = Program()
     link = program.variables(np.ones(len(pairs)), whole=True)
@@ -140,7 +136,7 @@ def fewest_links(pairs: SharingPairs, start: Flags, until: float, stopped: Calla
     return _search(program, link, pairs, start, lambda chosen: int(chosen.sum()), until, stopped, most)
 
 
-def lowest_degree(pairs: SharingPairs, start: Flags, until: float, stopped: Callable[[], bool]) -> Proved:
+def lowest_degree(pairs: CandidateLinks, start: Flags, until: float, stopped: Callable[[], bool]) -> ProvenResult:
     """Links whose highest degree is the lowest possible."""
     program = Program()
     link = program.variables(np.zeros(len(pairs)), whole=True)
@@ -150,7 +146,7 @@ def lowest_degree(pairs: SharingPairs, start: Flags, until: float, stopped: Call
     return _search(program, link, pairs, start, pairs.max_degree, until, stopped, pairs.interest.node_count)
 
 
-def _by_node(pairs: SharingPairs) -> Iterator[tuple[int, Numbers]]:
+def _by_node(pairs: CandidateLinks) -> Iterator[tuple[int, Numbers]]:
     for node in range(pairs.interest.node_count):
         at_node = np.flatnonzero((pairs.source == node) | (pairs.target == node))
         if len(at_node):
@@ -160,14 +156,14 @@ def _by_node(pairs: SharingPairs) -> Iterator[tuple[int, Numbers]]:
 def _search(
     program: Program,
     link: Numbers,
-    pairs: SharingPairs,
+    pairs: CandidateLinks,
     best: Flags,
     value: Callable[[Flags], int],
     until: float,
     stopped: Callable[[], bool],
     most: int,
-) -> Proved:
-    """Solve, cut and solve again, until a solution is in one piece, the bound is reached or time is up."""
+) -> ProvenResult:
+    """Solve, cut and solve again, until a solution connects all topics, the bound is reached or time is up."""
     cuts = _Cuts(program, link)
     for topic in pairs.topics:
         cuts.add(topic.pairs, topic.size - 1)
@@ -181,15 +177,15 @@ def _search(
         bound = max(bound, math.ceil(solved.bound - _TOLERANCE))
         weight = solved.values[link]
         if relaxed:
-            relaxed = solved.optimal and sum(cuts.part(topic, weight) for topic in pairs.topics) > 0
+            relaxed = solved.optimal and sum(cuts.add_lightest_cut(topic, weight) for topic in pairs.topics) > 0
             continue
         chosen = weight > 0.5
         better = pairs.completed(chosen, best)
         if value(better) < value(best) and pairs.max_degree(better) <= most:
             best = better
-        if not solved.optimal or not sum(cuts.join_pieces(topic, chosen) for topic in pairs.topics):
+        if not solved.optimal or not sum(cuts.add_component_cuts(topic, chosen) for topic in pairs.topics):
             break
-    return Proved(best, value(best), min(bound, value(best)))
+    return ProvenResult(best, value(best), min(bound, value(best)))
 
 
 class _Cuts:
@@ -201,7 +197,7 @@ class _Cuts:
         self._known: set[Any] = set()
 
     def add(self, pairs: Numbers, least: int) -> int:
-        """Ask for so many links among these pairs; give 1 if that is new."""
+        """Require so many links among these pairs; return 1 if that is new."""
         key = (least, pairs.tobytes())
         if key in self._known:
             return 0
@@ -209,8 +205,8 @@ class _Cuts:
         self._program.constrain(self._link[pairs], np.ones(len(pairs)), least, np.inf)
         return 1
 
-    def part(self, topic: TopicPairs, weight: Any) -> int:
-        """Add the lightest cut of a topic where it weighs less than one link; give how many cuts are new."""
+    def add_lightest_cut(self, topic: TopicPairs, weight: Any) -> int:
+        """Add the lightest cut of a topic if it weighs less than one link; return how many cuts are new."""
         between = np.zeros((topic.size, topic.size))
         between[topic.first, topic.second] = between[topic.second, topic.first] = weight[topic.pairs]
         least, side = minimum_cut(between)
@@ -218,17 +214,17 @@ class _Cuts:
             return 0
         return self.add(topic.pairs[side[topic.first] != side[topic.second]], 1)
 
-    def join_pieces(self, topic: TopicPairs, chosen: Flags) -> int:
-        """Add a cut around each piece of a topic that is in several; give how many are new."""
+    def add_component_cuts(self, topic: TopicPairs, chosen: Flags) -> int:
+        """Add a cut around each component of a topic that has several; return how many are new."""
         parent = np.arange(topic.size)
         inside = chosen[topic.pairs]
         for first, second in zip(topic.first[inside], topic.second[inside], strict=True):
             join(parent, first, second)
         root = np.array([find_root(parent, node) for node in range(topic.size)])
-        pieces = np.unique(root)
-        if len(pieces) == 1:
+        components = np.unique(root)
+        if len(components) == 1:
             return 0
-        sides = (root == piece for piece in pieces)
+        sides = (root == component for component in components)
         return sum(self.add(topic.pairs[side[topic.first] != side[topic.second]], 1) for side in sides)
 
 
@@ -245,7 +241,7 @@ def build(problem: DesignProblem, *, minimise: str, seconds: float) -> Links:
             "pairs of nodes that share a topic are sensible; use another algorithm"
         )
     until = time.monotonic() + seconds
-    pairs = SharingPairs(interest)
+    pairs = CandidateLinks(interest)
     unwatched = replace(problem, watch=Watch())
     greedy = [
         gm.build(unwatched),

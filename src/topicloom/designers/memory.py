@@ -1,4 +1,4 @@
-"""How much memory there is, and refusing work that would not fit before it starts."""
+"""The available memory, and refusal of work that would need more."""
 
 from __future__ import annotations
 

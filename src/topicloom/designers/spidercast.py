@@ -5,9 +5,9 @@ Rule: each node in turn, knowing all interests, links to the node that covers mo
 times, until there is none. A link covers every topic that both ends want, for both ends. Ties go to the lowest id.
 
 Guarantee: each topic of a node is covered `greedy` + `random` times, or as often as there are other nodes that want
-it. The overlay is not sure to be topic-connected: that only becomes likely with rising coverage.
+it. The overlay need not be topic-connected: that only becomes likely with rising coverage.
 
-Cost: where topics are large, for each topic of a node and for each link a few operations on a row with a bit for each
+Cost: if topics are large, for each topic of a node and for each link a few operations on a row with a bit for each
 node; else for each node four times the sizes of its topics, and for each link a scan of the nodes that share a topic
 in need. 0.3 to 0.6 seconds for 10,000 nodes with 697,000 subscriptions.
 
@@ -42,11 +42,11 @@ COVERAGE = (
 def build(problem: DesignProblem, **parameters: int) -> Links:
     """Cover the topics of each node in turn; no node gets more than `max_degree` links, if that is given."""
     interest = problem.interest
-    room = _most_links(interest, parameters)
+    capacity = _max_links(interest, parameters)
     if not bits_pay(interest):
-        return covered(cover_topics, problem, parameters, room)
+        return covered(cover_topics, problem, parameters, capacity)
     rows = topic_rows(interest.topic_start, interest.topic_nodes, row_words(interest.node_count))
-    return covered(cover_by_bits, problem, parameters, room, rows)
+    return covered(cover_by_bits, problem, parameters, capacity, rows)
 
 
 def bits_pay(interest: Interest) -> bool:
@@ -60,10 +60,10 @@ def covered(
     kernel: Callable[..., tuple[Ids, Ids]],
     problem: DesignProblem,
     parameters: Mapping[str, int],
-    room: int,
+    capacity: int,
     members: TopicRows | None = None,
 ) -> Links:
-    """The links of a kernel that covers topics, with what each one merges; at most `room` of them.
+    """The links of a kernel that covers topics, with what each one merges; at most `capacity` of them.
 
     It looks for others among the nodes of topics, as lists or as given in `members`.
     """
@@ -77,7 +77,7 @@ def covered(
         min(parameters["greedy"], others),
         min(parameters["random"], others),
         min(parameters.get("max_degree", others), others),
-        room,
+        capacity,
         problem.rng(),
         problem.watch.ticks,
     )
@@ -86,7 +86,7 @@ def covered(
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes at most: the member lists or rows, how often subscriptions are covered, and the links, twice at the end."""
-    links = _most_links(interest, parameters)
+    links = _max_links(interest, parameters)
     scratch = 8 * interest.subscription_count + 32 * interest.node_count + 8 * interest.topic_count
     rows = _row_bytes(interest) if bits_pay(interest) else 0
     return scratch + rows + 24 * links + measuring_bytes(interest, links)
@@ -99,8 +99,8 @@ def _row_bytes(interest: Interest) -> int:
     return 8 * (of_topics + _OTHER_ROWS * words) + 20 * interest.topic_count + 12 * interest.subscription_count
 
 
-def _most_links(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """How many links there may be: each one that a node makes covers a topic of its that is in need."""
+def _max_links(interest: Interest, parameters: Mapping[str, Any]) -> int:
+    """Upper bound on the links: each one that a node makes covers one of its topics."""
     others = max(interest.node_count - 1, 0)
     times = min(parameters["greedy"] + parameters["random"], others)
     most = min(parameters.get("max_degree", others), others)

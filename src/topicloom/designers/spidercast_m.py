@@ -2,10 +2,10 @@
 
 Rule: SpiderCast (see `spidercast`), where no node is given more than `max_degree` links, by itself or by others. With
 `turns` "links" a node makes one link in its turn and the turns go round; once no node finds another link, `greedy` is
-raised by one, until all nodes are full or have nobody left. So a node "runs the neighbor selection heuristics until
-the node degree reaches the given maximum", as the paper has it.
+raised by one, until all nodes are full or have no other node left. So a node "runs the neighbor selection heuristics
+until the node degree reaches the given maximum", as the paper has it.
 
-Guarantee: no degree passes `max_degree`. Coverage and connectivity are whatever that leaves room for.
+Guarantee: no degree passes `max_degree`. Nothing is known of coverage and connectivity.
 
 Cost: as SpiderCast, less the nodes that are full: 0.06 seconds for 10,000 nodes with 697,000 subscriptions and
 a `max_degree` of 4. By links, for each one the sizes of a node's topics.
@@ -37,17 +37,17 @@ TURNS = Parameter(
 def build(problem: DesignProblem, *, turns: str = "nodes", **parameters: int) -> Links:
     """Cover the topics of nodes in turn, within `max_degree`."""
     if turns == _LINKS:
-        return spidercast.covered(cover_in_turns, problem, parameters, _room(problem.interest, parameters))
+        return spidercast.covered(cover_in_turns, problem, parameters, _max_links(problem.interest, parameters))
     return spidercast.build(problem, **parameters)
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes at most; those of SpiderCast, and by links who is linked with whom."""
-    turns = 12 * 2 * _room(interest, parameters) if parameters["turns"] == _LINKS else 0
+    turns = 12 * 2 * _max_links(interest, parameters) if parameters["turns"] == _LINKS else 0
     return spidercast.memory(interest, parameters) + turns
 
 
-def _room(interest: Interest, parameters: Mapping[str, Any]) -> int:
+def _max_links(interest: Interest, parameters: Mapping[str, Any]) -> int:
     nodes = interest.node_count
     most: int = min(parameters["max_degree"], max(nodes - 1, 0))
     return nodes * most // 2

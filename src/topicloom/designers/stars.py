@@ -21,7 +21,7 @@ GUARANTEE = "topic-connected, and no topic has a diameter above 2; nothing is pr
 
 
 def stars(measure: int) -> Callable[[DesignProblem], Links]:
-    """A build function that takes the node with most of a measure of `kernels.baselines.star_links` as next centre."""
+    """A build function that takes the node with most of a measure of `kernels.stars` as next centre."""
 
     def build(problem: DesignProblem) -> Links:
         interest = problem.interest
@@ -39,6 +39,6 @@ def stars(measure: int) -> Callable[[DesignProblem], Links]:
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Bytes at most: a copy of the rows, room for a link per subscription, twice at the end, and a few per node."""
+    """Bytes at most: a copy of the rows, a list of a link per subscription, twice at the end, and a few per node."""
     links = interest.subscription_count
     return 24 * links + 100 * interest.node_count + 20 * interest.topic_count + measuring_bytes(interest, links)

@@ -6,8 +6,8 @@ The driver holds how many topics each node wants, and the topics of the nodes th
 
 A backbone of the subscriptions of an ingest folder, the same as on one machine, link by link.
 
-What is where. The driver holds 4 bytes a node, the trunk (at most 60 bytes a subscription of its hosts), and the links:
-40 bytes each while they are put in order. Names are no business of the design, only of writing it. The trunk goes to
+What is where. The driver holds 4 bytes a node, the hosts (at most 60 bytes a subscription), and the links:
+40 bytes each while they are put in order. Names are no business of the design, only of writing it. The hosts go to
 every executor. A task holds a block of leaves: 262,144 subscriptions and 10 MB.
 
 Blocks are those of one machine, whatever the partitions: a task attaches the blocks that it gets, each by itself, by
@@ -36,15 +36,15 @@ import pyarrow as pa
 
 from topicloom.designers import Designer
 from topicloom.designers.backbone import (
-    Hung,
-    all_links,
+    AttachedLeaves,
+    attach_block,
+    backbone_links,
     core_designer,
     core_sizes,
     count_blocks,
-    hang_block,
     require_core,
 )
-from topicloom.designers.backbone_hosts import Members, Rows, Trunk, by_size, grow_trunk
+from topicloom.designers.backbone_hosts import Hosts, Members, Rows, by_size, link_hosts
 from topicloom.designers.backbone_repair import repaired
 from topicloom.designers.contract import Links
 from topicloom.errors import InputError
@@ -174,15 +174,15 @@ def design_on_spark(
     nodes, subscriptions = len(fleet.sizes), int(fleet.sizes.sum(dtype=np.int64))
     require_core(nodes, parameters)
     cores = core_sizes(nodes, parameters)
-    grown = grow_trunk(fleet, core_designer(parameters), cores, parameters.get("max_degree"), Watch())
-    blocks = count_blocks(subscriptions - int(fleet.sizes[grown.trunk.hosts].sum(dtype=np.int64)))
+    linked = link_hosts(fleet, core_designer(parameters), cores, parameters.get("max_degree"), Watch())
+    blocks = count_blocks(subscriptions - int(fleet.sizes[linked.hosts.nodes].sum(dtype=np.int64)))
     progress("attaching leaves")
-    hung = _hang_leaves(spark, fleet, grown.trunk, blocks)
-    whole = all_links(grown, hung, nodes, np.zeros(2, np.int64))
-    links = whole.links
-    if len(whole.unmet):
+    attached = _attach_leaves(spark, fleet, linked.hosts, blocks)
+    found = backbone_links(linked, attached, nodes, np.zeros(2, np.int64))
+    links = found.links
+    if len(found.uncovered):
         progress("repairing topics")
-        links = repaired(fleet, links, whole.unmet, grown.trunk.max_degree, np.zeros(2, np.int64))
+        links = repaired(fleet, links, found.uncovered, linked.hosts.max_degree, np.zeros(2, np.int64))
         # A link may then join more than what it was made for.
         progress("counting contributions")
         links = measured_on_spark(ingested.table(spark, "subscriptions"), links, fleet.sizes)
@@ -196,27 +196,27 @@ def require_backbone(name: str) -> None:
         raise InputError(f"{name} runs on one machine only; on Spark there is backbone")
 
 
-def _hang_leaves(spark: SparkSession, fleet: SparkFleet, trunk: Trunk, blocks: int) -> Hung:
+def _attach_leaves(spark: SparkSession, fleet: SparkFleet, hosts: Hosts, blocks: int) -> AttachedLeaves:
     from pyspark.sql import functions as sql
 
     block = sql.pmod("node_id", sql.lit(blocks)).cast("int").alias("block")
-    dealt = fleet.leaves(trunk.hosts).select("node_id", "topic_id", block).repartitionById(blocks, "block")
-    shared = spark.sparkContext.broadcast(trunk)
+    dealt = fleet.leaves(hosts.nodes).select("node_id", "topic_id", block).repartitionById(blocks, "block")
+    shared = spark.sparkContext.broadcast(hosts)
     try:
-        found = dealt.mapInArrow(_hanging(shared, blocks), _ROWS).toArrow()
+        found = dealt.mapInArrow(_attaching(shared, blocks), _ROWS).toArrow()
     finally:
         shared.destroy()
     # Rows of a block come in their order; those of other blocks may stand before or after them.
     order = np.argsort(found["block"].to_numpy(), kind="stable")
     unmet = found["unmet"].to_numpy(zero_copy_only=False)[order]
     node, other, gain = (found[column].to_numpy()[order].astype(np.int32) for column in ("node", "other", "gain"))
-    return Hung(node[~unmet], other[~unmet], gain[~unmet], node[unmet], other[unmet])
+    return AttachedLeaves(node[~unmet], other[~unmet], gain[~unmet], node[unmet], other[unmet])
 
 
-def _hanging(shared: Broadcast[Trunk], blocks: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _attaching(shared: Broadcast[Hosts], blocks: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What a task does with the leaves of its blocks."""
 
-    def hang(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def attach(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts = list(batches)
         if not parts:
             return
@@ -225,28 +225,28 @@ def _hanging(shared: Broadcast[Trunk], blocks: int) -> Callable[[Iterator[pa.Rec
         dealt = table["block"].to_numpy()
         for block in np.unique(dealt).tolist():
             mine = dealt == block
-            yield _rows_of(block, _hang_one(shared.value, nodes[mine], topics[mine], block, blocks))
+            yield _rows_of(block, _attach_one(shared.value, nodes[mine], topics[mine], block, blocks))
 
-    return hang
+    return attach
 
 
-def _hang_one(trunk: Trunk, nodes: Any, topics: Any, block: int, blocks: int) -> Hung:
+def _attach_one(hosts: Hosts, nodes: Any, topics: Any, block: int, blocks: int) -> AttachedLeaves:
     leaves, places, sizes = np.unique(nodes, return_inverse=True, return_counts=True)
     order = by_size(sizes)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     rows = rows_in_order(leaves[order], rank[places], topics)
-    return hang_block(trunk, rows, block, blocks, np.zeros(2, np.int64))
+    return attach_block(hosts, rows, block, blocks, np.zeros(2, np.int64))
 
 
-def _rows_of(block: int, hung: Hung) -> pa.RecordBatch:
-    links, unmet = len(hung.leaf), len(hung.unmet_leaf)
+def _rows_of(block: int, attached: AttachedLeaves) -> pa.RecordBatch:
+    links, unmet = len(attached.leaf), len(attached.uncovered_leaf)
     columns: Mapping[str, Any] = {
         "block": np.full(links + unmet, block, np.int32),
         "unmet": np.arange(links + unmet) >= links,
-        "node": np.concatenate([hung.leaf, hung.unmet_leaf]),
-        "other": np.concatenate([hung.host, hung.unmet_topic]),
-        "gain": np.concatenate([hung.gain, np.zeros(unmet, np.int32)]),
+        "node": np.concatenate([attached.leaf, attached.uncovered_leaf]),
+        "other": np.concatenate([attached.host, attached.uncovered_topic]),
+        "gain": np.concatenate([attached.gain, np.zeros(unmet, np.int32)]),
     }
     return pa.record_batch(columns)
 
