@@ -31,7 +31,7 @@ def test_a_topic_of_an_event_that_is_too_long(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keep", [(("a", "b"), ("b", "c"), ("a", "c")), (("a", "b"), ("b", "c"))])
 def test_links_that_stay_and_make_a_cycle_are_refused_for_a_tree(tmp_path: Path, keep: tuple[tuple[str, str]]) -> None:
     constraints = Constraints(keep=keep, require=(("a", "c"),))
-    with pytest.raises(InputError, match=r"^keep and require make a cycle with 'a' - 'c'; a tree has none$"):
+    with pytest.raises(InputError, match=r"^keep and require form a cycle through 'a' - 'c'; a tree allows none$"):
         Decisions(tmp_path, constraints, FIRST, tree=True)
     Decisions(tmp_path, constraints, FIRST).close()
 

@@ -85,12 +85,12 @@ def test_refusals(cli: Cli) -> None:
     for arguments, wrong in (
         (
             ("design", "subs.csv", "-a", "cd-oda", "-f", "fleet.toml", "-o", "o.parquet"),
-            "cd-oda keeps to no constraints on links; those that do are gm, ",
+            "cd-oda does not take constraints; these do: gm, ",
         ),
         (("design", "subs.csv", "-a", "gm", "-f", "none.toml", "-o", "o.parquet"), "none.toml: no such file"),
         (
             ("compare", "subs.csv", "-a", "gm,random-a", "--max-edges", "3", "-f", "fleet.toml"),
-            "random-a keeps to no constraints on links",
+            "random-a does not take constraints",
         ),
         (
             ("design", "subs.csv", "-a", "backbone", "--spark", "-f", "fleet.toml", "-o", "o.parquet"),
@@ -138,7 +138,7 @@ def test_prices_by_region_and_what_they_come_to(cli: Cli) -> None:
     )
     ended = cli("design", "subs.csv", "-a", "cd-oda", "--prices", "latency.csv", "-o", "o.parquet")
     able = "gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree"
-    assert ended.err == f"topicloom: cd-oda knows no prices; those that do are {able}\n"
+    assert ended.err == f"topicloom: cd-oda does not take prices; these do: {able}\n"
 
 
 def test_plan_names_what_an_overlay_breaks(cli: Cli) -> None:

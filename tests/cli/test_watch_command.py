@@ -47,7 +47,7 @@ def test_links_that_stay_in_a_cycle_are_no_tree(fleet: Path, cli: Cli) -> None:
     with Path("fleet.toml").open("a") as file:
         file.write(pairs)
     ended = cli("watch", "fleet.toml", "--state", "state", "--subs", "subs.csv", "--once", "--target", "nats")
-    problem = "topicloom: fleet.toml: keep and require make a cycle with 'a' - 'c'; a tree has none\n"
+    problem = "topicloom: fleet.toml: keep and require form a cycle through 'a' - 'c'; a tree allows none\n"
     assert (ended.status, ended.err) == (2, problem)
     assert not Path("state").exists()
 

@@ -76,7 +76,7 @@ def test_busy_topics_decide() -> None:
         pair = tuple(sorted(interest.node_ids[name] for name, topic in wanted if topic == busy))
         assert pair in links_of(overlay), "a busy topic goes over its own link"
         assert len(overlay) == 2
-    with pytest.raises(InputError, match=r"^gm knows no rates; those that do are tree$"):
+    with pytest.raises(InputError, match=r"^gm does not take rates; these do: tree$"):
         design(interest, "gm", rates=Rates({"x": 1.0}))
 
 
@@ -165,7 +165,7 @@ def test_a_firewall_is_passed_over_a_gateway_that_wants_other_topics() -> None:
 def test_links_that_stay_may_make_no_circle() -> None:
     interest = Interest.from_pairs([(name, "x") for name in "abc"])
     constraints = Constraints(keep=(("a", "b"), ("b", "c"), ("a", "c")))
-    with pytest.raises(InputError, match=r"^keep and require make a circle with 'a' - 'c'; a tree has none$"):
+    with pytest.raises(InputError, match=r"^keep and require form a cycle through 'a' - 'c'; a tree allows none$"):
         design(interest, "tree", constraints=constraints)
 
 

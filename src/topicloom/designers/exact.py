@@ -235,11 +235,9 @@ def build(problem: DesignProblem, *, minimise: str, seconds: float) -> Links:
     """Links of the best overlay, or of the best found in the time given."""
     interest, watch = problem.interest, problem.watch
     count = pairs_in_topics(interest)
-    if min(count, interest.node_count * (interest.node_count - 1) // 2) > MOST_PAIRS:
-        raise InputError(
-            f"exact is for small interests: this one has {interest.node_count:,} nodes, and at most {MOST_PAIRS:,} "
-            "pairs of nodes that share a topic are sensible; use another algorithm"
-        )
+    count = min(count, interest.node_count * (interest.node_count - 1) // 2)
+    if count > MOST_PAIRS:
+        raise InputError(f"too large for exact: {count:,} pairs share a topic, at most {MOST_PAIRS:,} are supported")
     until = time.monotonic() + seconds
     pairs = CandidateLinks(interest)
     unwatched = replace(problem, watch=Watch())

@@ -137,7 +137,7 @@ def _joined(interest: Interest, limits: LinkLimits, order: Ids, wants: Flags) ->
     if len(ends) < len(fixed) or (ends[: len(fixed)] != fixed).any():
         names, taken = interest.node_names, ends.tolist()
         u, v = next(link for link in fixed.tolist() if link not in taken)
-        raise InputError(f"keep and require make a circle with '{names[u]}' - '{names[v]}'; a tree has none")
+        raise InputError(f"keep and require form a cycle through '{names[u]}' - '{names[v]}'; a tree allows none")
     while len(_apart(ends, wants)):
         label = component_labels(ends, len(wants))
         between = order[label[order[:, 0]] != label[order[:, 1]]]

@@ -50,7 +50,7 @@ def minmax_merge(problem: DesignProblem, matching: str, ties: str | None, max_de
     if matching != MAXIMAL:
         return even_merge(Greedy.of(problem, ties), _NEVER, max_degree)
     if problem.asks or ties == "hash":
-        raise InputError("matching maximal knows neither constraints on links nor prices; leave it out", "matching")
+        raise InputError("matching 'maximal' cannot be combined with constraints or prices", "matching")
     return _matched_links(Greedy.of(problem), max_degree)
 
 

@@ -15,7 +15,6 @@ from topicloom.designers.contract import (
     CONSTRAINTS,
     MATCHING,
     PRICES,
-    RATES,
     Designer,
     DesignProblem,
     asked_for,
@@ -112,20 +111,11 @@ def _own(designer: Designer, parameters: Mapping[str, Value]) -> dict[str, Value
     return {name: value for name, value in parameters.items() if name in own}
 
 
-# What is said of designers that do not take it into account.
-_UNHONOURED = {
-    "constraints": "keeps to no constraints on links",
-    "prices": "knows no prices",
-    "rates": "knows no rates",
-}
-
-
 def require_honoured(designer: Designer, asked: frozenset[str]) -> None:
     """Refuse a designer that does not honour all that is asked for."""
-    for name, problem in _UNHONOURED.items():
-        if name in asked - designer.honours:
-            able = ", ".join(other.name for other in DESIGNERS.values() if name in other.honours)
-            raise InputError(f"{designer.name} {problem}; those that do are {able}", *(RATES & {name}))
+    for name in sorted(asked - designer.honours):
+        able = ", ".join(other.name for other in DESIGNERS.values() if name in other.honours)
+        raise InputError(f"{designer.name} does not take {name}; these do: {able}")
 
 
 def warm_up(problem: DesignProblem, prepared: Prepared[Designer]) -> None:

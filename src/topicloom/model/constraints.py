@@ -149,7 +149,7 @@ class Constraints:
         for number, (a, b) in enumerate(self.links):
             one, other = component.setdefault(a, 2 * number), component.setdefault(b, 2 * number + 1)
             if one == other:
-                raise InputError(f"keep and require make a cycle with '{a}' - '{b}'; a tree has none", file=file)
+                raise InputError(f"keep and require form a cycle through '{a}' - '{b}'; a tree allows none", file=file)
             for name, its in component.items():
                 if its == other:
                     component[name] = one

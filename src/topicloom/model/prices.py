@@ -56,7 +56,7 @@ class Prices:
     def __post_init__(self) -> None:
         for (a, b), price in self.between.items():
             if not 0 <= price <= _HIGHEST:
-                raise InputError(f"{self.where}: '{price}' is no price of '{a}' - '{b}'; give a number from 0 to 1e7")
+                raise InputError(f"{self.where}: price of '{a}' - '{b}' must be a number from 0 to 1e7, not '{price}'")
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], regions: Mapping[str, str] | None = None) -> Prices:
@@ -182,5 +182,5 @@ def _price(text: str, file: Path, row: int) -> float:
     except ValueError:
         price = math.nan
     if not 0 <= price <= _HIGHEST:
-        raise InputError(f"'{text}' is no price; give a number from 0 to 1e7", file=file, row=row)
+        raise InputError(f"price must be a number from 0 to 1e7, not '{text}'", file=file, row=row)
     return price
