@@ -9,7 +9,7 @@ import numpy as np
 from topicloom.brokers.plan import Plan, Route
 from topicloom.metrics.traffic import PriceMeasures, TrafficMeasures, Tree, follow
 from topicloom.model.interest import Interest
-from topicloom.model.prices import PARTS, LinkPrices, Prices
+from topicloom.model.prices import MILLIONTHS, LinkPrices, Prices
 from topicloom.model.rates import TopicTraffic
 
 
@@ -19,9 +19,9 @@ def plan_prices(plan: Plan, interest: Interest, prices: Prices) -> PriceMeasures
     links = np.array([[ids[name] for name in link] for link in plan.links], np.int32).reshape(-1, 2)
     trees = [_distances(route, interest, arrays) for route in plan.routes]
     return PriceMeasures(
-        int(arrays.of(links[:, 0], links[:, 1]).sum()) / PARTS,
-        sum(total for total, _ in trees) / PARTS,
-        max((longest for _, longest in trees), default=0) / PARTS,
+        int(arrays.of(links[:, 0], links[:, 1]).sum()) / MILLIONTHS,
+        sum(total for total, _ in trees) / MILLIONTHS,
+        max((longest for _, longest in trees), default=0) / MILLIONTHS,
     )
 
 

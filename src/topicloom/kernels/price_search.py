@@ -1,24 +1,21 @@
-"""Greedy merging by contribution for the price.
-
-Topics as sorted lists with component labels, for sparse interests whose links have prices.
-
-A contribution is counted by walking the topics of one node against a table that holds the labels of the other.
-The table is filled once for each row of the search, so a link costs the length of the second node's list.
-Labels lie beside the topics: looked up by place, as in `topic_members`, they take a third more time.
-
-Greedy merging by contribution per price: always the link that merges most for its price.
+"""Greedy merging by contribution for the price: always the link that merges most for its price.
 
 Of links that merge equally much for their price the cheaper one is taken, then the one whose names have the lower
 hash, or the lower ids. Every row keeps its best link as it was when the row was last searched. Contributions only fall,
-so this bounds all links of the row in the order of preference. The rows form a heap by it, and the one on top is looked
-at: if its link still contributes as much, no link is better and it is added; else the row is searched again.
+so this bounds all links of the row in the order of preference. The rows form a heap by it, and the one on top is
+examined: if its link still contributes as much, no link is better and it is added; else the row is searched again.
 
 Prices depend on the groups of the two nodes alone. Nodes are numbered group by group, so most blocks of 64 links have
 one price, and are skipped by the highest contribution that any of them may have.
 
-`merge_evenly_by_price` prefers links that do not raise the highest degree, as `rules.merge_evenly` does: a second heap
-is confined to nodes below it. When the degree rises, its rows begin with the best links of the first heap, which bound
-theirs, and are searched only as they come to the top.
+`merge_evenly_by_price` prefers links that do not raise the highest degree, as `merge_evenly` of Low-ODA does: a second
+heap is confined to nodes below it. When the degree rises, its rows begin with the best links of the first heap, which
+bound theirs, and are searched only as they come to the top.
+
+Sparse interests whose links have prices keep topics as sorted lists with component labels. A contribution is counted by
+walking the topics of one node against a table that holds the labels of the other. The table is filled once for each row
+of the search, so a link costs the length of the second node's list. Labels lie beside the topics: looked up by place,
+as in `topic_members`, they take a third more time.
 """
 
 from __future__ import annotations
@@ -136,12 +133,12 @@ class Priced(NamedTuple):
     group: npt.NDArray[np.int32]  # by node, rising
     price: npt.NDArray[np.int64]  # group x group, above 0
     cheapest: npt.NDArray[np.int64]  # by group: the lowest price of its links
-    hashes: npt.NDArray[np.uint64]  # by node; empty where ties go by ids
-    merged: npt.NDArray[np.int64]  # by row: contribution of its best link, 0 where none is left
+    hashes: npt.NDArray[np.uint64]  # by node; empty if ties go by ids
+    merged: npt.NDArray[np.int64]  # by row: contribution of its best link, 0 if none is left
     paid: npt.NDArray[np.int64]  # by row: price of that link
     other: npt.NDArray[np.int32]  # by row: its higher node
     heap: npt.NDArray[np.int32]  # rows, the best on top
-    allowed: npt.NDArray[np.bool_]  # by node: whether it takes part; empty where all do
+    allowed: npt.NDArray[np.bool_]  # by node: whether it takes part; empty if all do
 
 
 def new_priced(
@@ -152,7 +149,7 @@ def new_priced(
     *,
     confined: bool = False,
 ) -> Priced:
-    """Prices by the numbers of nodes; no row searched yet, and no node allowed where it is to be confined."""
+    """Prices by the numbers of nodes; no row searched yet, and no node allowed in a confined search."""
     nodes = len(candidates.outer)
     none = np.zeros(nodes, np.int64)
     heap = np.arange(nodes, dtype=np.int32)
@@ -172,7 +169,7 @@ def link_hash(one, other):
 
 @inner_kernel()
 def comes_before(priced, candidates, u, v, x, y):
-    """Whether the link (u, v) is taken before (x, y) where both merge equally much at the same price."""
+    """Whether the link (u, v) is taken before (x, y) if both merge equally much at the same price."""
     if priced.hashes.shape[0]:
         mine = link_hash(priced.hashes[u], priced.hashes[v])
         its = link_hash(priced.hashes[x], priced.hashes[y])
@@ -222,13 +219,13 @@ def takes_part(priced, node):
 
 @inlined()
 def worth(merged, paid, price):
-    """What a link of a price must contribute at least to be as good as one that contributes `merged` for `paid`."""
+    """The least contribution with which a link of a price is as good as one that contributes `merged` for `paid`."""
     return max(np.int64(1), (merged * price + paid - 1) // paid)
 
 
 @step()
 def lowest_price(priced, candidates, u, first, column):
-    """What no link of row u in a block is cheaper than; `column` is the first slot's node where places tell."""
+    """Lower bound on the prices of row u in a block; `column` is the node of its first slot, if that is implied."""
     if candidates.column.shape[0]:
         return priced.cheapest[priced.group[u]]
     prices = priced.price[priced.group[u]]
@@ -291,7 +288,7 @@ def order_rows(priced, candidates):
 
 @step()
 def search_all(priced, topics, candidates, spare):
-    """Find the best link of every row that has spare, and order the rows."""
+    """Find the best link of every row with spare links, and order the rows."""
     for row in range(priced.heap.shape[0]):
         if has_spare(spare, row):
             search_row(priced, topics, candidates, spare, row)
@@ -300,7 +297,7 @@ def search_all(priced, topics, candidates, spare):
 
 @inner_kernel()
 def best_row(priced, topics, candidates, spare):
-    """The row whose best link is the best of all and contributes what it says; that is 0 where none is left."""
+    """The row whose best link is the best of all, with its exact contribution, which is 0 if none is left."""
     while True:
         u = np.int64(priced.heap[0])
         merged, v = priced.merged[u], np.int64(priced.other[u])

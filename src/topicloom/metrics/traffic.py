@@ -24,7 +24,7 @@ import numpy.typing as npt
 from topicloom.kernels.price_trees import cheapest_trees, middle_of, tree_rows, walk
 from topicloom.model.interest import Ids, Interest, Starts
 from topicloom.model.overlay import Overlay
-from topicloom.model.prices import PARTS, LinkPrices, Prices
+from topicloom.model.prices import MILLIONTHS, LinkPrices, Prices
 from topicloom.model.rates import MessageClass, Rates, TopicTraffic
 
 
@@ -52,7 +52,9 @@ def measure_prices(interest: Interest, overlay: Overlay, prices: Prices) -> Pric
     source, target, rising = by_price(overlay.source, overlay.target, paid)
     rows = (interest.topic_start, interest.topic_nodes)
     *_, total, longest, _ = cheapest_trees(*rows, source, target, rising, interest.node_count)
-    return PriceMeasures(int(paid.sum()) / PARTS, int(total.sum()) / PARTS, int(longest.max(initial=0)) / PARTS)
+    return PriceMeasures(
+        int(paid.sum()) / MILLIONTHS, int(total.sum()) / MILLIONTHS, int(longest.max(initial=0)) / MILLIONTHS
+    )
 
 
 def by_price(source: Ids, target: Ids, paid: npt.NDArray[np.int64]) -> tuple[Ids, Ids, npt.NDArray[np.int64]]:
@@ -98,7 +100,7 @@ def follow(trees: Iterable[Tree], traffic: TopicTraffic, prices: LinkPrices | No
         carried += float(amounts.sum())
         relayed += passed
         if prices is not None:
-            money += float(amounts @ prices.of(tree.upper, tree.lower)) / PARTS
+            money += float(amounts @ prices.of(tree.upper, tree.lower)) / MILLIONTHS
     return TrafficMeasures(carried, relayed, money if prices is not None else None)
 
 

@@ -1,4 +1,4 @@
-"""What links may be built: the most links of a node, pairs that may not be linked, links that are there and stay."""
+"""Which links may be built: limits on degrees, forbidden pairs, and links that are kept or required."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNLIMITED = 2**31 - 1
 
 @dataclass(frozen=True)
 class NodeRule:
-    """What a node may have: the most links (None is no limit), whether others can connect to it, and where it is."""
+    """Rules for a node: its most links (None is no limit), whether others can connect to it, and its region."""
 
     max_links: int | None = None
     accepts: bool = True
@@ -36,11 +36,11 @@ class Constraints:
     """Which links a designer or maintainer may build.
 
     Args:
-        nodes: the rule of each node by name. others: that of nodes which `nodes` does not name.
-        forbid: pairs of nodes that may not be linked. forbid_regions: pairs of regions; a region may be paired with
-            itself. Two nodes that both accept no connections may not be linked either.
-        keep: links that exist and stay: they come first and cost nothing of a budget of links.
-        require: links that must be built: they come next.
+        nodes: the rule of each node by name. others: that of all other nodes.
+        forbid: pairs of nodes that may not be linked. forbid_regions: the same for pairs of regions; a region may be
+            paired with itself. Two nodes that both accept no connections may not be linked either.
+        keep: links that exist and stay. They come first and do not count towards a budget of links.
+        require: links that must be built. They come next.
     """
 
     nodes: Mapping[str, NodeRule] = field(default_factory=lambda: MappingProxyType({}))
@@ -83,19 +83,19 @@ class Constraints:
 
     @property
     def links(self) -> tuple[Pair, ...]:
-        """The links that every overlay has: those that are kept, then those that are required."""
+        """The links of every overlay: those that are kept, then those that are required."""
         return self.keep + self.require
 
     @cached_property
     def text(self) -> str:
-        """One text for all of it, the same for the same constraints; `from_text` reads it."""
+        """A text that is the same for equal constraints; `from_text` reads it."""
         rules = {name: asdict(rule) for name, rule in self.nodes.items()}
         pairs = {name: sorted(getattr(self, name)) for name in _PAIRS}
         return json.dumps({"nodes": rules, "others": asdict(self.others), **pairs}, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> Constraints:
-        """From what `text` gave."""
+        """Constraints from their `text`."""
         given = json.loads(text)
         rules = {name: NodeRule(**rule) for name, rule in given["nodes"].items()}
         pairs = {name: tuple(map(tuple, given[name])) for name in _PAIRS}
@@ -111,7 +111,7 @@ class Constraints:
         return UNLIMITED if limit is None else min(limit, UNLIMITED)
 
     def reasons_against(self, a: str, b: str) -> list[str]:
-        """The constraints that each forbid a link of two nodes, whatever other links they have."""
+        """The constraints that forbid a link of two nodes, whatever other links they have."""
         pair = _sorted((a, b))
         one, two = self.rule(a), self.rule(b)
         reasons = [f"forbid '{pair[0]}' - '{pair[1]}'"] if pair in self._forbidden else []
@@ -123,7 +123,7 @@ class Constraints:
         return reasons
 
     def broken_by(self, links: Iterable[Pair]) -> list[str]:
-        """What links break, one text for each pair or node; links that are missing break nothing."""
+        """The constraints that links break, one text for each pair or node; missing links break none."""
         found = []
         degree: Counter[str] = Counter()
         for a, b in links:
@@ -136,7 +136,7 @@ class Constraints:
         return found
 
     def require_kept(self, links: Iterable[Pair], where: str) -> None:
-        """An error where links break constraints: how many, and the first of them; `where` says what has the links."""
+        """Refuse links that break constraints; the error has their number, the first of them, and `where` links are."""
         broken = self.broken_by(links)
         if broken:
             more = f"; and {len(broken) - 3:,} more" if len(broken) > 3 else ""
@@ -164,7 +164,7 @@ class Constraints:
 
     @cached_property
     def groups(self) -> Groups:
-        """Nodes that may be linked with the same others, as far as names and regions tell."""
+        """Groups of nodes that may be linked with the same others, by names and regions."""
         return Groups(self)
 
     def over(self, interest: Interest) -> LinkLimits:

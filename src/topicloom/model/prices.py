@@ -1,4 +1,4 @@
-"""What links cost: latency or money, by pair of nodes or by pair of regions."""
+"""Prices of links: latency or money, by pair of nodes or by pair of regions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topicloom.model.interest import Ids, Interest
 _ENDS = (("source", "target"), ("src", "dst"))
 _PRICES = ("price", "avg_ms", "ms", "latency")
 # Prices are compared as whole numbers of this many to one, so that which link is better is exact.
-PARTS = 1_000_000
+MILLIONTHS = 1_000_000
 _HIGHEST = 1e7
 # Stands for all pairs that are not given.
 ANY = ("*", "*")
@@ -40,12 +40,12 @@ class LinkPrices(NamedTuple):
 
 @dataclass(frozen=True)
 class Prices:
-    """What a link of two nodes costs, whichever comes first.
+    """The price of a link between two nodes, in either order.
 
     Args:
-        between: the price of pairs of names, in one order or both; where both differ, their mean holds. That of
-            `("*", "*")` holds for all others.
-        regions: the region of each node by name, where pairs are of regions; None where they are of nodes.
+        between: the price of pairs of names, in one order or both; if these differ, their mean counts. That of
+            `("*", "*")` counts for all others.
+        regions: the region of each node by name, if pairs are of regions; None if they are of nodes.
         where: names the prices in errors.
     """
 
@@ -62,7 +62,7 @@ class Prices:
     def read(cls, path: str | os.PathLike[str], regions: Mapping[str, str] | None = None) -> Prices:
         """From a .csv or .tsv file, plain or .gz, with columns `source`, `target` and `price`; `*,*` is all others.
 
-        Latencies may have the columns `src`, `dst` and `avg_ms`. Names are regions where `regions` are given.
+        Latencies may have the columns `src`, `dst` and `avg_ms`. With `regions`, names are those of regions.
         """
         file = Path(path)
         header, *rows = _rows(file)
@@ -81,23 +81,23 @@ class Prices:
 
     @property
     def text(self) -> str:
-        """One text for all of it, the same for the same prices; `from_text` reads it."""
+        """A text that is the same for equal prices; `from_text` reads it."""
         between = sorted([*pair, price] for pair, price in self.between.items())
         return json.dumps([between, None if self.regions is None else sorted(self.regions.items())])
 
     @classmethod
     def from_text(cls, text: str) -> Prices:
-        """From what `text` gave."""
+        """Prices from their `text`."""
         between, regions = json.loads(text)
         return cls({(a, b): price for a, b, price in between}, None if regions is None else dict(regions))
 
     @property
     def names(self) -> frozenset[str]:
-        """All names that it has prices of."""
+        """All names with prices."""
         return frozenset(name for pair in self.between if pair != ANY for name in pair)
 
     def over(self, interest: Interest) -> LinkPrices:
-        """The same by the ids of an interest; a price that is missing is an error."""
+        """The same by the ids of an interest; a missing price is an error."""
         nodes = interest.node_names
         if self.regions is None:
             groups = nodes
@@ -115,7 +115,7 @@ class Prices:
 
     @cached_property
     def groups(self) -> PriceGroups:
-        """Groups of nodes that have the same prices, whoever comes."""
+        """Groups of nodes that have the same prices, for nodes that come and go."""
         names = (*sorted(self.names - {""}), "")
         return PriceGroups(
             self, names, self._matrix(names, np.ones(len(names), np.bool_), self.between.get(ANY, _HIGHEST))
@@ -126,7 +126,7 @@ class Prices:
     ) -> npt.NDArray[np.int64]:
         """Prices in millionths of links between groups; inside a group only where it has several nodes.
 
-        `others` is the price of pairs that are not given, which is an error where it is None.
+        `others` is the price of pairs that are not given; if it is None, these are an error.
         """
         ids = {name: number for number, name in enumerate(groups)}
         total = np.zeros((len(groups), len(groups)))
@@ -144,7 +144,7 @@ class Prices:
                 f"{self.where}: has no price of a link between '{a}' and '{b}'; give it, or a row *,* for all others"
             )
         total[missing] = others or 0.0
-        parts: npt.NDArray[np.int64] = np.rint(total / np.maximum(given, 1) * PARTS).astype(np.int64).clip(1)
+        parts: npt.NDArray[np.int64] = np.rint(total / np.maximum(given, 1) * MILLIONTHS).astype(np.int64).clip(1)
         alone = np.flatnonzero(~several)
         parts[alone, alone] = parts.max(initial=1)
         return parts
