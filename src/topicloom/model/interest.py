@@ -345,6 +345,7 @@ class Interest:
             and self.topic_names == other.topic_names
             and np.array_equal(self.node_start, other.node_start)
             and np.array_equal(self.node_topics, other.node_topics)
+            and self.roles == other.roles
         )
 
     def __hash__(self) -> int:
