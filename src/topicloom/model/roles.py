@@ -182,8 +182,8 @@ def _own_filters(
         return patterns, pattern, 0
     for filter_ in patterns:
         protocol.require(filter_)
-    own = [protocol.own(filter_) for filter_ in patterns]
-    names = tuple(sorted({filter_ for filter_ in own if not protocol.stays(filter_)}))
+    own = [protocol.without_share_group(filter_) for filter_ in patterns]
+    names = tuple(sorted({filter_ for filter_ in own if not protocol.is_broker_local(filter_)}))
     place = {name: number for number, name in enumerate(names)}
     moved = np.array([place.get(filter_, -1) for filter_ in own], np.int64)
     return names, moved[pattern], int((moved < 0).sum())
