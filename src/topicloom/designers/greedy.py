@@ -7,7 +7,8 @@ changes time and memory, never the links.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -40,7 +41,6 @@ from topicloom.kernels.row_search import CENTRES, RowSearch, new_row_search, row
 from topicloom.kernels.topic_bits import new_topic_bits, topic_bits_bytes
 from topicloom.kernels.topic_members import new_topic_members, topic_members_bytes
 from topicloom.model.constraints import LinkLimits
-from topicloom.model.fingerprint import name_hashes
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.prices import LinkPrices
 
@@ -193,8 +193,16 @@ def _by_price(
     require("a greedy design by prices", pair_bytes(interest, {}))
     instance = _by_pairs(problem, representation, without, prices.group)
     outer = instance.candidates.outer
-    hashes = np.empty(0, np.uint64) if ties == "names" else name_hashes(interest.node_names)[outer, 0]
+    hashes: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+    if ties != "names":
+        hashes = _tie_hashes(interest.node_names)[outer]
     return instance, new_priced(instance.candidates, prices.group[outer], prices.price, hashes)
+
+
+def _tie_hashes(names: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """A hash of each name, by which ties are broken."""
+    digests = b"".join(hashlib.blake2b(name.encode(), digest_size=16).digest()[:8] for name in names)
+    return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
 def _by_pairs(
