@@ -15,6 +15,7 @@ from reference import tree_bound as slow
 from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
 from topicloom import Interest, design, synthetic
+from topicloom.metrics.fixed_links import link_bounds
 from topicloom.metrics.tree_bound import UNIT, tree_bound
 
 seeds = st.integers(0, 10**6)
@@ -154,3 +155,26 @@ def test_islands_are_rounded_up_one_by_one() -> None:
 )
 def test_what_is_easy_to_see(pairs: list[tuple[str, str]], links: int) -> None:
     assert tree_bound(Interest.from_pairs(pairs)).value == links
+
+
+@pytest.mark.parametrize(("nodes", "priced"), [(4, False), (5, False), (5, True)])
+def test_no_better_overlay_is_on_the_excluded_side(nodes: int, priced: bool) -> None:
+    """For every pair, the bounds with and without it are not above the best overlay with and without it."""
+    excluded = required = 0
+    for seed in range(times(80)):
+        interest = tiny_interest(nodes, seed)
+        prices = random_prices(nodes, seed) if priced else None
+        certificate = tree_bound(interest, prices=prices, rounds=60).certificate
+        source, target = np.triu_indices(nodes, 1)
+        bounds = link_bounds(certificate, source.astype(np.int32), target.astype(np.int32))
+        lowest = slow.lowest_prices(interest, prices.of if prices else lambda u, v: 1)
+        upper = min(min(pair) for pair in lowest)
+        for more in (0, 1):
+            fixed = bounds.fixed(upper + more)
+            for pair, (linked, unlinked) in enumerate(lowest):
+                assert not fixed.excluded[pair] or linked >= upper + more, f"seed {seed}"
+                assert not fixed.required[pair] or unlinked >= upper + more, f"seed {seed}"
+        excluded += int(fixed.excluded.sum())
+        required += int(fixed.required.sum())
+    assert excluded > 0
+    assert required > 0

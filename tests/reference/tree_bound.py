@@ -54,8 +54,20 @@ def tree_costs(interest: Interest, paid: Price) -> list[int]:
 
 
 def lowest_price(interest: Interest, price: Callable[[int, int], int]) -> int:
-    """The least sum of the prices of links that connect every topic, by trying all sets."""
-    complete = np.flatnonzero(Optimum(interest).complete)
+    """The least sum of the prices of links that connect every topic."""
+    return int(_sums(interest, price)[1].min())
+
+
+def lowest_prices(interest: Interest, price: Callable[[int, int], int]) -> list[tuple[float, float]]:
+    """The same for each pair: with the pair as a link, and without; infinite if no links do so."""
+    sets, sums = _sums(interest, price)
+    linked = [(sets >> i) & 1 == 1 for i in range(interest.node_count * (interest.node_count - 1) // 2)]
+    return [(sums[each].min(initial=np.inf), sums[~each].min(initial=np.inf)) for each in linked]
+
+
+def _sums(interest: Interest, price: Callable[[int, int], int]) -> tuple[np.ndarray, np.ndarray]:
+    """All sets of links that connect every topic, and the sums of their prices."""
+    sets = np.flatnonzero(Optimum(interest).complete)
     pairs = combinations(range(interest.node_count), 2)
-    sums = sum((((complete >> i) & 1) * price(u, v) for i, (u, v) in enumerate(pairs)), np.zeros_like(complete))
-    return int(sums.min())
+    sums = sum((((sets >> i) & 1) * price(u, v) for i, (u, v) in enumerate(pairs)), np.zeros_like(sets))
+    return sets, sums.astype(np.float64)

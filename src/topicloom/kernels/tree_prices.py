@@ -332,36 +332,29 @@ def _simplex_shift(point, low, high, total):
 
 
 @kernel()
-def tree_bottlenecks(topics, used, price, topic, ends, links):
+def tree_bottlenecks(topics, used, price, topic):
     """Return the dearest price on the tree path between any two nodes of a topic, by their places.
 
-    Nodes that no stored tree link connects are connected at the floor. `ends` and `links` are room for the tree.
+    Nodes that no stored tree link connects are connected at the floor.
     """
     size = topics.size[topic]
     dearest = np.full((size, size), topics.floor[topic], np.int64)
-    count = 0
-    for at in range(topics.start[topic], topics.start[topic + 1]):
-        if used[topics.entry[at]]:
-            ends[count], links[count] = at, price[topics.entry[at]]
-            count += 1
+    entries = topics.entry[topics.start[topic] : topics.start[topic + 1]]
+    links = np.flatnonzero(used[entries]) + topics.start[topic]
     component = np.arange(size)
-    order = np.argsort(links[:count])
-    for k in order:
-        one, other = component[topics.first[ends[k]]], component[topics.second[ends[k]]]
-        ours, theirs = np.flatnonzero(component == one), np.flatnonzero(component == other)
-        for u in ours:
-            for v in theirs:
-                dearest[u, v] = dearest[v, u] = links[k]
+    for at in links[np.argsort(price[topics.entry[links]])]:
+        one, other = component[topics.first[at]], component[topics.second[at]]
+        there = np.flatnonzero(component == other)
+        for u in np.flatnonzero(component == one):
+            for v in there:
+                dearest[u, v] = dearest[v, u] = price[topics.entry[at]]
             component[u] = other
     return dearest
 
 
 @kernel()
 def replacements(topics, used, price, topic, cheapest):
-    """Set `cheapest` of each tree link's entry to the lowest price that connects its two sides without it.
-
-    At most the floor; equal to the price of the link if a link of the same price replaces it.
-    """
+    """Set `cheapest` of each tree link's entry to the lowest price that connects its two sides without it."""
     size, floor = topics.size[topic], topics.floor[topic]
     low, high = topics.start[topic], topics.start[topic + 1]
     for removed in range(low, high):

@@ -107,6 +107,7 @@ class Certificate:
     """
 
     rows: Rows
+    capacity: Capacity
     pairs: Pairs
     topics: Topics
     price: Int32s
@@ -204,7 +205,7 @@ def tree_bound(
     with _calls(threads) as calls:
         done = ascent.run(calls, threads, rounds, enough)
     by_island = tuple(whole(int(units), dearest) for units in ascent.by_island)
-    certificate = ascent.certificate(dearest)
+    certificate = ascent.certificate(capacity, dearest)
     if not certificate.feasible:
         raise AssertionError("prices of a pair exceed its capacity")
     return TreeBound(sum(by_island), by_island, done, certificate)
@@ -380,12 +381,12 @@ class _Ascent:
             calls(partial(self._move, length), blocks)
         return rounds
 
-    def certificate(self, dearest: int) -> Certificate:
+    def certificate(self, capacity: Capacity, dearest: int) -> Certificate:
         """The prices of the best round, with their trees found again."""
         used, cost = np.zeros_like(self._used), np.zeros_like(self._cost)
         scratch = _scratch(self._topics)
         kernels.cheapest_trees(self._topics, self._best_price, scratch, used, cost, 0, len(cost))
-        return Certificate(self._rows, self._pairs, self._topics, self._best_price, used, cost, dearest)
+        return Certificate(self._rows, capacity, self._pairs, self._topics, self._best_price, used, cost, dearest)
 
     def _keep(self, total: int) -> None:
         by_island = np.zeros_like(self.by_island)
