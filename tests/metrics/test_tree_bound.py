@@ -14,7 +14,7 @@ from effort import times
 from reference import tree_bound as slow
 from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
-from topicloom import Interest, design, synthetic
+from topicloom import Interest, Overlay, design, measure, synthetic
 from topicloom.metrics.fixed_links import link_bounds
 from topicloom.metrics.tree_bound import UNIT, tree_bound
 
@@ -94,6 +94,29 @@ def test_it_rises_with_rounds_and_never_passes_a_design(seed: int, shape: str) -
     found = [tree_bound(interest, rounds=rounds).value for rounds in (0, 3, 30, 60)]
     assert found == sorted(found)
     assert found[-1] <= min(len(design(interest, name)) for name in ("gm", "low-oda"))
+
+
+@settings(max_examples=times(60))
+@given(seed=seeds, shape=shapes, most=st.sampled_from([10, 10**6]))
+def test_guided_links_are_those_of_plain_loops(seed: int, shape: str, most: int) -> None:
+    interest = random_interest(seed, shape)
+    found = tree_bound(interest, rounds=seed % 50, most_entries=most)
+    pairs = found.certificate.pairs
+    usage = {
+        (u, v): float(found.usage[low:high].max())
+        for u, v, low, high in zip(*(each.tolist() for each in pairs[:2]), pairs.start, pairs.start[1:], strict=False)
+    }
+    links = list(zip(*(each.tolist() for each in found.guided_links()), strict=True))
+    assert links == slow.guided_links(interest, usage, 1.0)
+
+
+def test_guided_links_beat_greedy_ones() -> None:
+    interest = synthetic(200, 40, popularity="zipf", alpha=0.9, min_topics=8, seed=3)
+    found = tree_bound(interest, rounds=300)
+    names = interest.node_names
+    overlay = Overlay.from_links(interest, [(names[u], names[v]) for u, v in zip(*found.guided_links(), strict=True)])
+    assert measure(interest, overlay, diameters=False).topic_connected
+    assert found.value <= len(overlay) < 0.9 * len(design(interest, "gm"))
 
 
 def test_neither_threads_nor_the_order_of_rows_matter() -> None:

@@ -53,6 +53,25 @@ def tree_costs(interest: Interest, paid: Price) -> list[int]:
     return costs
 
 
+def guided_links(interest: Interest, usage: dict[tuple[int, int], float], guide: float) -> list[tuple[int, int]]:
+    """Links of highest contribution times `guide` plus usage, the lowest of equal ones, until none contributes."""
+    topics = topics_by_node(interest)
+    component = {(t, u): u for u, wanted in enumerate(topics) for t in wanted}
+    chosen = []
+    while True:
+        best, link = 0.0, None
+        for (u, v), used in sorted(usage.items()):
+            contribution = sum(component[t, u] != component[t, v] for t in topics[u] & topics[v])
+            if contribution * (guide + used) > best:
+                best, link = contribution * (guide + used), (u, v)
+        if link is None:
+            return chosen
+        chosen.append(link)
+        for t in topics[link[0]] & topics[link[1]]:
+            old, new = component[t, link[0]], component[t, link[1]]
+            component.update({key: new for key, root in component.items() if key[0] == t and root == old})
+
+
 def lowest_price(interest: Interest, price: Callable[[int, int], int]) -> int:
     """The least sum of the prices of links that connect every topic."""
     return int(_sums(interest, price)[1].min())

@@ -6,6 +6,7 @@ index lists them by topic. Prices are integers; floats only say where they move.
 
 from __future__ import annotations
 
+import heapq
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ Int64s = npt.NDArray[np.int64]
 
 # Pairs whose squared direction is summed at once: a fixed number, so that sums do not depend on threads.
 BLOCK = 4096
+# Share of the latest round in the mean usage of pairs.
+LATEST = np.float32(0.01)
 _NO_EDGE = np.int64(1) << 62
 _LOW_HALF = np.int64(0xFFFFFFFF)
 
@@ -262,11 +265,11 @@ def _root(component, node):
 
 
 @tight_kernel()
-def deflect(pairs, used, share, direction, norm, begin, end):
+def deflect(pairs, used, share, direction, usage, norm, begin, end):
     """Turn the direction by a share towards the subgradient, for blocks of pairs from `begin` to `end`.
 
     The subgradient of a pair is which of its trees use it, less their mean: prices of a pair keep their sum.
-    `norm` becomes the sum of squares of each block.
+    `norm` becomes the sum of squares of each block, `usage` the mean of `used` over the latest rounds.
     """
     for block in range(begin, end):
         squares = 0.0
@@ -280,6 +283,7 @@ def deflect(pairs, used, share, direction, norm, begin, end):
                 value = (1.0 - share) * direction[entry] + share * (used[entry] - mean)
                 direction[entry] = value
                 squares += value * value
+                usage[entry] += LATEST * (used[entry] - usage[entry])
         norm[block] = squares
 
 
@@ -375,3 +379,41 @@ def replacements(topics, used, price, topic, cheapest):
             if at != removed and ((here == one and there == other) or (here == other and there == one)):
                 best = min(best, np.int64(price[topics.entry[at]]))
         cheapest[entry] = best
+
+
+@kernel()
+def guided_links(pairs, topics, usage, guide):
+    """Choose pairs by contribution times `guide` plus usage, highest first, until none contributes; return them.
+
+    A pair's usage is the highest among its topics. Contributions only fall, so a heap of old values is enough.
+    """
+    row = np.cumsum(topics.size) - topics.size
+    place = np.empty((2, pairs.topic.shape[0]), np.int64)  # both ends of each entry
+    for topic in range(topics.size.shape[0]):
+        for at in range(topics.start[topic], topics.start[topic + 1]):
+            place[0, topics.entry[at]] = row[topic] + topics.first[at]
+            place[1, topics.entry[at]] = row[topic] + topics.second[at]
+    component = np.arange(topics.size.sum())
+    heap = [(0.0, 0) for _ in range(0)]
+    for pair in range(pairs.source.shape[0]):
+        low, high = pairs.start[pair], pairs.start[pair + 1]
+        heap.append((-(high - low) * (guide + usage[low:high].max()), pair))
+    heapq.heapify(heap)
+    chosen = [0 for _ in range(0)]
+    while len(heap) > 0:
+        pair = heap[0][1]
+        low, high = pairs.start[pair], pairs.start[pair + 1]
+        contribution = 0
+        for entry in range(low, high):
+            contribution += _root(component, place[0, entry]) != _root(component, place[1, entry])
+        value = -contribution * (guide + usage[low:high].max())
+        if contribution == 0:
+            heapq.heappop(heap)
+        elif value > heap[0][0]:
+            heapq.heapreplace(heap, (value, pair))
+        else:
+            heapq.heappop(heap)
+            chosen.append(pair)
+            for entry in range(low, high):
+                component[_root(component, place[0, entry])] = _root(component, place[1, entry])
+    return np.array(chosen, np.int64)

@@ -32,11 +32,15 @@ class FixedLinks(NamedTuple):
 
 
 class LinkBounds(NamedTuple):
-    """Lower bounds, in units, of overlays that link each of the given pairs, and of those that do not."""
+    """Lower bounds, in units, of overlays that link each of the given pairs, and of those that do not.
+
+    `least` is the lower bound of all overlays, in links or parts of a price.
+    """
 
     linked: Int64s
     unlinked: Int64s
     dearest: int
+    least: int
 
     def fixed(self, upper: int) -> FixedLinks:
         """Pairs that are settled in all overlays of fewer links, or of a lower price, than `upper`."""
@@ -74,4 +78,4 @@ def link_bounds(certificate: Certificate, source: Int32s, target: Int32s) -> Lin
         stored = pairs.source.astype(np.int64) * nodes + pairs.target
         place = np.minimum(np.searchsorted(stored, keys), len(stored) - 1)
         unlinked += np.where(stored[place] == keys, more[place], 0)
-    return LinkBounds(linked, np.where(only, _NO_REPLACEMENT, unlinked), certificate.dearest)
+    return LinkBounds(linked, np.where(only, _NO_REPLACEMENT, unlinked), certificate.dearest, certificate.value)
