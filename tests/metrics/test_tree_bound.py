@@ -201,3 +201,12 @@ def test_no_better_overlay_is_on_the_excluded_side(nodes: int, priced: bool) -> 
         required += int(fixed.required.sum())
     assert excluded > 0
     assert required > 0
+
+
+def test_exact_proves_more_with_links_settled() -> None:
+    """Without them a minute is not enough for either."""
+    for nodes, topics, links in ((80, 40, 173), (120, 60, 310)):
+        interest = synthetic(nodes, topics, min_topics=4, seed=2 if nodes == 80 else 1)
+        found = design(interest, "exact", seconds=60)
+        assert found.provenance.facts == {"lower_bound": links, "optimal": True}
+        assert len(found) == links
