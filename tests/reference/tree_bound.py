@@ -57,7 +57,7 @@ def guided_links(interest: Interest, usage: dict[tuple[int, int], float], guide:
     """Links of highest contribution times `guide` plus usage, the lowest of equal ones, until none contributes."""
     topics = topics_by_node(interest)
     component = {(t, u): u for u, wanted in enumerate(topics) for t in wanted}
-    chosen = []
+    chosen: list[tuple[int, int]] = []
     while True:
         best, link = 0.0, None
         for (u, v), used in sorted(usage.items()):

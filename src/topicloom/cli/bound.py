@@ -13,6 +13,7 @@ EXAMPLES = """\b
 Example:
   topicloom bound subs.parquet
   topicloom bound subs.parquet --rounds 200 --json
+  topicloom bound subs.parquet --seconds 60
 """
 
 _NAMES = {"links": "links", "max_degree": "max degree"}
@@ -26,7 +27,16 @@ def command(
         typer.Option(
             "--rounds",
             metavar="N",
-            help="How often to improve the offers that prove the links; up to 60 times, in some seconds, unless given.",
+            help="How often to improve the prices that prove the links; as often as some seconds allow, unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            metavar="S",
+            help="How long to improve the prices of trees; the bound then depends on the time.",
             show_default=False,
         ),
     ] = None,
@@ -41,7 +51,7 @@ def command(
 
     with printing.working() as working:
         interest = subs.read(working)
-        bounds = working.do("proving bounds", lambda: bound(interest, rounds=rounds))
+        bounds = working.do("proving bounds", lambda: bound(interest, rounds=rounds, seconds=seconds))
     if printing.json:
         output.print_json(bounds.to_dict())
         return
