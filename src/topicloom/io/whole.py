@@ -22,14 +22,18 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from topicloom.errors import InputError
 
 _PRIVATE = 0o700
+_PRIVATE_FILE = 0o600
+_ORDINARY_FILE = 0o666
 # A process and a random number, so that a person can tell whose it is.
 _OURS = re.compile(r"(\.|topicloom-).+\.[0-9]+-[0-9a-f]{8}\.part", re.DOTALL)
 _LONGEST_BYTES = 100
@@ -38,13 +42,13 @@ _cleared: set[Path] = set()
 
 
 @contextmanager
-def temporary_file(target: Path) -> Iterator[Path]:
-    """An empty file beside a target, which only its owner can read; it is removed in the end if it is still there."""
+def temporary_file(target: Path, mode: int = _PRIVATE_FILE) -> Iterator[Path]:
+    """An empty file beside a target, removed in the end if it is still there; the umask is taken off the mode."""
     # Once in a process, as there may be thousands of files in one folder.
     if target.parent not in _cleared:
         clear_left_over(target.parent)
         _cleared.add(target.parent)
-    with _locked(target.parent, f".{_cut(target.name)}", _new_file) as path:
+    with _locked(target.parent, f".{_cut(target.name)}", partial(_new_file, mode=mode)) as path:
         try:
             yield path
         finally:
@@ -123,8 +127,8 @@ def _is(path: Path, held: int) -> bool:
         return False
 
 
-def _new_file(path: Path) -> None:
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+def _new_file(path: Path, mode: int) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
 
 
 def _cut(name: str) -> str:
@@ -173,14 +177,15 @@ def _beside(path: Path) -> Iterator[Path]:
         raise InputError(f"{path}: the folder {target.parent} does not exist")
     with ExitStack() as stack:
         try:
-            temporary = stack.enter_context(temporary_file(target))
+            # A new file gets the mode of any other: the kernel applies the umask.
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+            new = temporary_file(target, _ORDINARY_FILE if mode is None else _PRIVATE_FILE)
+            temporary = stack.enter_context(new)
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror})") from None
         yield temporary
-        # Temporary files are their owner's alone; give the mode an ordinary file would have.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        if mode is not None:
+            temporary.chmod(mode)
         temporary.replace(target)
 
 
