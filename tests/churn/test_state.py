@@ -210,7 +210,7 @@ def test_another_beginning(tmp_path: Path) -> None:
 def test_one_at_a_time(tmp_path: Path) -> None:
     with (
         living(overlay(), Settings(), tmp_path / "state"),
-        pytest.raises(InputError, match="another process is at work on it"),
+        pytest.raises(InputError, match="is in use by another process"),
         living(overlay(), Settings(), tmp_path / "state"),
     ):
         pass

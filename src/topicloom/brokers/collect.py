@@ -37,7 +37,7 @@ from topicloom.brokers.kinds.rabbitmq import ask_rabbitmq, read_definitions
 from topicloom.brokers.rows import SCHEMA, BrokerRows, SourceError
 from topicloom.errors import InputError
 from topicloom.io.tables import FILTERS, read_parquet, write_parquet
-from topicloom.io.whole import replacing
+from topicloom.io.whole import replacing, write_whole
 from topicloom.model.events import Event, TopicsByNode, after_event, events_between, parse_events, topics_by_node
 from topicloom.model.filters import PLAIN, PROTOCOLS
 from topicloom.model.interest import Interest
@@ -238,8 +238,7 @@ class EventsLog:
             self._begin()
             self._told = {node: frozenset(topics) for node, topics in baseline.items()}
             topics = {node: sorted(topics) for node, topics in sorted(self._told.items())}
-            with replacing(kept) as temporary:
-                temporary.write_text(json.dumps({"events": str(path.resolve()), "topics": topics}), encoding="utf-8")
+            write_whole(kept, json.dumps({"events": str(path.resolve()), "topics": topics}))
         for file in self._files():
             _cut_to_whole_lines(file)
             for event in parse_events(file.read_text(encoding="utf-8").split("\n"), str(file)):
@@ -253,10 +252,7 @@ class EventsLog:
             return []
         lines = "".join(event.to_json() + "\n" for event in events).encode()
         if self._path.is_dir():
-            # Whoever reads the folder must find files whole.
-            hidden = self._path / f".{events[0].id:012}.part"
-            hidden.write_bytes(lines)
-            hidden.rename(self._path / f"events-{events[0].id:012}.jsonl")
+            write_whole(self._path / f"events-{events[0].id:012}.jsonl", lines, sync=True)
         else:
             with self._path.open("ab") as file:
                 file.write(lines)

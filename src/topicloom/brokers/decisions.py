@@ -22,7 +22,6 @@ brokers at once, as filters that overlap are one topic; so may a publisher, as w
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,7 +53,7 @@ from topicloom.churn.state import Snapshot, checksum, read_snapshot, write_snaps
 from topicloom.churn.tree import TreeMaintainer
 from topicloom.designers import design
 from topicloom.errors import InputError
-from topicloom.io.whole import replacing
+from topicloom.io.whole import write_whole
 from topicloom.model.constraints import Constraints
 from topicloom.model.events import Event, events_between, topics_by_node
 from topicloom.model.filters import Protocol, protocol_of
@@ -167,10 +166,7 @@ class TreeLinks:
             "links": list(links_by_name(overlay)),
         }
         text = json.dumps(content, ensure_ascii=False)
-        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-            file.write(f"{text}\n{checksum(text)}\n")
-            file.flush()
-            os.fsync(file.fileno())
+        write_whole(path, f"{text}\n{checksum(text)}\n", sync=True)
 
     def read(self, path: Path) -> tuple[Maintainer, int]:
         """The links that were kept, and after how many decisions; those that the fleet file allows no more are gone."""

@@ -57,8 +57,8 @@ from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Pair, Plan
-from topicloom.brokers.store import sync_folder
 from topicloom.errors import InputError
+from topicloom.io.whole import replacing
 
 
 class DeliveryFailed(Exception):  # noqa: N818  it says what happened
@@ -184,23 +184,18 @@ class FolderDriver:
             raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
 
     def put(self, text: str) -> None:
-        """Write the file; what a killed run left beside it is written over."""
-        part = part_of(self._path)
+        """Write the file."""
         try:
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            part.chmod(self._delivery.mode)
-            if self._delivery.owner is not None:
-                user, _, group = self._delivery.owner.partition(":")
-                shutil.chown(part, user, group or None)
-            part.replace(self._path)
-            sync_folder(self._path.parent)
+            with replacing(self._path, mode=self._delivery.mode, sync=True) as part:
+                part.write_text(text, encoding="utf-8")
+                if self._delivery.owner is not None:
+                    user, _, group = self._delivery.owner.partition(":")
+                    shutil.chown(part, user, group or None)
         except LookupError:
             raise DeliveryFailed(f"there is no user {self._delivery.owner} on this machine") from None
+        except InputError as error:
+            raise DeliveryFailed(str(error)) from None
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise DeliveryFailed(f"{self._path}: cannot be written ({error.strerror})") from None
 
     def reload(self) -> None:

@@ -38,7 +38,7 @@ from topicloom.churn.rebuild import RebuildMaintainer
 from topicloom.churn.settings import Settings, maintainer, mending
 from topicloom.churn.shadow import MendingMaintainer
 from topicloom.errors import InputError
-from topicloom.io.whole import LOCK, alone, replacing
+from topicloom.io.whole import LOCK, exclusive_lock, replacing
 from topicloom.model.constraints import Constraints
 from topicloom.model.events import Event
 from topicloom.model.filters import PLAIN
@@ -384,7 +384,7 @@ def living(
     if folder is None:
         yield LivingState(_begun(overlay, settings, constraints, prices))
         return
-    with alone(folder):
+    with exclusive_lock(folder):
         if not (folder / _SNAPSHOT).exists():
             _require_unused(folder)
             begin_journal(folder / _JOURNAL, None)
