@@ -36,6 +36,7 @@ from topicloom.brokers.kinds.nats import ask_nats
 from topicloom.brokers.kinds.rabbitmq import ask_rabbitmq, read_definitions
 from topicloom.brokers.rows import SCHEMA, BrokerRows, SourceError
 from topicloom.errors import InputError
+from topicloom.io.http import HttpError
 from topicloom.io.tables import FILTERS, read_parquet, write_parquet
 from topicloom.io.whole import replacing, write_whole
 from topicloom.model.events import Event, TopicsByNode, after_event, events_between, parse_events, topics_by_node
@@ -168,7 +169,7 @@ def collect(
         try:
             for rows in _looks(fleet.sources[name], name, before.of(name), now):
                 asked.note(name, rows)
-        except SourceError as error:
+        except (SourceError, HttpError) as error:
             asked.problems[name] = str(error)
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:

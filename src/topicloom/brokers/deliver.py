@@ -20,7 +20,6 @@ Whether a broker answers, its links are up, and messages come through.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shlex
 import shutil
@@ -30,12 +29,10 @@ import ssl
 import subprocess
 import tempfile
 import time
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
@@ -52,12 +49,14 @@ from topicloom.brokers.fleet_file import (
     secret_of,
 )
 from topicloom.brokers.kinds.mosquitto import session_name
-from topicloom.brokers.kinds.rabbitmq import ManagementFailed, RabbitManagement
+from topicloom.brokers.kinds.nats import leafnodes
+from topicloom.brokers.kinds.rabbitmq import RabbitManagement
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Pair, Plan
 from topicloom.errors import InputError
+from topicloom.io.http import HttpClient, HttpError
 from topicloom.io.whole import replacing
 
 
@@ -280,7 +279,7 @@ class ManagementDriver:
         """Make the broker's definitions those of a plan."""
         try:
             self._management.take(text)
-        except ManagementFailed as failure:
+        except HttpError as failure:
             raise DeliveryFailed(str(failure)) from None
         self._text = text
 
@@ -292,7 +291,7 @@ class ManagementDriver:
         assert self._text is not None
         try:
             down = self._management.links_down(self._text)
-        except ManagementFailed as failure:
+        except HttpError as failure:
             raise DeliveryFailed(str(failure)) from None
         if down:
             more = f" and {len(down) - 1} more" if len(down) > 1 else ""
@@ -400,10 +399,9 @@ def _require_listening(broker: Broker) -> None:
 def _require_leafnodes(plan: Plan, broker: Broker, url: str) -> None:
     """An error unless the server has the links that it opens by a plan and no others, by the ports they lead to."""
     try:
-        with urllib.request.urlopen(f"{url}/leafz", timeout=_CONNECT_SECONDS) as answer:
-            leafs = json.load(answer).get("leafs") or []
-    except (OSError, HTTPException, ValueError, AttributeError) as error:
-        raise DeliveryFailed(f"{url} does not tell of leafnodes ({getattr(error, 'reason', error)})") from None
+        leafs = leafnodes(HttpClient(url, seconds=_CONNECT_SECONDS))
+    except HttpError as error:
+        raise DeliveryFailed(str(error)) from None
     opened = [plan.broker[link[1]].port for link in plan.links_of.get(broker.name, ()) if link[0] == broker.name]
     known = {other.port for other in plan.brokers}
     found = Counter(leaf["port"] for leaf in leafs if leaf.get("port") in known)

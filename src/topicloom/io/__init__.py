@@ -2,6 +2,7 @@
 
 - `whole`: files and folders written whole, scratch folders, locks; leftovers of killed runs are cleared.
 - `tables`: columns of names and numbers in Parquet, CSV and TSV; ids of names; limits.
+- `http`: requests to one server.
 - `settings`: TOML and JSON files, with one-line errors.
 - `ingest_folder`: the folder that `topicloom ingest` and `sample` write.
 """
