@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
+from topicloom.brokers.fleet_file import Broker
+from topicloom.brokers.health import answers
 from topicloom.io import http
 from topicloom.io.http import HttpClient, HttpError
 
@@ -17,7 +23,7 @@ Serve = Callable[[socket.socket], None]
 
 
 @contextmanager
-def serving(serve: Serve) -> Iterator[tuple[str, list[bytes]]]:
+def serving(serve: Serve, *, asks: bool = True) -> Iterator[tuple[str, list[bytes]]]:
     """A server on loopback that takes connections one after the other: its URL, and what it was asked."""
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -28,10 +34,10 @@ def serving(serve: Serve) -> Iterator[tuple[str, list[bytes]]]:
                     taken, _ = server.accept()
                 except OSError:
                     return
-                with taken:
-                    asked.append(taken.recv(65_536))
-                    with suppress(OSError):
-                        serve(taken)
+                with taken, suppress(OSError):
+                    if asks:
+                        asked.append(taken.recv(65_536))
+                    serve(taken)
 
         threading.Thread(target=take, daemon=True).start()
         yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
@@ -131,3 +137,34 @@ def test_nobody_there() -> None:
     with pytest.raises(HttpError, match=r"^http://127\.0\.0\.1:1/x does not answer \(Connection refused\)$") as failed:
         HttpClient("http://127.0.0.1:1", seconds=5).get("x")
     assert failed.value.status is None
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with")
+def test_tls(tmp_path: Path) -> None:
+    files = ["-keyout", str(tmp_path / "key"), "-out", str(tmp_path / "cert")]
+    about = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *about, *files]
+    subprocess.run(command, capture_output=True, check=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
+
+    def with_tls(serve: Serve) -> Serve:
+        def served(taken: socket.socket) -> None:
+            with context.wrap_socket(taken, server_side=True) as secure:
+                secure.recv(65_536)
+                serve(secure)
+
+        return served
+
+    trusting = ssl.create_default_context(cafile=tmp_path / "cert")
+    with serving(with_tls(saying(ok(b"{}"))), asks=False) as (url, _):
+        there = url.replace("http://127.0.0.1", "https://localhost")
+        assert HttpClient(there, seconds=5, context=trusting).get("x") == {}
+        with pytest.raises(HttpError, match="certificate verify failed"):
+            HttpClient(there, seconds=5).get("x")
+        assert answers(Broker("b", "localhost", 1), "rabbitmq", there)
+    with serving(with_tls(dripping), asks=False) as (url, _):
+        there = url.replace("http://127.0.0.1", "https://localhost")
+        with pytest.raises(HttpError, match=r"does not answer within 0\.5 s$"):
+            HttpClient(there, seconds=0.5, context=trusting).get("x")
+        assert not answers(Broker("b", "localhost", 1), "rabbitmq", there, seconds=0.5)
