@@ -24,7 +24,7 @@ from benchmarks import (
     real_data,
     short_forms,
 )
-from topicloom.designers import DESIGNERS, find_designer
+from topicloom.designers import DESIGNERS
 
 PARTS = (
     "designs",
@@ -77,7 +77,7 @@ def main() -> None:
         parser.error("--renew goes with --check")
     sizes = tuple(int(size) for size in given.sizes.split(","))
     rows = tuple(int(size) for size in given.rows.split(","))
-    designers = tuple(find_designer(name).name for name in given.designers.split(","))
+    designers = tuple(DESIGNERS.find(name).name for name in given.designers.split(","))
     console = Console(width=150)
     parts = {
         "designs": lambda: designs.report(console, sizes, designers),

@@ -19,7 +19,7 @@ from rich.table import Table
 from benchmarks.alone import in_own_process
 from benchmarks.memory import peak_memory
 from benchmarks.real_data import FOLDER, SETS
-from topicloom.designers import DESIGNERS, run
+from topicloom.designers import DESIGNERS, DesignProblem, run
 from topicloom.metrics import support_curve
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
@@ -51,7 +51,7 @@ def workload(name: str) -> Interest:
 def main(name: str, designer: str, **parameters: int) -> dict[str, Any]:
     """One designer on one workload, warm."""
     interest = workload(name)
-    done = run(interest, designer, **parameters)
+    done = run(DesignProblem.of(interest), designer, **parameters)
     return {
         "subscriptions": interest.subscription_count,
         "seconds": done.seconds,

@@ -18,7 +18,7 @@ from benchmarks.alone import in_own_process
 from topicloom.brokers import Fleet, make_plan, read_plan, route, write_plan
 from topicloom.brokers.diff import compare_plans
 from topicloom.brokers.live import prove
-from topicloom.designers import run
+from topicloom.designers import DesignProblem, run
 from topicloom.metrics import measure
 from topicloom.model import Interest
 from topicloom.workloads import synthetic
@@ -44,11 +44,11 @@ def fleet_of(interest: Interest) -> Fleet:
 
 def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) -> dict[str, Any]:
     interest = synthetic(nodes, topics, popularity="zipf", sizes="power-law", min_topics=20, max_topics=600, seed=1)
-    overlay = run(interest, designer, **parameters).overlay
+    overlay = run(DesignProblem.of(interest), designer, **parameters).overlay
     tiny = Interest.from_pairs([("a", "t"), ("b", "t")])
-    route(tiny, run(tiny, "gm").overlay, relays=True)
+    route(tiny, run(DesignProblem.of(tiny), "gm").overlay, relays=True)
     # Measuring goes through the same links of the same topics, so it is the yardstick of this machine.
-    measure(tiny, run(tiny, "gm").overlay, diameters=False)
+    measure(tiny, run(DesignProblem.of(tiny), "gm").overlay, diameters=False)
     seconds, yardstick = [], []
     for _ in range(3):
         began = time.perf_counter()
@@ -67,7 +67,7 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
         read_plan(file)
         read = time.perf_counter()
         size = file.stat().st_size
-    other = make_plan(interest, run(interest, "ring-per-topic").overlay, fleet_of(interest))
+    other = make_plan(interest, run(DesignProblem.of(interest), "ring-per-topic").overlay, fleet_of(interest))
     started = time.perf_counter()
     compare_plans(plan, other)
     compared = time.perf_counter() - started
@@ -85,7 +85,7 @@ def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) 
 
 def _proven(brokers: int, topics: int, messages: int) -> dict[str, Any]:
     interest = synthetic(brokers, topics, popularity="uniform", sizes="fixed", min_topics=20, seed=4)
-    plan = make_plan(interest, run(interest, "gm").overlay, fleet_of(interest))
+    plan = make_plan(interest, run(DesignProblem.of(interest), "gm").overlay, fleet_of(interest))
     proof = prove(plan, messages=messages)
     counts = proof.counts
     return {

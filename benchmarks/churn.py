@@ -14,7 +14,7 @@ from benchmarks.alone import in_own_process
 from topicloom.churn import Settings, maintainer
 from topicloom.churn.maintainer import Maintainer
 from topicloom.churn.shadow import MendingMaintainer
-from topicloom.designers import design, run
+from topicloom.designers import DesignProblem, design, run
 from topicloom.model.events import Event
 from topicloom.model.interest import Interest
 from topicloom.workloads import churn_trace, synthetic
@@ -54,7 +54,7 @@ def main(nodes: int, topics: int, popularity: str, method: str, prune: bool, rou
         seconds["upkeep"].append(time.process_time() - known)
         seconds[event.kind].append(known - began)
         if number % (rounds // 5) == 0:
-            seconds["build"].append(run(maintained.interest(), "low-oda").processor_seconds)
+            seconds["build"].append(run(DesignProblem.of(maintained.interest()), "low-oda").processor_seconds)
     means = {kind: mean(values) for kind, values in seconds.items()}
     # Upkeep follows leaves; that of joins is nothing.
     means["upkeep"] *= len(events) / len(seconds["leave"])

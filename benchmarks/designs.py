@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from benchmarks.yardsticks import floor_seconds, textbook_seconds
-from topicloom.designers import run
+from topicloom.designers import DesignProblem, run
 from topicloom.workloads import synthetic
 
 POPULARITIES = ("zipf", "exponential", "uniform")
@@ -36,9 +36,9 @@ def main(popularity: str, nodes: int, designer: str) -> dict[str, Any]:
     if designer == "textbook":
         return {"seconds": textbook_seconds(interest), "floor": floor}
     parameters = budget(designer, nodes)
-    runs = [run(interest, designer, **parameters)]
+    runs = [run(DesignProblem.of(interest), designer, **parameters)]
     while len(runs) < 3 and sum(one.seconds for one in runs) < 5:
-        runs.append(run(interest, designer, **parameters))
+        runs.append(run(DesignProblem.of(interest), designer, **parameters))
     return {
         "seconds": min(one.seconds for one in runs),
         "floor": min(floor, floor_seconds(interest)),

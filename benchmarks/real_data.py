@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.alone import in_own_process
-from topicloom.designers import run
+from topicloom.designers import DesignProblem, run
 from topicloom.model import Interest
 
 FOLDER = Path(os.environ.get("TOPICLOOM_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -48,7 +48,7 @@ SETS = {read.__name__: read for read in (youtube_groups, slashdot_followers, dee
 def main(name: str, designer: str) -> dict[str, Any]:
     """One designer on one data set, warm."""
     interest = SETS[name]()
-    done = run(interest, designer)
+    done = run(DesignProblem.of(interest), designer)
     return {
         "nodes": interest.node_count,
         "topics": interest.topic_count,

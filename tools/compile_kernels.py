@@ -57,9 +57,9 @@ def designers(*names: str) -> None:
             design(sparse_interest(), name, **budget)
         if name in MORE_PARAMETERS:
             design(interest(), name, **MORE_PARAMETERS[name])
-        if designer.takes_constraints:
+        if "constraints" in designer.honours:
             design(interest(), name, constraints=constraints, **budget)
-        if designer.takes_prices:
+        if "prices" in designer.honours:
             design(interest(), name, prices=prices, **budget)
 
 

@@ -64,7 +64,7 @@ def test_no_constraints_change_nothing() -> None:
         assert steps(design(interest, name, constraints=Constraints(), **parameters)) == free
 
 
-@pytest.mark.parametrize("name", [name for name, one in DESIGNERS.items() if not one.takes_constraints])
+@pytest.mark.parametrize("name", [name for name, one in DESIGNERS.items() if "constraints" not in one.honours])
 def test_others_refuse(name: str) -> None:
     budget = DESIGNERS[name].budget
     with pytest.raises(InputError, match=f"{name} keeps to no constraints on links; those that do are gm, "):

@@ -15,7 +15,7 @@ from effort import times
 from reference.greedy import Components, Link
 from reference.interests import SHAPES, random_interest, topics_by_node
 from topicloom import __version__, design, measure
-from topicloom.designers import DESIGNERS, Designer, DesignRun, Stopped, Watch
+from topicloom.designers import DESIGNERS, Designer, DesignProblem, DesignRun, Stopped, Watch
 from topicloom.model import InputError, Interest, Overlay
 from topicloom.registry import Prepared
 
@@ -141,19 +141,21 @@ def test_budgets_are_respected(name: str, shape: str) -> None:
 def test_the_whole_of_a_budget_ratio_is_found_once_for_an_interest(monkeypatch: pytest.MonkeyPatch) -> None:
     # The package has a function of that name, too.
     running = import_module("topicloom.designers.run")
-    # Seeds that no other test has, as interests are kept.
-    interest, original, names = random_interest(971, "mixed"), running.run_prepared, []
+    # Seeds that no other test has, as budgets are kept.
+    interest, original, names = random_interest(971, "mixed"), running.run, []
 
-    def noted(prepared: Prepared[Designer], *others: Any) -> DesignRun:
-        names.append(prepared.name)
-        return original(prepared, *others)
+    def noted(problem: DesignProblem, algorithm: Prepared[Designer], /, **parameters: Any) -> DesignRun:
+        names.append(algorithm.name)
+        return original(problem, algorithm, **parameters)
 
-    monkeypatch.setattr(running, "run_prepared", noted)
+    monkeypatch.setattr(running, "run", noted)
     for name in ("gpa", "gpm", "random-m"):
         design(interest, name, budget_ratio=0.5)
     assert names.count("minmax-oda") == 1
     design(random_interest(972, "mixed"), "gpa", budget_ratio=0.5)
     assert names.count("minmax-oda") == 2
+    design(random_interest(972, "mixed"), "gpm", budget_ratio=0.5)
+    assert names.count("minmax-oda") == 2, "an equal interest has the same budgets"
 
 
 @designers

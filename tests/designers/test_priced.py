@@ -144,7 +144,7 @@ def test_ties_by_name_without_prices_are_the_usual() -> None:
     assert steps(design(interest, "gm", ties="names")) == steps(design(interest, "gm"))
 
 
-@pytest.mark.parametrize("name", [name for name, one in DESIGNERS.items() if not one.takes_prices])
+@pytest.mark.parametrize("name", [name for name, one in DESIGNERS.items() if "prices" not in one.honours])
 def test_others_refuse(name: str) -> None:
     budget = DESIGNERS[name].budget
     interest = random_interest(1, "dense")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reference.interests import SHAPES, random_interest
 from topicloom.designers import random_a, random_m
-from topicloom.designers.contract import Designer, Links
+from topicloom.designers.contract import Designer, DesignProblem, Links
 from topicloom.model import Interest
 from topicloom.registry.running import Watch
 
@@ -26,7 +26,7 @@ def apart(nodes: int) -> Interest:
 
 def build(designer: Designer, interest: Interest, budget: int, seed: int = 0) -> Links:
     watch = Watch()
-    links = designer.build(interest, {designer.budget: budget}, np.random.default_rng(seed), watch)
+    links = designer.build(DesignProblem.of(interest, seed=seed, watch=watch), **{designer.budget: budget})
     assert watch.done == len(links.source)
     assert {array.dtype for array in links[:3]} == {np.dtype(np.int32)}
     return links
@@ -133,5 +133,5 @@ def test_pairs_of_many_nodes_survive_rounding() -> None:
 def test_random_m_stops_when_asked() -> None:
     watch = Watch()
     watch.stop()
-    links = random_m.DESIGNER.build(apart(20), {"max_degree": 3}, np.random.default_rng(0), watch)
+    links = random_m.DESIGNER.build(DesignProblem.of(apart(20), watch=watch), max_degree=3)
     assert pairs(links) == []

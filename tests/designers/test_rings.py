@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from reference.interests import SHAPES, nodes_by_topic, random_interest
 from reference.rings import rings
-from topicloom.designers.contract import Links
+from topicloom.designers.contract import DesignProblem, Links
 from topicloom.designers.ring_per_topic import DESIGNER
 from topicloom.model import Interest
 from topicloom.registry.running import Watch
@@ -14,7 +14,7 @@ from topicloom.registry.running import Watch
 
 def build(interest: Interest) -> Links:
     watch = Watch()
-    links = DESIGNER.build(interest, {}, np.random.default_rng(0), watch)
+    links = DESIGNER.build(DesignProblem.of(interest, watch=watch))
     assert watch.done == len(links.source)
     return links
 

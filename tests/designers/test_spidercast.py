@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import spidercast as twin
 from reference.interests import SHAPES, random_interest, topics_by_node
 from topicloom.designers import spidercast, spidercast_m
-from topicloom.designers.contract import Links
+from topicloom.designers.contract import DesignProblem, Links
 from topicloom.model import Interest
 from topicloom.registry.running import Watch
 from topicloom.workloads import synthetic
@@ -24,9 +24,8 @@ budgets = st.integers(1, 6)
 
 def build(interest: Interest, seed: int = 0, **parameters: Any) -> Links:
     designer = (spidercast_m if "max_degree" in parameters else spidercast).DESIGNER
-    given_parameters: dict[str, Any] = {"greedy": 3, "random": 1, "turns": "nodes"} | parameters
     watch = Watch()
-    links = designer.build(interest, given_parameters, np.random.default_rng(seed), watch)
+    links = designer.build(DesignProblem.of(interest, seed=seed, watch=watch), **designer.checked(parameters))
     assert watch.done == len(links.source)
     assert {array.dtype for array in links[:3]} == {np.dtype(np.int32)}
     return links
@@ -146,7 +145,5 @@ def test_very_large_parameters_link_all_that_share_a_topic() -> None:
 def test_stops_when_asked() -> None:
     watch = Watch()
     watch.stop()
-    links = spidercast.DESIGNER.build(
-        random_interest(3, "mixed"), {"greedy": 3, "random": 1}, np.random.default_rng(0), watch
-    )
+    links = spidercast.DESIGNER.build(DesignProblem.of(random_interest(3, "mixed"), watch=watch), greedy=3, random=1)
     assert pairs(links) == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import stars as twin
 from reference.interests import SHAPES, random_interest
 from topicloom.designers import cd_oda, cd_oda_1, cd_oda_2
-from topicloom.designers.contract import Designer, Links
+from topicloom.designers.contract import Designer, DesignProblem, Links
 from topicloom.model import Interest
 from topicloom.registry.running import Watch
 from topicloom.workloads import synthetic
@@ -23,7 +23,7 @@ designers = pytest.mark.parametrize("designer", TWINS, ids=lambda designer: desi
 
 
 def build(designer: Designer, interest: Interest, watch: Watch | None = None) -> Links:
-    return designer.build(interest, {}, np.random.default_rng(0), watch or Watch())
+    return designer.build(DesignProblem.of(interest, watch=watch))
 
 
 def pairs(links: Links) -> list[tuple[int, int]]:

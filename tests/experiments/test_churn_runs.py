@@ -12,7 +12,7 @@ from reference.greedy import low_oda
 from reference.maintainers import MaintainerTwin, link_of
 from topicloom import InputError
 from topicloom.churn.shadow import MendingMaintainer
-from topicloom.designers import design, greedy
+from topicloom.designers import DesignProblem, design, greedy
 from topicloom.experiments.runs import run_churn
 from topicloom.model import Interest
 from topicloom.model.events import JOIN, Event
@@ -133,9 +133,9 @@ def test_the_same_seed_gives_the_same_rows_and_another_one_others() -> None:
 
 
 def test_times_are_those_of_the_processor_and_of_a_rebuild_those_of_the_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(interest: Interest, *others: Any, **options: Any) -> greedy.Instance:
-        clock[0] += interest.node_count
-        return original(interest, *others, **options)
+    def slowly(problem: DesignProblem, *others: Any, **options: Any) -> greedy.Instance:
+        clock[0] += problem.interest.node_count
+        return original(problem, *others, **options)
 
     clock, original = [0.0], greedy.prepare
     for name in ("thread_time", "process_time"):

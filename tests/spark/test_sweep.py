@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from topicloom import Interest, Prices, measure, synthetic
 from topicloom.brokers import Fleet
-from topicloom.designers import run
+from topicloom.designers import design
 from topicloom.metrics import measure_prices
 from topicloom.spark import sweep as sweeping
 from topicloom.spark.grid import Cell, GridStopped, GridWatch, kept
@@ -104,7 +104,7 @@ def test_rows_are_those_of_direct_calls(spark: SparkSession, spec: Path, tmp_pat
 
 
 def direct(interest: Interest, designer: str, seed: int, **parameters: Any) -> tuple[Any, Any, dict[str, Any]]:
-    overlay = run(interest, designer, seed=seed, **parameters).overlay
+    overlay = design(interest, designer, seed=seed, **parameters)
     assert overlay.provenance is not None
     return dict(overlay.provenance.parameters), overlay.provenance.seed, measure(interest, overlay).to_dict()
 
@@ -278,7 +278,7 @@ def test_a_fleet_and_prices_hold_in_every_cell(spark: SparkSession, tmp_path: Pa
     table = write_sweep(plan, run_sweep(spark, plan, GridWatch())).table
     assert table["error"].null_count == 3
     for row in table.to_pylist():
-        overlay = run(interest, row["designer"], constraints=fleet.constraints, prices=prices).overlay
+        overlay = design(interest, row["designer"], constraints=fleet.constraints, prices=prices)
         assert row["links"] == len(overlay)
         assert row["max_degree"] == int(overlay.degrees.max()) <= 4
         assert row["price"] == measure_prices(interest, overlay, prices).price

@@ -9,7 +9,7 @@ import numpy as np
 from topicloom.brokers.plan import Plan, Route
 from topicloom.metrics.traffic import PriceMeasures, TrafficMeasures, Tree, follow
 from topicloom.model.interest import Interest
-from topicloom.model.prices import PARTS, PriceArrays, Prices
+from topicloom.model.prices import PARTS, LinkPrices, Prices
 from topicloom.model.rates import TopicTraffic
 
 
@@ -37,7 +37,7 @@ def _trees(plan: Plan, interest: Interest) -> Iterator[Tree]:
         yield Tree(interest.topic_ids[route.topic], links[:, 0], links[:, 1])
 
 
-def _distances(route: Route, interest: Interest, prices: PriceArrays) -> tuple[int, int]:
+def _distances(route: Route, interest: Interest, prices: LinkPrices) -> tuple[int, int]:
     """The price of a tree, and that of the longest way through it."""
     ids = interest.node_ids
     total = longest = 0

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
 from topicloom.churn.relieve import find_relief
-from topicloom.designers.contract import measured
+from topicloom.designers.contract import Links
 from topicloom.designers.run import design
 from topicloom.errors import InputError
 from topicloom.kernels.components import merge_links
@@ -94,7 +94,7 @@ def improve(
     work.go_all_the_way()
     work.drop_needless(set(work.links) - work.staying)
     links = np.array(list(work.links), np.int32).reshape(-1, 2)
-    found = measured(interest, links[:, 0].copy(), links[:, 1].copy())
+    found = Links.measured(interest, links[:, 0].copy(), links[:, 1].copy())
     made = Provenance("improve", {"changes": changes, "aim": aim})
     return Improvement(Overlay(interest, *found[:3], made), tuple(work.steps), fresh)
 

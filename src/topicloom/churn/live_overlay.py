@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.contract import measured
+from topicloom.designers.contract import Links
 from topicloom.kernels.bit_planes import room_for_bits, wanting_rows
 from topicloom.kernels.live_graph import GrowingRows, Population, Scratch, new_rows, reserved
 from topicloom.model.constraints import Constraints
@@ -73,7 +73,7 @@ class LiveOverlay:
         source, target = overlay.source, overlay.target
         contribution = overlay.contribution
         if contribution is None:
-            contribution = measured(interest, source, target).contribution
+            contribution = Links.measured(interest, source, target).contribution
         ends = zip(source.tolist(), target.tolist(), strict=True)
         self.links: dict[tuple[int, int], int] = dict(zip(ends, contribution.tolist(), strict=True))
         around = np.argsort(np.concatenate([source, target]), kind="stable")
@@ -93,9 +93,9 @@ class LiveOverlay:
             primaries=new_rows(nodes),
             wanting=wanting_rows(wanted, nodes, topics),
             degrees=degrees,
-            limit=allowed.room.copy(),
+            limit=allowed.spare.copy(),
             group=allowed.group.copy(),
-            permitted=allowed.permitted,
+            permitted=allowed.may_link,
             price_group=np.array([self._price_group(name) for name in interest.node_names], np.int32),
             price=np.ones((1, 1), np.int64) if prices is None else prices.groups.price,
         )

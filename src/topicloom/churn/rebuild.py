@@ -13,7 +13,7 @@ import numpy as np
 
 from topicloom.churn.live_overlay import Link
 from topicloom.churn.maintainer import Change, MaintainerByName
-from topicloom.designers import DESIGNERS, run_prepared
+from topicloom.designers import DESIGNERS, DesignProblem, run
 from topicloom.designers.run import warm_up
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Ids, Interest
@@ -42,8 +42,7 @@ class RebuildMaintainer(MaintainerByName):
         self._constraints, self._prices = constraints, prices
         self._made_with = MappingProxyType(choosing(rule, rho))
         self._designer = DESIGNERS.prepare(rule, 0, {"k": rho} if rule == "low-oda" else {})
-        known = {"constrained": constraints is not None, "priced": prices is not None}
-        warm_up(self._designer, overlay.interest, **known)
+        warm_up(self._problem(overlay.interest), self._designer)
         self._overlay = overlay
         self.build_seconds = 0.0
         interest = overlay.interest
@@ -81,7 +80,7 @@ class RebuildMaintainer(MaintainerByName):
         return self._rebuilt()
 
     def _rebuilt(self) -> Change:
-        made = run_prepared(self._designer, self._interest_now(), None, self._constraints, self._prices)
+        made = run(self._problem(self._interest_now()), self._designer)
         self._overlay, self.build_seconds = made.overlay, made.processor_seconds
         before, self._links = self._links, links_by_name(self._overlay)
         return Change(
@@ -89,6 +88,9 @@ class RebuildMaintainer(MaintainerByName):
             tuple(sorted(before.keys() - self._links.keys())),
             self.node_count,
         )
+
+    def _problem(self, interest: Interest) -> DesignProblem:
+        return DesignProblem.of(interest, constraints=self._constraints, prices=self._prices)
 
     def _interest_now(self) -> Interest:
         """What all nodes want. From numbers: from names it took twice as long as the design."""

@@ -50,29 +50,23 @@ def command(
     Builds an overlay with each and writes nothing. Each designer gets those of the given options that it takes. With
     a fleet or prices, those of the usual ones are compared that know them.
     """
-    from topicloom.designers import DESIGNERS
-    from topicloom.designers.run import require_constrainable, require_pricing
+    from topicloom.designers import DESIGNERS, DesignProblem
+    from topicloom.designers.contract import asked_for
+    from topicloom.designers.run import require_honoured
 
     fleet = limits.read()
+    asked = asked_for(fleet, costs.prices)
     if algorithms == DEFAULT_ALGORITHMS:
-        algorithms = ",".join(
-            name
-            for name in algorithms.split(",")
-            if (fleet is None or DESIGNERS[name].takes_constraints)
-            and (costs.prices is None or DESIGNERS[name].takes_prices)
-        )
+        algorithms = ",".join(name for name in algorithms.split(",") if asked <= DESIGNERS[name].honours)
     each = prepared_each(DESIGNERS, algorithms, seed, parameters)
-    if fleet is not None:
-        for prepared in each:
-            require_constrainable(prepared.algorithm)
-    if costs.prices is not None:
-        for prepared in each:
-            require_pricing(prepared.algorithm)
+    for prepared in each:
+        require_honoured(prepared.algorithm, asked)
     with printing.working() as working:
         interest = subs.read(working)
         constraints = constraints_of(fleet, interest)
         prices = costs.read(fleet, interest)
-        results = [run_designer(working, prepared, interest, constraints, prices) for prepared in each]
+        problem = DesignProblem.of(interest, constraints=constraints, prices=prices, seed=seed)
+        results = [run_designer(working, prepared, problem) for prepared in each]
         rows = [_measured(working, result, prices, diameters=not no_diameters) for result in results]
         bounds = proved(working, interest) if bound else {}
     rows = [row | bounds for row in rows]

@@ -68,17 +68,13 @@ def command(
 
     Links join nodes that want the same topic, until each topic is connected or the budget is spent.
     """
-    from topicloom.designers import DESIGNERS
-    from topicloom.designers.run import require_constrainable, require_pricing, require_rating
+    from topicloom.designers import DESIGNERS, DesignProblem
+    from topicloom.designers.contract import asked_for
+    from topicloom.designers.run import require_honoured
 
     prepared = DESIGNERS.prepare(algorithm, seed, given(parameters))
     fleet = limits.read()
-    if fleet is not None:
-        require_constrainable(prepared.algorithm)
-    if costs.prices is not None:
-        require_pricing(prepared.algorithm)
-    if messages.rates is not None:
-        require_rating(prepared.algorithm)
+    require_honoured(prepared.algorithm, asked_for(fleet, costs.prices, messages.rates))
     if on_spark:
         _require_not_on_spark(fleet=limits.fleet, prices=costs.prices, rates=messages.rates, filters=subs.filters)
         facts = _design_on_spark(prepared, subs.path, out, spark, printing)
@@ -89,7 +85,10 @@ def command(
             interest = subs.read(working)
             constraints = constraints_of(fleet, interest)
             prices = costs.read(fleet, interest)
-            result = run_designer(working, prepared, interest, constraints, prices, messages.read())
+            problem = DesignProblem.of(
+                interest, constraints=constraints, prices=prices, rates=messages.read(), seed=seed
+            )
+            result = run_designer(working, prepared, problem)
             facts = working.do("measuring", lambda: _facts(result.overlay)) | {"seconds": result.seconds}
         result.overlay.write(out)
     facts["out"] = str(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,8 +14,8 @@ from topicloom.views import numbers
 
 if TYPE_CHECKING:
     from topicloom.brokers import Fleet
-    from topicloom.designers import Designer, DesignRun
-    from topicloom.model import Constraints, Interest, Overlay, Prices, Rates
+    from topicloom.designers import Designer, DesignProblem, DesignRun
+    from topicloom.model import Constraints, Interest, Overlay
     from topicloom.registry import Prepared
 
 
@@ -40,24 +41,20 @@ def constraints_of(fleet: Fleet | None, interest: Interest) -> Constraints | Non
 def run_designer(
     working: Working,
     prepared: Prepared[Designer],
-    interest: Interest,
-    constraints: Constraints | None = None,
-    prices: Prices | None = None,
-    rates: Rates | None = None,
+    problem: DesignProblem,
 ) -> DesignRun:
     """Compile, then run, each with its own line of progress."""
-    from topicloom.designers import Watch, run_prepared
+    from topicloom.designers import Watch, run
     from topicloom.designers.run import warm_up
 
-    kinds = {"constrained": constraints is not None, "priced": prices is not None}
-    working.do("loading kernels", lambda: warm_up(prepared, interest, **kinds), if_slow=COMPILING)
+    working.do("loading kernels", lambda: warm_up(problem, prepared), if_slow=COMPILING)
     total = prepared.algorithm.total
-    watch = Watch()
+    watched = replace(problem, watch=Watch())
     return working.do(
         prepared.name,
-        lambda: run_prepared(prepared, interest, watch, constraints, prices, rates),
-        watch=watch,
-        total=None if total is None else total(interest, prepared.parameters),
+        lambda: run(watched, prepared),
+        watch=watched.watch,
+        total=None if total is None else total(problem.interest, prepared.parameters),
     )
 
 

@@ -11,14 +11,18 @@
 """
 
 from topicloom.designers.blocked_topics import BlockedTopics, blocked_topics
-from topicloom.designers.contract import Designer, Links, measured
-from topicloom.designers.registry import DESIGNERS, find_designer
-from topicloom.designers.run import DesignRun, checked_parameters, design, run, run_prepared
+from topicloom.designers.contract import CONSTRAINTS, PRICES, RATES, Designer, DesignProblem, Links
+from topicloom.designers.registry import DESIGNERS
+from topicloom.designers.run import DesignRun, design, run
 from topicloom.registry import Parameter, Stopped, Watch
 
 __all__ = [
+    "CONSTRAINTS",
     "DESIGNERS",
+    "PRICES",
+    "RATES",
     "BlockedTopics",
+    "DesignProblem",
     "DesignRun",
     "Designer",
     "Links",
@@ -26,10 +30,6 @@ __all__ = [
     "Stopped",
     "Watch",
     "blocked_topics",
-    "checked_parameters",
     "design",
-    "find_designer",
-    "measured",
     "run",
-    "run_prepared",
 ]

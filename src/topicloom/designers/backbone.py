@@ -47,13 +47,12 @@ from topicloom.designers.backbone_hosts import (
     newcomers,
 )
 from topicloom.designers.backbone_repair import repaired
-from topicloom.designers.contract import MAX_DEGREE, Designer, Links, measured
+from topicloom.designers.contract import CONSTRAINTS, MAX_DEGREE, PRICES, Designer, DesignProblem, Links
 from topicloom.errors import InputError
 from topicloom.kernels.bit_planes import host_rows_bytes
 from topicloom.kernels.covers import attach, attaching_bytes, fitting, new_attached, new_bench, new_hosting
-from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.prices import PriceArrays
+from topicloom.model.prices import LinkPrices
 from topicloom.registry import Watch
 from topicloom.registry.parameters import Parameter
 
@@ -152,53 +151,47 @@ def _hang(
     )
 
 
-_CORES = {module.DESIGNER.name: module.DESIGNER for module in (gm, minmax_oda, low_oda)}
+_CORES = {designer.name: designer for designer in (gm.DESIGNER, minmax_oda.DESIGNER, low_oda.DESIGNER)}
 
 
-def core_designer(parameters: Mapping[str, Any], prices: PriceArrays | None = None) -> CoreDesign:
+def core_designer(parameters: Mapping[str, Any], prices: LinkPrices | None = None) -> CoreDesign:
     """The function that links the core: `gm` unless another is named, `low-oda` with a limit, which gm would pass."""
     designer = _CORES[parameters.get("core") or ("low-oda" if "max_degree" in parameters else "gm")]
     # The core has no names, only an order.
     defaults = designer.checked({"ties": "names"})
 
     def design_core(interest: Interest, nodes: Ids, watch: Watch) -> Links:
-        priced = None if prices is None else PriceArrays(prices.group[nodes], prices.price)
-        links: Links = designer.build(interest, defaults, np.random.default_rng(0), watch, None, priced)
-        return links
+        priced = None if prices is None else LinkPrices(prices.group[nodes], prices.price)
+        return designer.build(DesignProblem(interest=interest, prices=priced, watch=watch), **defaults)
 
     return design_core
 
 
-def build(
-    interest: Interest,
-    parameters: Mapping[str, Any],
-    rng: np.random.Generator,
-    watch: Watch,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
-) -> Links:
+def build(problem: DesignProblem, **parameters: Any) -> Links:
     """Links of the core, of other hosts, of leaves block by block, and of what was left.
 
     With constraints: the links that stay, of these those that may be built, and what they leave in pieces greedily.
     """
-    if constraints is None:
-        return _grown(interest, parameters, prices, watch)
+    interest, limits = problem.interest, problem.limits
+    if limits.unlimited:
+        return _grown(problem, parameters)
     if "max_degree" in parameters:
-        constraints = replace(constraints, room=np.minimum(constraints.room, parameters["max_degree"]))
-    usual = max(1, int(np.median(constraints.room)))
+        limits = replace(limits, spare=np.minimum(limits.spare, parameters["max_degree"]))
+    usual = max(1, int(np.median(limits.spare)))
     limited = {**parameters, "max_degree": usual} if usual < interest.node_count else parameters
-    grown = _grown(interest, limited, prices, watch)
-    source = np.append(constraints.source, grown.source)
-    target = np.append(constraints.target, grown.target)
-    built = fitting(source, target, constraints.room, constraints.group, constraints.permitted, len(constraints.source))
-    watch.ticks[0] = 0
-    begun = measured(interest, source[built], target[built])
-    needed = (begun.contribution > 0) | (np.arange(len(built)) < len(constraints.source))
+    grown = _grown(problem, limited)
+    source = np.append(limits.source, grown.source)
+    target = np.append(limits.target, grown.target)
+    built = fitting(source, target, limits.spare, limits.group, limits.may_link, len(limits.source))
+    problem.watch.ticks[0] = 0
+    begun = Links.measured(interest, source[built], target[built])
+    needed = (begun.contribution > 0) | (np.arange(len(built)) < len(limits.source))
     begun = Links(begun.source[needed], begun.target[needed], begun.contribution[needed])
-    return greedy.completed_links(interest, begun, constraints, prices, watch)
+    return greedy.completed_links(replace(problem, limits=limits), begun)
 
 
-def _grown(interest: Interest, parameters: Mapping[str, Any], prices: PriceArrays | None, watch: Watch) -> Links:
+def _grown(problem: DesignProblem, parameters: Mapping[str, Any]) -> Links:
+    interest, prices, watch = problem.interest, problem.prices, problem.watch
     fleet = InterestRows(interest)
     cores = core_sizes(interest.node_count, parameters)
     grown = grow_trunk(fleet, core_designer(parameters, prices), cores, parameters.get("max_degree"), watch, prices)
@@ -217,7 +210,7 @@ def _grown(interest: Interest, parameters: Mapping[str, Any], prices: PriceArray
     if len(whole.unmet):
         links = repaired(fleet, whole.links, whole.unmet, grown.trunk.max_degree, watch.ticks)
         # A link may then join more than what it was made for.
-        return measured(interest, links.source, links.target)
+        return Links.measured(interest, links.source, links.target)
     return whole.links
 
 
@@ -265,6 +258,5 @@ DESIGNER = Designer(
     ),
     memory=memory,
     total=greedy.total,
-    takes_constraints=True,
-    takes_prices=True,
+    honours=CONSTRAINTS | PRICES,
 )

@@ -25,7 +25,7 @@ from topicloom.designers.contract import Links
 from topicloom.kernels.bit_planes import HostRows, new_host_rows
 from topicloom.kernels.covers import TRIES, Newcomers, attach, new_attached, new_bench, new_hosting
 from topicloom.model.interest import Ids, Interest, Starts
-from topicloom.model.prices import PriceArrays
+from topicloom.model.prices import LinkPrices
 from topicloom.registry import Watch
 
 
@@ -129,7 +129,7 @@ class Trunk:
     rows: HostRows
     degree: npt.NDArray[np.int64]
     max_degree: int  # of every node; the number of nodes where there is no limit
-    prices: PriceArrays | None = None
+    prices: LinkPrices | None = None
 
     @property
     def host_prices(self) -> npt.NDArray[np.int64]:
@@ -150,12 +150,12 @@ def links_of(first: Ids, second: Ids, contribution: Ids) -> Links:
     return Links(np.minimum(first, second), np.maximum(first, second), contribution)
 
 
-def host_prices(hosts: Ids, prices: PriceArrays | None) -> npt.NDArray[np.int64]:
+def host_prices(hosts: Ids, prices: LinkPrices | None) -> npt.NDArray[np.int64]:
     """The price of a link with every host, by the group of a node."""
     return np.zeros((1, len(hosts)), np.int64) if prices is None else prices.price[:, prices.group[hosts]]
 
 
-def newcomers(nodes: Ids, own: Ids, most: npt.NDArray[np.int64], prices: PriceArrays | None) -> Newcomers:
+def newcomers(nodes: Ids, own: Ids, most: npt.NDArray[np.int64], prices: LinkPrices | None) -> Newcomers:
     """Nodes to attach, with their groups."""
     return Newcomers(own, most, np.zeros(len(nodes), np.int32) if prices is None else prices.group[nodes])
 
@@ -171,7 +171,7 @@ def grow_trunk(
     core_sizes: Sequence[int],
     max_degree: int | None,
     watch: Watch,
-    prices: PriceArrays | None = None,
+    prices: LinkPrices | None = None,
 ) -> Grown:
     """Choose hosts and link them, with the first core after which there is room for all others, else with the last."""
     nodes = len(fleet.sizes)
@@ -209,7 +209,7 @@ def _hosts_by_topic(subscribers: npt.NDArray[np.int64], limit: int | None) -> np
 class _Growing:
     """Hosts placed so far."""
 
-    def __init__(self, fleet: FleetRows, limit: int, watch: Watch, prices: PriceArrays | None) -> None:
+    def __init__(self, fleet: FleetRows, limit: int, watch: Watch, prices: LinkPrices | None) -> None:
         self._fleet, self._limit, self._watch, self._prices = fleet, limit, watch, prices
         none = np.empty(0, np.int32)
         self._rows = Rows(none, np.zeros(1, np.int64), none)

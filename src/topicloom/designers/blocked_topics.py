@@ -42,7 +42,7 @@ def blocked_topics(overlay: Overlay, constraints: Constraints, *, relays: bool =
     """Topics that are in pieces in an overlay, and what is in the way; with `relays` any nodes may join pieces."""
     interest = overlay.interest
     broken = list(_topics_apart(overlay) if relays else _topics_in_pieces(overlay))
-    full = overlay.degrees >= constraints.over(interest).room
+    full = overlay.degrees >= constraints.over(interest).spare
     helping: Counter[Reasons] = Counter()
     for topic, label in broken[:_TOPICS]:
         helping.update({_against(overlay, constraints, full, u, v) for u, v in _apart(interest.nodes_of(topic), label)})

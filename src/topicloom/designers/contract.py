@@ -1,14 +1,10 @@
-"""The contract of designers, and the links that they return.
-
-What a designer is: an algorithm with the function that builds links, and what is known of it beforehand.
-
-Links of designers that do not choose by contribution, with the contribution of each worked out afterwards.
-"""
+"""The contract of designers: the problem that they are given, and the links that they return."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,21 +12,34 @@ import numpy as np
 
 from topicloom.errors import InputError
 from topicloom.kernels.components import merge_links
+from topicloom.model.constraints import NO_LIMITS, Constraints, LinkLimits
 from topicloom.model.interest import Ids, Interest
-from topicloom.registry import Algorithm, Parameter, Watch
+from topicloom.model.prices import LinkPrices, Prices
+from topicloom.model.rates import Rates, TopicTraffic
+from topicloom.registry import SEED, Algorithm, Parameter, Watch
 
 __all__ = [
     "BUDGET_RATIO",
+    "CONSTRAINTS",
     "MATCHING",
     "MAXIMAL",
     "MAX_DEGREE",
     "MAX_EDGES",
+    "PRICES",
+    "RATES",
     "TIES",
+    "DesignProblem",
     "Designer",
     "Links",
     "Parameter",
     "Watch",
+    "asked_for",
 ]
+
+# What a problem may ask for besides connected topics, and a designer may honour.
+CONSTRAINTS = frozenset({"constraints"})
+PRICES = frozenset({"prices"})
+RATES = frozenset({"rates"})
 
 MAX_EDGES = Parameter("max_edges", int, "the most links")
 MAX_DEGREE = Parameter("max_degree", int, "the most links of a node")
@@ -57,9 +66,71 @@ MATCHING = Parameter(
 _SHARE_OF = replace(MATCHING, default=None, optional=True)
 
 
+def asked_for(
+    constraints: object | None = None, prices: object | None = None, rates: object | None = None
+) -> frozenset[str]:
+    """What is asked for, of `CONSTRAINTS | PRICES | RATES`: everything that is not None."""
+    given = {"constraints": constraints, "prices": prices, "rates": rates}
+    return frozenset(name for name, value in given.items() if value is not None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DesignProblem:
+    """What a designer is asked to solve, on ids.
+
+    `DesignProblem.of` makes one of names. The constructor takes what is on ids already.
+
+    Args:
+        interest: the nodes and the topics that they want.
+        limits: the links that may be built, and those that exist. prices: what links cost.
+        traffic: the messages of topics, from rates.
+        seed: the start of random numbers. watch: progress, and a request to stop.
+    """
+
+    interest: Interest
+    limits: LinkLimits = NO_LIMITS
+    prices: LinkPrices | None = None
+    traffic: TopicTraffic | None = None
+    seed: int = 0
+    watch: Watch = field(default_factory=Watch)
+
+    @classmethod
+    def of(
+        cls,
+        interest: Interest | str | PathLike[str],
+        *,
+        constraints: Constraints | None = None,
+        prices: Prices | None = None,
+        rates: Rates | None = None,
+        seed: int = 0,
+        watch: Watch | None = None,
+    ) -> DesignProblem:
+        """The problem of an interest, or of the file or folder that holds it; names become ids here."""
+        known = Interest.given(interest)
+        return cls(
+            interest=known,
+            limits=NO_LIMITS if constraints is None else constraints.over(known),
+            prices=None if prices is None else prices.over(known),
+            traffic=None if rates is None else rates.over(known),
+            seed=SEED.checked(seed),
+            watch=watch or Watch(),
+        )
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What it asks for, of `CONSTRAINTS | PRICES | RATES`."""
+        return asked_for(None if self.limits is NO_LIMITS else self.limits, self.prices, self.traffic)
+
+    def rng(self) -> np.random.Generator:
+        """A new generator of random numbers from the seed."""
+        return np.random.default_rng(self.seed)
+
+
 class Links(NamedTuple):
-    """Links in the order they were added, as node ids with source < target, what each one merged, and what else
-    the designer has to say: what it proved, for example."""
+    """Links in the order they were added, as node ids with source < target, and what each one merged.
+
+    `facts` are further results of the designer: what it proved, for example.
+    """
 
     source: Ids
     target: Ids
@@ -72,25 +143,33 @@ class Links(NamedTuple):
         source, target, contribution, _ = zip(*parts, strict=True)
         return cls(np.concatenate(source), np.concatenate(target), np.concatenate(contribution))
 
+    @classmethod
+    def measured(cls, interest: Interest, source: Ids, target: Ids) -> Links:
+        """The links in the order given, each with the number of components that it merges."""
+        contribution, _ = merge_links(interest.node_start, interest.node_topics, source, target)
+        return cls(source, target, contribution)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Designer(Algorithm):
-    """An algorithm that builds an overlay from an interest."""
+    """An algorithm that builds an overlay.
+
+    Args:
+        guarantee: what is known of its overlays.
+        build: builds the links of a `DesignProblem`. Its parameters are keywords: checked, with defaults filled in,
+            optional ones only if they are given.
+        honours: what it takes into account, of `CONSTRAINTS | PRICES | RATES`. Problems that ask for more are refused.
+        relays: whether it connects topics over nodes that do not want them.
+        memory: an upper bound on the bytes that building takes, for an interest and parameters.
+        total: what `watch.done` is at the end if all topics are connected, for an interest and parameters.
+    """
 
     guarantee: str
-    build: Callable[..., Links]  # of an interest, checked parameters, a generator and a watch
-    # Bytes that building would take at most, for an interest and checked parameters.
-    memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
-    # What `Watch.done` comes to if all topics end up connected; None where nobody knows beforehand.
-    total: Callable[[Interest, Mapping[str, Any]], int] | None = None
-    # Whether topics are connected over nodes that do not want them.
+    build: Callable[..., Links]
+    honours: frozenset[str] = frozenset()
     relays: bool = False
-    # Whether `build` takes `ConstraintArrays` too, or None, and keeps to them.
-    takes_constraints: bool = False
-    # Whether `build` takes `PriceArrays` after them, too, or None.
-    takes_prices: bool = False
-    # Whether `build` takes `TopicTraffic` after these, too, or None.
-    takes_rates: bool = False
+    memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
+    total: Callable[[Interest, Mapping[str, Any]], int] | None = None
 
     @property
     def budget(self) -> str | None:
@@ -118,12 +197,6 @@ class Designer(Algorithm):
         return checked
 
 
-def measured(interest: Interest, source: Ids, target: Ids) -> Links:
-    """The links in the order given, each with the number of components that it merged."""
-    contribution, _ = merge_links(interest.node_start, interest.node_topics, source, target)
-    return Links(source, target, contribution)
-
-
 def measuring_bytes(interest: Interest, links: int) -> int:
-    """Bytes that `measured` takes, with the links themselves."""
+    """Bytes that `Links.measured` takes, with the links themselves."""
     return 12 * interest.subscription_count + 12 * links

@@ -28,8 +28,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -37,7 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers import greedy as merging
-from topicloom.designers.contract import Designer, Links, measured
+from topicloom.designers.contract import Designer, DesignProblem, Links
 from topicloom.errors import InputError
 from topicloom.kernels.components import find_root, join
 from topicloom.kernels.minimum_cut import minimum_cut
@@ -108,7 +108,7 @@ class SharingPairs:
         return needed
 
     def _contribution(self, order: Numbers) -> Ids:
-        return measured(self.interest, self.source[order], self.target[order]).contribution
+        return Links.measured(self.interest, self.source[order], self.target[order]).contribution
 
 
 # Values and bounds of the solver may be off by this much.
@@ -234,31 +234,33 @@ class _Cuts:
 MOST_PAIRS = 50_000
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(problem: DesignProblem, *, minimise: str, seconds: float) -> Links:
     """Links of the best overlay, or of the best found in the time given."""
+    interest, watch = problem.interest, problem.watch
     count = merging.pairs_in_topics(interest)
     if min(count, interest.node_count * (interest.node_count - 1) // 2) > MOST_PAIRS:
         raise InputError(
             f"exact is for small interests: this one has {interest.node_count:,} nodes, and at most {MOST_PAIRS:,} "
             "pairs of nodes that share a topic are sensible; use another algorithm"
         )
-    until = time.monotonic() + parameters["seconds"]
+    until = time.monotonic() + seconds
     pairs = SharingPairs(interest)
+    unwatched = replace(problem, watch=Watch())
     greedy = [
-        merging.greedy_links(interest, Watch()),
-        merging.even_links(interest, Watch(), patience=3.0),
-        merging.even_links(interest, Watch()),
+        merging.greedy_links(unwatched),
+        merging.even_links(unwatched, patience=3.0),
+        merging.even_links(unwatched),
     ]
     starts = [pairs.completed(flags, flags) for flags in (pairs.flags(each.source, each.target) for each in greedy)]
     of_links = min(starts, key=lambda chosen: int(chosen.sum()))
-    if parameters["minimise"] == "links":
+    if minimise == "links":
         found = fewest_links(pairs, of_links, until, lambda: watch.stopped, interest.node_count)
         proved = found
     else:
         of_degree = min(starts, key=lambda chosen: (pairs.max_degree(chosen), int(chosen.sum())))
         proved = lowest_degree(pairs, of_degree, until, lambda: watch.stopped)
         found = fewest_links(pairs, proved.chosen, until, lambda: watch.stopped, proved.value)
-    links = measured(interest, pairs.source[found.chosen], pairs.target[found.chosen])
+    links = Links.measured(interest, pairs.source[found.chosen], pairs.target[found.chosen])
     return links._replace(facts={"lower_bound": proved.bound, "optimal": proved.optimal and found.optimal})
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from topicloom.errors import InputError
 from topicloom.kernels.relay_trees import spanning_links
-from topicloom.model.constraints import ConstraintArrays
+from topicloom.model.constraints import LinkLimits
 from topicloom.model.interest import Ids, Interest
 
 Counts = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ def spanning_forest(
     interest: Interest,
     shared: Counts,
     worth: npt.NDArray[np.float64],
-    limits: ConstraintArrays | None,
+    limits: LinkLimits,
     first: Ids = _NONE,
 ) -> Forest:
     """Links that connect what can be connected.
@@ -53,11 +53,11 @@ def spanning_forest(
     """
     nodes = interest.node_count
     island = _labels(shared > 0)
-    if limits is None:
+    if limits.unlimited:
         room = np.full(nodes, nodes, np.int64)
         order = np.concatenate([_kept(first, shared > 0), _best_first(shared > 0, worth, island)])
         return Forest(_spanning(order, room), 0, shared > 0, room)
-    permitted = limits.permitted[np.ix_(limits.group, limits.group)]
+    permitted = limits.may_link[np.ix_(limits.group, limits.group)]
     np.fill_diagonal(permitted, val=False)
     wants = wanted_topics(interest)
     cut: Flags = np.zeros(nodes, np.bool_)
@@ -70,7 +70,7 @@ def spanning_forest(
             break
         cut = cut | apart
     ends = _needed(ends, len(limits.source), wants)
-    left = limits.room - np.bincount(ends.ravel(), minlength=nodes)
+    left = limits.spare - np.bincount(ends.ravel(), minlength=nodes)
     return Forest(ends, len(limits.source), allowed, left.astype(np.int64))
 
 
@@ -129,10 +129,10 @@ def _apart(ends: Ids, wants: Flags) -> Ids:
     return np.flatnonzero((wants & several).any(axis=1)).astype(np.int32)
 
 
-def _joined(interest: Interest, limits: ConstraintArrays, order: Ids, wants: Flags) -> Ids:
+def _joined(interest: Interest, limits: LinkLimits, order: Ids, wants: Flags) -> Ids:
     """A forest of links in an order, after those that stay, with as few pieces as taking single links away can give."""
     staying = np.stack([limits.source, limits.target], axis=1)
-    ends = _spanning(np.concatenate([staying, order]), limits.room.astype(np.int64))
+    ends = _spanning(np.concatenate([staying, order]), limits.spare.astype(np.int64))
     if len(ends) < len(staying) or (ends[: len(staying)] != staying).any():
         names, taken = interest.node_names, ends.tolist()
         u, v = next(link for link in staying.tolist() if link not in taken)
@@ -143,7 +143,7 @@ def _joined(interest: Interest, limits: ConstraintArrays, order: Ids, wants: Fla
         for number in range(len(staying), len(ends)):
             others = order[(order != sorted(ends[number].tolist())).any(axis=1)]
             tried = np.concatenate([np.delete(ends, number, axis=0), between, others])
-            found = _spanning(tried, limits.room.astype(np.int64))
+            found = _spanning(tried, limits.spare.astype(np.int64))
             if len(found) > len(ends):
                 ends = found
                 break

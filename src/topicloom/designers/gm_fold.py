@@ -10,38 +10,23 @@ Cost: `folds` times that of `gm`. The contribution of a link is what it merged i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from topicloom.designers import greedy
-from topicloom.designers.contract import TIES, Designer, Links
-from topicloom.model.constraints import ConstraintArrays
-from topicloom.model.interest import Interest
-from topicloom.model.prices import PriceArrays
+from topicloom.designers.contract import CONSTRAINTS, PRICES, TIES, Designer, DesignProblem, Links
 from topicloom.registry.parameters import Parameter
-from topicloom.registry.running import Watch
 
 
-def build(
-    interest: Interest,
-    parameters: Mapping[str, Any],
-    rng: np.random.Generator,
-    watch: Watch,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
-) -> Links:
+def build(problem: DesignProblem, *, folds: int, ties: str | None = None) -> Links:
     """Links of `folds` runs of greedy merge, no link twice."""
     links = Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
-    for _ in range(parameters["folds"]):
-        fold = greedy.greedy_links(
-            interest, watch, without=links, constraints=constraints, prices=prices, ties=parameters.get("ties")
-        )
+    for _ in range(folds):
+        fold = greedy.greedy_links(problem, without=links, ties=ties)
         if len(fold.source) == 0:
             break
-        if constraints is not None:
-            constraints = constraints.after(fold.source, fold.target)
+        problem = replace(problem, limits=problem.limits.after(fold.source, fold.target))
         source, target, contribution = (np.concatenate(columns) for columns in zip(links[:3], fold[:3], strict=True))
         links = Links(source, target, contribution)
     return links
@@ -56,6 +41,5 @@ DESIGNER = Designer(
     parameters=(Parameter("folds", int, "how many times to run", 2), TIES),
     memory=greedy.memory,
     total=greedy.total,
-    takes_constraints=True,
-    takes_prices=True,
+    honours=CONSTRAINTS | PRICES,
 )

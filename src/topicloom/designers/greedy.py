@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.contract import MATCHING, MAXIMAL, Designer, Links
+from topicloom.designers.contract import CONSTRAINTS, MATCHING, MAXIMAL, PRICES, Designer, DesignProblem, Links
 from topicloom.designers.memory import require
 from topicloom.errors import InputError
 from topicloom.kernels.greedy import (
@@ -56,11 +56,10 @@ from topicloom.kernels.price_search import (
 from topicloom.kernels.row_search import RowCandidates, RowSearch, new_row_search, row_candidates, row_search_bytes
 from topicloom.kernels.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.topic_members import TopicMembers, new_topic_members, topic_members_bytes
-from topicloom.model.constraints import ConstraintArrays
+from topicloom.model.constraints import NO_LIMITS, LinkLimits
 from topicloom.model.fingerprint import name_hashes
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.prices import PriceArrays
-from topicloom.registry.running import Watch
+from topicloom.model.prices import LinkPrices
 
 # From so many ordered pairs of nodes for each contribution on, a list of equal links would be made again and again.
 _EQUAL_LINKS = 1 << 21
@@ -93,21 +92,22 @@ class RowInstance:
 Instance = PairInstance | RowInstance
 
 
-def prepare(interest: Interest, without: Links | None, constraints: ConstraintArrays | None) -> Instance:
-    """Make an interest ready, its candidates without some links and those that constraints do not permit."""
-    if not prefers_bitsets(interest):
-        return by_rows(interest, without, constraints)
-    instance = by_pairs(interest)
-    _exclude(instance.candidates, without, constraints)
+def prepare(problem: DesignProblem, without: Links | None) -> Instance:
+    """Make an interest ready, its candidates without some links and those that may not be built."""
+    if not prefers_bitsets(problem.interest):
+        return by_rows(problem, without)
+    instance = by_pairs(problem.interest)
+    _exclude(instance.candidates, without, problem.limits)
     return instance
 
 
-def by_rows(interest: Interest, without: Links | None, constraints: ConstraintArrays | None) -> RowInstance:
+def by_rows(problem: DesignProblem, without: Links | None) -> RowInstance:
     """Make a sparse interest ready, without keeping pairs."""
+    interest = problem.interest
     members = new_topic_members(interest.node_start, interest.node_topics, interest.topic_start, interest.topic_nodes)
     none: Ids = np.empty(0, np.int32)
     spent = (none, none) if without is None else (without.source, without.target)
-    groups = (none, np.empty((0, 0), np.bool_)) if constraints is None else (constraints.group, constraints.permitted)
+    groups = (problem.limits.group, problem.limits.may_link)
     return RowInstance(
         members, row_candidates(np.diff(interest.node_start), most_common_topics(interest), *spent, *groups)
     )
@@ -220,38 +220,30 @@ def memory_by_pairs(interest: Interest, parameters: Mapping[str, Any]) -> int:
 
 
 def greedy_links(
-    interest: Interest,
-    watch: Watch,
-    *,
-    max_edges: int | None = None,
-    without: Links | None = None,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
-    ties: str | None = None,
+    problem: DesignProblem, *, max_edges: int | None = None, without: Links | None = None, ties: str | None = None
 ) -> Links:
     """Links of highest contribution, one after the other; not more than `max_edges` and none of those in `without`.
 
     With prices they are those of highest contribution for their price, of equals the cheaper. Ties go by names or by
     their hash, which is usual with prices.
     """
-    links = _room_for_links(interest, max_edges, constraints)
-    if prices is not None or ties == "hash":
-        return _links_by_price(interest, links, without, constraints, prices, ties, watch)
-    return _merged_greedily(prepare(interest, without, constraints), links, constraints, watch)
+    links = _room_for_links(problem, max_edges)
+    if problem.prices is not None or ties == "hash":
+        return _links_by_price(problem, links, without, ties)
+    return _merged_greedily(prepare(problem, without), problem, links)
 
 
-def _merged_greedily(instance: Instance, links: LinkList, constraints: ConstraintArrays | None, watch: Watch) -> Links:
-    room = _degrees(instance, constraints).room
-    first = _add_first(instance, constraints, links, watch)
-    search = instance.search(confined=len(room) > 0)
-    return _first(links, merge_greedily(search, instance.topics, instance.candidates, room, links, first, watch.ticks))
+def _merged_greedily(instance: Instance, problem: DesignProblem, links: LinkList) -> Links:
+    room = _degrees(instance, problem.limits).room
+    first = _add_first(instance, problem, links)
+    search, ticks = instance.search(confined=len(room) > 0), problem.watch.ticks
+    return _first(links, merge_greedily(search, instance.topics, instance.candidates, room, links, first, ticks))
 
 
-def _room_for_links(interest: Interest, max_edges: int | None, constraints: ConstraintArrays | None) -> LinkList:
-    """Room for all links that there may be, those of the constraints included."""
-    most, there, free = most_links(interest), 0, 0
-    if constraints is not None:
-        there, free = len(constraints.source), constraints.free
+def _room_for_links(problem: DesignProblem, max_edges: int | None = None) -> LinkList:
+    """A list with capacity for all possible links, those that exist included."""
+    limits = problem.limits
+    most, there, free = most_links(problem.interest), len(limits.source), limits.free_of_budget
     if max_edges is None:
         return new_link_list(most + there)
     if there - free > max_edges:
@@ -259,66 +251,56 @@ def _room_for_links(interest: Interest, max_edges: int | None, constraints: Cons
     return new_link_list(min(most + there, max_edges + free))
 
 
-def _exclude(candidates: Candidates, without: Links | None, constraints: ConstraintArrays | None) -> None:
+def _exclude(candidates: Candidates, without: Links | None, limits: LinkLimits) -> None:
     """Take some links and those that constraints do not permit out of the candidates."""
     if without is not None:
         exclude(candidates, without.source, without.target)
-    if constraints is not None and not constraints.permitted.all():
-        group = constraints.group[candidates.outer]
-        exclude_groups(candidates, group, np.where(constraints.permitted[:, group], np.uint8(255), np.uint8(0)))
+    if not limits.may_link.all():
+        group = limits.group[candidates.outer]
+        exclude_groups(candidates, group, np.where(limits.may_link[:, group], np.uint8(255), np.uint8(0)))
 
 
-def _degrees(instance: Instance, constraints: ConstraintArrays | None, max_degree: int | None = None) -> Degrees:
+def _degrees(instance: Instance, limits: LinkLimits, max_degree: int | None = None) -> Degrees:
     """What nodes have and may have with the first links."""
     candidates = instance.candidates
     nodes = len(candidates.outer)
     most = nodes if max_degree is None else min(max_degree, nodes)
-    if constraints is None:
+    if limits.unlimited:
         return Degrees(np.zeros(nodes, np.int32), np.empty(0, np.int32), most)
-    ends = candidates.inner[np.concatenate([constraints.source, constraints.target])]
+    ends = candidates.inner[np.concatenate([limits.source, limits.target])]
     degree = np.bincount(ends, minlength=nodes).astype(np.int32)
-    return Degrees(degree, np.minimum(constraints.room[candidates.outer], most).astype(np.int32) - degree, most)
+    return Degrees(degree, np.minimum(limits.spare[candidates.outer], most).astype(np.int32) - degree, most)
 
 
-def _add_first(instance: Instance, constraints: ConstraintArrays | None, links: LinkList, watch: Watch) -> int:
-    """Add the links that are there from the start; give their number."""
-    if constraints is None or len(constraints.source) == 0:
+def _add_first(instance: Instance, problem: DesignProblem, links: LinkList) -> int:
+    """Add the links that exist from the start; return their number."""
+    limits = problem.limits
+    if len(limits.source) == 0:
         return 0
-    ends = (constraints.source, constraints.target)
-    add_first(instance.topics, instance.candidates, *ends, links, watch.ticks)
-    return len(constraints.source)
+    ends = (limits.source, limits.target)
+    add_first(instance.topics, instance.candidates, *ends, links, problem.watch.ticks)
+    return len(limits.source)
 
 
-def _links_by_price(
-    interest: Interest,
-    links: LinkList,
-    without: Links | None,
-    constraints: ConstraintArrays | None,
-    prices: PriceArrays | None,
-    ties: str | None,
-    watch: Watch,
-) -> Links:
-    instance, priced, _ = _prepare_priced(interest, without, constraints, prices, ties)
-    candidates = instance.candidates
-    room = _degrees(instance, constraints).room
-    first = _add_first(instance, constraints, links, watch)
-    return _first(links, merge_by_price(priced, instance.topics, candidates, room, links, first, watch.ticks))
+def _links_by_price(problem: DesignProblem, links: LinkList, without: Links | None, ties: str | None) -> Links:
+    instance, priced, _ = _prepare_priced(problem, without, ties)
+    room = _degrees(instance, problem.limits).room
+    first = _add_first(instance, problem, links)
+    state = (instance.topics, instance.candidates, room, links, first, problem.watch.ticks)
+    return _first(links, merge_by_price(priced, *state))
 
 
 def _prepare_priced(
-    interest: Interest,
-    without: Links | None,
-    constraints: ConstraintArrays | None,
-    prices: PriceArrays | None,
-    ties: str | None,
+    problem: DesignProblem, without: Links | None, ties: str | None
 ) -> tuple[PairInstance, Priced, Priced]:
     """An interest made ready with prices, for a search everywhere and for one that can be confined."""
+    interest, prices = problem.interest, problem.prices
     if prices is None:
-        prices = PriceArrays(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
+        prices = LinkPrices(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
     require("a greedy design by prices", memory_by_pairs(interest, {}))
     instance = by_pairs(interest, prices.group)
     candidates = instance.candidates
-    _exclude(candidates, without, constraints)
+    _exclude(candidates, without, problem.limits)
     hashes = np.empty(0, np.uint64)
     if ties != "names":
         hashes = name_hashes(interest.node_names)[candidates.outer, 0]
@@ -326,48 +308,44 @@ def _prepare_priced(
     return instance, new_priced(*paid), new_priced(*paid, confined=True)
 
 
-def completed_links(
-    interest: Interest, links: Links, constraints: ConstraintArrays, prices: PriceArrays | None, watch: Watch
-) -> Links:
-    """Links, which keep to constraints, and after them those of highest contribution, or for their price."""
-    begun = replace(constraints, source=links.source, target=links.target)
-    room = _room_for_links(interest, None, begun)
-    if prices is None:
-        return _merged_greedily(by_rows(interest, None, begun), room, begun, watch)
+def completed_links(problem: DesignProblem, links: Links) -> Links:
+    """Links, which keep to limits, and after them those of highest contribution, or for their price."""
+    interest = problem.interest
+    begun = replace(problem, limits=replace(problem.limits, source=links.source, target=links.target))
+    if problem.prices is None:
+        return _merged_greedily(by_rows(begun, None), begun, _room_for_links(begun))
     if len(links.source) == 0 or int(links.contribution.sum()) < interest.subscription_count - interest.topic_count:
-        return _links_by_price(interest, room, None, begun, prices, None, watch)
+        return _links_by_price(begun, _room_for_links(begun), None, None)
     return links
 
 
 def even_links(
-    interest: Interest,
-    watch: Watch,
+    problem: DesignProblem,
     *,
     max_degree: int | None = None,
     patience: float = math.inf,
     strict: bool = False,
     maximal: bool = False,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
     ties: str | None = None,
 ) -> Links:
     """Links that raise the highest degree least, best ones first; see `kernels.greedy.merge_evenly`.
 
     With prices the best are those of highest contribution for their price, and ties go as in `greedy_links`.
     """
-    by_price = prices is not None or ties == "hash"
-    if maximal and (constraints is not None or by_price):
+    by_price = problem.prices is not None or ties == "hash"
+    if maximal and (not problem.limits.unlimited or by_price):
         raise InputError("matching maximal knows neither constraints on links nor prices; leave it out", "matching")
     if by_price:
-        return _even_links_by_price(interest, max_degree, Trade(patience, strict), constraints, prices, ties, watch)
-    instance = prepare(interest, None, constraints)
+        return _even_links_by_price(problem, max_degree, Trade(patience, strict), ties)
+    instance = prepare(problem, None)
     trade = Trade(patience, strict)
     if maximal:
-        return _matched_links(interest, instance, max_degree, trade, watch)
-    links = _room_for_links(interest, None, constraints)
-    degrees = _degrees(instance, constraints, max_degree)
-    first = _add_first(instance, constraints, links, watch)
-    return _first(links, merge_evenly(*_searches(instance, degrees), degrees, trade, links, first, watch.ticks))
+        return _matched_links(problem, instance, max_degree, trade)
+    links = _room_for_links(problem)
+    degrees = _degrees(instance, problem.limits, max_degree)
+    first = _add_first(instance, problem, links)
+    state = (degrees, trade, links, first, problem.watch.ticks)
+    return _first(links, merge_evenly(*_searches(instance, degrees), *state))
 
 
 def _searches(instance: Instance, degrees: Degrees) -> tuple[Any, ...]:
@@ -376,11 +354,12 @@ def _searches(instance: Instance, degrees: Degrees) -> tuple[Any, ...]:
     return everywhere, instance.search(confined=True), instance.topics, instance.candidates
 
 
-def _matched_links(interest: Interest, instance: Instance, max_degree: int | None, trade: Trade, watch: Watch) -> Links:
+def _matched_links(problem: DesignProblem, instance: Instance, max_degree: int | None, trade: Trade) -> Links:
     """Even links, and before each rise of the highest degree others, until no two nodes below it are left unlinked."""
+    interest, watch = problem.interest, problem.watch
     links = new_link_list(most_matched(interest, max_degree))
     matchings = new_matchings(interest.node_count)
-    degrees = _degrees(instance, None, max_degree)
+    degrees = _degrees(instance, NO_LIMITS, max_degree)
     searches = _searches(instance, degrees)
     count, merges = 0, interest.subscription_count - int(np.count_nonzero(np.diff(interest.topic_start)))
     for highest in range(1, degrees.max_degree + 1):
@@ -393,22 +372,13 @@ def _matched_links(interest: Interest, instance: Instance, max_degree: int | Non
     return _first(links, count)
 
 
-def _even_links_by_price(
-    interest: Interest,
-    max_degree: int | None,
-    trade: Trade,
-    constraints: ConstraintArrays | None,
-    prices: PriceArrays | None,
-    ties: str | None,
-    watch: Watch,
-) -> Links:
-    instance, everywhere, confined = _prepare_priced(interest, None, constraints, prices, ties)
-    links = _room_for_links(interest, None, constraints)
-    degrees = _degrees(instance, constraints, max_degree)
-    first = _add_first(instance, constraints, links, watch)
-    count = merge_evenly_by_price(
-        everywhere, confined, instance.topics, instance.candidates, degrees, trade, links, first, watch.ticks
-    )
+def _even_links_by_price(problem: DesignProblem, max_degree: int | None, trade: Trade, ties: str | None) -> Links:
+    instance, everywhere, confined = _prepare_priced(problem, None, ties)
+    links = _room_for_links(problem)
+    degrees = _degrees(instance, problem.limits, max_degree)
+    first = _add_first(instance, problem, links)
+    state = (degrees, trade, links, first, problem.watch.ticks)
+    count = merge_evenly_by_price(everywhere, confined, instance.topics, instance.candidates, *state)
     return _first(links, count)
 
 
@@ -426,22 +396,13 @@ def greedy_designer(
     """
     links: Callable[..., Links] = even_links if evenly else greedy_links
 
-    def build(
-        interest: Interest,
-        parameters: Mapping[str, Any],
-        rng: np.random.Generator,
-        watch: Watch,
-        constraints: ConstraintArrays | None = None,
-        prices: PriceArrays | None = None,
-    ) -> Links:
-        known = {"constraints": constraints, "prices": prices, "ties": parameters.get("ties")}
-        return links(interest, watch, **known, **choices(parameters))
+    def build(problem: DesignProblem, **parameters: Any) -> Links:
+        return links(problem, ties=parameters.get("ties"), **choices(parameters))
 
     return Designer(
         build=build,
         memory=memory,
         total=total,
-        takes_constraints=True,
-        takes_prices=True,
+        honours=CONSTRAINTS | PRICES,
         **described,
     )

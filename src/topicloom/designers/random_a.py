@@ -18,19 +18,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.contract import MAX_EDGES, Designer, Links, measured, measuring_bytes
+from topicloom.designers.contract import MAX_EDGES, Designer, DesignProblem, Links, measuring_bytes
 from topicloom.model.interest import Ids, Interest
-from topicloom.registry.running import Watch
 
 Numbers = npt.NDArray[np.int64]
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(problem: DesignProblem, *, max_edges: int) -> Links:
     """Random pairs, `max_edges` of them or all."""
-    all_pairs = _pairs(interest.node_count)
-    source, target = _ends(_distinct(rng, all_pairs, min(parameters["max_edges"], all_pairs)))
-    watch.ticks[0] = len(source)
-    return measured(interest, source, target)
+    all_pairs = _pairs(problem.interest.node_count)
+    source, target = _ends(_distinct(problem.rng(), all_pairs, min(max_edges, all_pairs)))
+    problem.watch.ticks[0] = len(source)
+    return Links.measured(problem.interest, source, target)
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:

@@ -16,29 +16,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from topicloom.designers.contract import MAX_DEGREE, Designer, Links, measured, measuring_bytes
+from topicloom.designers.contract import MAX_DEGREE, Designer, DesignProblem, Links, measuring_bytes
 from topicloom.kernels.random_links import random_pairs
 from topicloom.model.interest import Interest
-from topicloom.registry.running import Watch
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(problem: DesignProblem, *, max_degree: int) -> Links:
     """Random pairs until no two nodes below `max_degree` are left to link."""
-    max_degree = _possible_degree(interest, parameters)
-    source, target = random_pairs(interest.node_count, max_degree, rng, watch.ticks)
-    return measured(interest, source, target)
+    interest = problem.interest
+    possible = _possible_degree(interest, max_degree)
+    source, target = random_pairs(interest.node_count, possible, problem.rng(), problem.watch.ticks)
+    return Links.measured(interest, source, target)
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Bytes at most: the links, twice at the end, a hash table of them, and the pairs listed at the end."""
-    links = interest.node_count * _possible_degree(interest, parameters) // 2
+    links = interest.node_count * _possible_degree(interest, parameters["max_degree"]) // 2
     return 56 * links + 8 * interest.node_count + measuring_bytes(interest, links)
 
 
-def _possible_degree(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    return min(int(parameters["max_degree"]), max(interest.node_count - 1, 0))
+def _possible_degree(interest: Interest, max_degree: int) -> int:
+    return min(max_degree, max(interest.node_count - 1, 0))
 
 
 DESIGNER = Designer(

@@ -50,8 +50,3 @@ _MODULES = (
 DESIGNERS: Registry[Designer] = Registry(
     Designer, (module.DESIGNER for module in _MODULES), group="topicloom.designers"
 )
-
-
-def find_designer(name: str) -> Designer:
-    """The designer of that name; an unknown name is an error that lists the known ones."""
-    return DESIGNERS.find(name)

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.contract import Designer, Links, measured, measuring_bytes
+from topicloom.designers.contract import Designer, DesignProblem, Links, measuring_bytes
 from topicloom.model.interest import Interest
-from topicloom.registry.running import Watch
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(problem: DesignProblem) -> Links:
     """One ring a topic, the union of all."""
+    interest = problem.interest
     size = np.diff(interest.topic_start)
     begin, last = interest.topic_start[:-1][size > 0], interest.topic_start[1:][size > 0] - 1
     first = interest.topic_nodes
@@ -33,8 +33,8 @@ def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Gene
     low, high = np.minimum(first, second)[pair], np.maximum(first, second)[pair]
     _, earliest = np.unique(low.astype(np.int64) * interest.node_count + high, return_index=True)
     earliest.sort()
-    watch.ticks[0] = len(earliest)
-    return measured(interest, low[earliest], high[earliest])._replace(facts={"ring_links": int(pair.sum())})
+    problem.watch.ticks[0] = len(earliest)
+    return Links.measured(interest, low[earliest], high[earliest])._replace(facts={"ring_links": int(pair.sum())})
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:

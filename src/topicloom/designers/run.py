@@ -8,13 +8,18 @@ from fractions import Fraction
 from functools import lru_cache
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
-from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from topicloom.designers import memory
-from topicloom.designers.contract import BUDGET_RATIO, MATCHING, Designer
+from topicloom.designers.contract import (
+    BUDGET_RATIO,
+    CONSTRAINTS,
+    MATCHING,
+    PRICES,
+    RATES,
+    Designer,
+    DesignProblem,
+    asked_for,
+)
 from topicloom.designers.greedy import prefers_bitsets
 from topicloom.designers.registry import DESIGNERS
 from topicloom.errors import InputError
@@ -32,11 +37,12 @@ _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
 _TINY_PRICES = Prices({("x", "x"): 1}, dict.fromkeys("abcd", "x"))
 _TINY_CONSTRAINTS = Constraints(forbid=(("a", "c"),), keep=(("a", "b"),))
 
-# What budget ratios are shares of, by the matchings; kept for interests in use, as several designers may get a share.
+# What budget ratios are shares of, by the matchings.
 _WHOLE: Mapping[Value | None, Prepared[Designer]] = {
     matching: DESIGNERS.prepare("minmax-oda", 0, {MATCHING.name: matching}) for matching in MATCHING.choices
 }
-_COMPLETE: WeakKeyDictionary[Interest, dict[Value, dict[str, int]]] = WeakKeyDictionary()
+# The budgets of these overlays, by fingerprint and matchings, as several designers may get a share of one.
+_COMPLETE: dict[tuple[str, Value], dict[str, int]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,126 +65,89 @@ def design(
 ) -> Overlay:
     """Build an overlay.
 
-    `interest` may be the file or folder that it is in. `algorithm` is a name of `DESIGNERS`; `parameters` are those it
-    takes. A budget may be given as `budget_ratio` instead of `max_edges` or `max_degree`: that share of what
-    `minmax-oda` needs. `seed` matters to random designers alone. `watch` lets another thread see how far it is, or stop
-    it, which raises `Stopped` here. `constraints` say which links may be built; they are never broken, so topics may be
-    left in pieces. With `prices` links are chosen by what they merge for their price, with `rates` by their messages.
+    Args:
+        interest: the subscriptions, or the file or folder that holds them.
+        algorithm: a name of `DESIGNERS`.
+        seed: the start of random numbers, for random designers.
+        watch: shows progress to another thread, and lets it stop the design, which raises `Stopped` here.
+        constraints: which links may be built. They are never broken, so topics may be left in several components.
+        prices: what links cost: they are chosen by contribution for their price.
+        rates: how many messages topics have.
+        parameters: those of the designer. A budget may be given as `budget_ratio` instead of `max_edges` or
+            `max_degree`: a share of what `minmax-oda` needs.
     """
-    return run(
-        Interest.given(interest),
-        algorithm,
-        seed=seed,
-        watch=watch,
-        constraints=constraints,
-        prices=prices,
-        rates=rates,
-        **parameters,
-    ).overlay
+    known = Interest.given(interest)
+    prepared = DESIGNERS.prepare(algorithm, seed, parameters)
+    require_honoured(prepared.algorithm, asked_for(constraints, prices, rates))
+    problem = DesignProblem.of(known, constraints=constraints, prices=prices, rates=rates, seed=seed, watch=watch)
+    return run(problem, prepared).overlay
 
 
-def run(
-    interest: Interest,
-    algorithm: str,
-    *,
-    seed: int = 0,
-    watch: Watch | None = None,
-    constraints: Constraints | None = None,
-    prices: Prices | None = None,
-    rates: Rates | None = None,
-    **parameters: Value | None,
-) -> DesignRun:
-    """Build an overlay as `design` does, and say how long the algorithm itself took."""
-    return run_prepared(DESIGNERS.prepare(algorithm, seed, parameters), interest, watch, constraints, prices, rates)
+def run(problem: DesignProblem, algorithm: str | Prepared[Designer], /, **parameters: Value | None) -> DesignRun:
+    """Solve a problem, and measure how long the algorithm itself takes.
 
-
-def run_prepared(
-    prepared: Prepared[Designer],
-    interest: Interest,
-    watch: Watch | None = None,
-    constraints: Constraints | None = None,
-    prices: Prices | None = None,
-    rates: Rates | None = None,
-) -> DesignRun:
-    """Build an overlay with a designer whose parameters are checked already: `DESIGNERS.prepare` gives one."""
-    designer, parameters = prepared.algorithm, dict(prepared.parameters)
-    watch = watch or Watch()
-    if constraints is not None:
-        require_constrainable(designer)
-    if prices is not None:
-        require_pricing(designer)
-    if rates is not None:
-        require_rating(designer)
-    if designer.budget is not None and BUDGET_RATIO.name in parameters:
-        whole = _whole(parameters)
-        parameters[designer.budget] = _budget(designer.budget, interest, whole, parameters[BUDGET_RATIO.name], watch)
-    memory.require(designer.name, designer.memory(interest, parameters))
-    warm_up(prepared, interest, constrained=constraints is not None, priced=prices is not None)
-    within = _within(interest, constraints, prices, rates)
-    links, time = timed(lambda: designer.build(interest, parameters, prepared.generator(), watch, *within))
-    if watch.stopped:
+    `algorithm` is a name of `DESIGNERS`, or what `DESIGNERS.prepare` made of a name and parameters, for callers that
+    check these before they read subscriptions. The seed is that of the problem.
+    """
+    if isinstance(algorithm, str):
+        algorithm = DESIGNERS.prepare(algorithm, problem.seed, parameters)
+    designer, checked = algorithm.algorithm, dict(algorithm.parameters)
+    require_honoured(designer, problem.asks)
+    if designer.budget is not None and BUDGET_RATIO.name in checked:
+        checked[designer.budget] = _budget(designer.budget, problem, checked)
+    memory.require(designer.name, designer.memory(problem.interest, checked))
+    warm_up(problem, algorithm)
+    links, time = timed(lambda: designer.build(problem, **_own(designer, checked)))
+    if problem.watch.stopped:
         raise Stopped(f"{designer.name} was asked to stop")
-    provenance = Provenance(designer.name, MappingProxyType(parameters), prepared.seed_used, facts=links.facts)
-    overlay = Overlay(interest, links.source, links.target, links.contribution, provenance)
+    seed = problem.seed if designer.random else None
+    provenance = Provenance(designer.name, MappingProxyType(checked), seed, facts=links.facts)
+    overlay = Overlay(problem.interest, links.source, links.target, links.contribution, provenance)
     return DesignRun(overlay=overlay, **vars(time))
 
 
-def _within(
-    interest: Interest, constraints: Constraints | None, prices: Prices | None, rates: Rates | None = None
-) -> tuple[Any, ...]:
-    """What `build` is given besides; nothing where a designer need not know of it."""
-    given = [None if one is None else one.over(interest) for one in (constraints, prices, rates)]
-    while given and given[-1] is None:
-        given.pop()
-    return tuple(given)
+def _own(designer: Designer, parameters: Mapping[str, Value]) -> dict[str, Value]:
+    """The parameters that `build` takes: without what a budget was a share of."""
+    own = {parameter.name for parameter in designer.parameters}
+    return {name: value for name, value in parameters.items() if name in own}
 
 
-def require_pricing(designer: Designer) -> None:
-    """An error where a designer knows no prices."""
-    if not designer.takes_prices:
-        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_prices)
-        raise InputError(f"{designer.name} knows no prices; those that do are {able}")
+# What is said of designers that do not take it into account.
+_UNHONOURED = {
+    "constraints": "keeps to no constraints on links",
+    "prices": "knows no prices",
+    "rates": "knows no rates",
+}
 
 
-def require_rating(designer: Designer) -> None:
-    """An error where a designer knows no rates of messages."""
-    if not designer.takes_rates:
-        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_rates)
-        raise InputError(f"{designer.name} knows no rates; those that do are {able}", "rates")
+def require_honoured(designer: Designer, asked: frozenset[str]) -> None:
+    """Refuse a designer that does not honour all that is asked for."""
+    for name, problem in _UNHONOURED.items():
+        if name in asked - designer.honours:
+            able = ", ".join(other.name for other in DESIGNERS.values() if name in other.honours)
+            raise InputError(f"{designer.name} {problem}; those that do are {able}", *(RATES & {name}))
 
 
-def require_constrainable(designer: Designer) -> None:
-    """An error where a designer keeps to no constraints."""
-    if not designer.takes_constraints:
-        able = ", ".join(name for name, other in DESIGNERS.items() if other.takes_constraints)
-        raise InputError(f"{designer.name} keeps to no constraints on links; those that do are {able}")
-
-
-def warm_up(
-    prepared: Prepared[Designer], interest: Interest, *, constrained: bool = False, priced: bool = False
-) -> None:
-    """Compile what a design of an interest like this one needs, by designing a tiny one; once in a process."""
+def warm_up(problem: DesignProblem, prepared: Prepared[Designer]) -> None:
+    """Compile what a design like this one needs, by designing a tiny one; once in a process."""
     designer, parameters = prepared.algorithm, dict(prepared.parameters)
-    if parameters.pop(BUDGET_RATIO.name, None) is not None:
-        warm_up(_whole(parameters), interest)
+    if BUDGET_RATIO.name in parameters:
+        warm_up(DesignProblem(interest=problem.interest), _whole(parameters))
     if designer.budget is not None:
         # May not be known yet, and does not matter to the compiler.
         parameters[designer.budget] = 1
-    _compile(designer, tuple(parameters.items()), prefers_bitsets(interest), constrained, priced)
+    own = tuple(_own(designer, parameters).items())
+    _compile(designer, own, prefers_bitsets(problem.interest), problem.asks)
 
 
 @lru_cache(maxsize=256)
 def _compile(
-    designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool, constrained: bool, priced: bool
+    designer: Designer, parameters: tuple[tuple[str, Value], ...], bitsets: bool, asked: frozenset[str]
 ) -> None:
     tiny = Interest.from_pairs(_TINY_SHARED if bitsets else _TINY_SPARSE)
-    within = _within(tiny, _TINY_CONSTRAINTS if constrained else None, _TINY_PRICES if priced else None)
-    designer.build(tiny, dict(parameters), np.random.default_rng(0), Watch(), *within)
-
-
-def checked_parameters(designer: Designer, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with defaults filled in; names and values that the designer does not take are errors."""
-    return designer.checked(given)
+    constraints = _TINY_CONSTRAINTS if asked >= CONSTRAINTS else None
+    prices = _TINY_PRICES if asked >= PRICES else None
+    designer.build(DesignProblem.of(tiny, constraints=constraints, prices=prices), **dict(parameters))
 
 
 def _whole(parameters: Mapping[str, Value]) -> Prepared[Designer]:
@@ -186,12 +155,12 @@ def _whole(parameters: Mapping[str, Value]) -> Prepared[Designer]:
     return _WHOLE[parameters.get(MATCHING.name, MATCHING.default)]
 
 
-def _budget(budget: str, interest: Interest, whole: Prepared[Designer], ratio: Value, watch: Watch) -> int:
-    """What a budget ratio comes to: a share of the links, or of the highest degree, of the minmax-oda overlay."""
-    complete = _COMPLETE.setdefault(interest, {})
-    matching = whole.parameters[MATCHING.name]
-    if matching not in complete:
-        overlay = run_prepared(whole, interest, watch).overlay
-        watch.ticks[0] = 0
-        complete[matching] = {"max_edges": len(overlay), "max_degree": int(overlay.degrees.max(initial=0))}
-    return max(1, int(Fraction(str(ratio)) * complete[matching][budget]))
+def _budget(budget: str, problem: DesignProblem, parameters: Mapping[str, Value]) -> int:
+    """The budget that a ratio stands for: a share of the links, or of the highest degree, of the minmax-oda overlay."""
+    whole = _whole(parameters)
+    key = problem.interest.fingerprint, whole.parameters[MATCHING.name]
+    if key not in _COMPLETE:
+        overlay = run(DesignProblem(interest=problem.interest, watch=problem.watch), whole).overlay
+        problem.watch.ticks[0] = 0
+        _COMPLETE[key] = {"max_edges": len(overlay), "max_degree": int(overlay.degrees.max(initial=0))}
+    return max(1, int(Fraction(str(parameters[BUDGET_RATIO.name])) * _COMPLETE[key][budget]))

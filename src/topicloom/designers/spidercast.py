@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.designers.contract import Designer, Links, measured, measuring_bytes
+from topicloom.designers.contract import Designer, DesignProblem, Links, measuring_bytes
 from topicloom.kernels.coverage import WORDS_A_MEMBER, TopicRows, cover_by_bits, cover_topics, row_words, topic_rows
 from topicloom.model.interest import Ids, Interest
 from topicloom.registry.parameters import Parameter
-from topicloom.registry.running import Watch
 
 # So many words of a row are added to gains in the time of one step to a member of a topic.
 _WORDS_A_STEP = 2.5
@@ -40,13 +39,14 @@ COVERAGE = (
 )
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
-    """Cover the topics of each node in turn; no node gets more than `max_degree` links, where that is given."""
+def build(problem: DesignProblem, **parameters: int) -> Links:
+    """Cover the topics of each node in turn; no node gets more than `max_degree` links, if that is given."""
+    interest = problem.interest
     room = _most_links(interest, parameters)
     if not bits_pay(interest):
-        return covered(cover_topics, interest, parameters, rng, watch, room)
+        return covered(cover_topics, problem, parameters, room)
     rows = topic_rows(interest.topic_start, interest.topic_nodes, row_words(interest.node_count))
-    return covered(cover_by_bits, interest, parameters, rng, watch, room, rows)
+    return covered(cover_by_bits, problem, parameters, room, rows)
 
 
 def bits_pay(interest: Interest) -> bool:
@@ -58,10 +58,8 @@ def bits_pay(interest: Interest) -> bool:
 
 def covered(
     kernel: Callable[..., tuple[Ids, Ids]],
-    interest: Interest,
-    parameters: Mapping[str, Any],
-    rng: np.random.Generator,
-    watch: Watch,
+    problem: DesignProblem,
+    parameters: Mapping[str, int],
     room: int,
     members: TopicRows | None = None,
 ) -> Links:
@@ -69,6 +67,7 @@ def covered(
 
     It looks for others among the nodes of topics, as lists or as given in `members`.
     """
+    interest = problem.interest
     others = max(interest.node_count - 1, 0)
     source, target = kernel(
         interest.node_start,
@@ -79,10 +78,10 @@ def covered(
         min(parameters["random"], others),
         min(parameters.get("max_degree", others), others),
         room,
-        rng,
-        watch.ticks,
+        problem.rng(),
+        problem.watch.ticks,
     )
-    return measured(interest, source, target)
+    return Links.measured(interest, source, target)
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:

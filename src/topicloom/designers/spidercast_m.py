@@ -18,14 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from topicloom.designers import spidercast
-from topicloom.designers.contract import MAX_DEGREE, Designer, Links
+from topicloom.designers.contract import MAX_DEGREE, Designer, DesignProblem, Links
 from topicloom.kernels.coverage import cover_in_turns
 from topicloom.model.interest import Interest
 from topicloom.registry.parameters import Parameter
-from topicloom.registry.running import Watch
 
 _LINKS = "links"
 TURNS = Parameter(
@@ -37,11 +34,11 @@ TURNS = Parameter(
 )
 
 
-def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+def build(problem: DesignProblem, *, turns: str = "nodes", **parameters: int) -> Links:
     """Cover the topics of nodes in turn, within `max_degree`."""
-    if parameters["turns"] == _LINKS:
-        return spidercast.covered(cover_in_turns, interest, parameters, rng, watch, _room(interest, parameters))
-    return spidercast.build(interest, parameters, rng, watch)
+    if turns == _LINKS:
+        return spidercast.covered(cover_in_turns, problem, parameters, _room(problem.interest, parameters))
+    return spidercast.build(problem, **parameters)
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:

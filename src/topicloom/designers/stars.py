@@ -13,29 +13,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from topicloom.designers.contract import Links, measured, measuring_bytes
+from topicloom.designers.contract import DesignProblem, Links, measuring_bytes
 from topicloom.kernels.stars import plant_stars
 from topicloom.model.interest import Interest
-from topicloom.registry.running import Watch
 
 GUARANTEE = "topic-connected, and no topic has a diameter above 2; nothing is proved about degrees"
 
 
-def stars(measure: int) -> Callable[[Interest, Mapping[str, Any], np.random.Generator, Watch], Links]:
+def stars(measure: int) -> Callable[[DesignProblem], Links]:
     """A build function that takes the node with most of a measure of `kernels.baselines.star_links` as next centre."""
 
-    def build(interest: Interest, parameters: Mapping[str, Any], rng: np.random.Generator, watch: Watch) -> Links:
+    def build(problem: DesignProblem) -> Links:
+        interest = problem.interest
         source, target = plant_stars(
             interest.node_start,
             interest.node_topics,
             interest.topic_start,
             interest.topic_nodes,
             measure,
-            watch.ticks,
+            problem.watch.ticks,
         )
-        return measured(interest, source, target)
+        return Links.measured(interest, source, target)
 
     return build
 

@@ -24,29 +24,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.designers.contract import Designer, Links, measured, measuring_bytes
+from topicloom.designers.contract import CONSTRAINTS, PRICES, RATES, Designer, DesignProblem, Links, measuring_bytes
 from topicloom.designers.forest import component_labels, spanning_forest, wanted_topics
 from topicloom.kernels.relay_trees import move_parts, relay_cost
-from topicloom.model.constraints import ConstraintArrays
 from topicloom.model.interest import Ids, Interest
-from topicloom.model.prices import PriceArrays
 from topicloom.model.rates import TopicTraffic
 from topicloom.registry.parameters import Parameter
-from topicloom.registry.running import Watch
 
 _MILLION = 1_000_000
 
 
-def build(
-    interest: Interest,
-    parameters: Mapping[str, Any],
-    rng: np.random.Generator,
-    watch: Watch,
-    constraints: ConstraintArrays | None = None,
-    prices: PriceArrays | None = None,
-    traffic: TopicTraffic | None = None,
-) -> Links:
+def build(problem: DesignProblem, *, rounds: int) -> Links:
     """The links of the tree, by ids; tells how often a node relays a topic."""
+    interest, prices, traffic = problem.interest, problem.prices, problem.traffic
     nodes = interest.node_count
     wants = wanted_topics(interest).astype(np.int32)
     topics, one = np.hstack([wants, wants]), np.ones(interest.topic_count, np.int64)
@@ -56,12 +46,12 @@ def build(
     price = np.ones((1, 1), np.int64) if prices is None else prices.price
     concerned = np.maximum(has[:, : len(amount)], has[:, len(amount) :])
     worth = (shared if traffic is None else _shared(concerned, amount)) / price[np.ix_(group, group)]
-    forest = spanning_forest(interest, shared, worth, constraints)
+    forest = spanning_forest(interest, shared, worth, problem.limits)
     ends, given = forest.ends, (np.int64(forest.staying), forest.room)
-    move_parts(has, amount, forest.allowed, group, price, ends, *given, parameters["rounds"], watch.ticks)
+    move_parts(has, amount, forest.allowed, group, price, ends, *given, rounds, problem.watch.ticks)
     low, high = ends.min(axis=1), ends.max(axis=1)
     order = np.lexsort((high, low))
-    links = measured(interest, low[order], high[order])
+    links = Links.measured(interest, low[order], high[order])
     used = relay_cost(topics, one, np.zeros(nodes, np.int32), np.ones((1, 1), np.int64), ends)
     return links._replace(facts={"relays": int(used) - _least_crossings(interest, ends)})
 
@@ -105,7 +95,5 @@ DESIGNER = Designer(
     parameters=(Parameter("rounds", int, "how often every link is tried elsewhere, at most", 20, minimum=0),),
     memory=memory,
     relays=True,
-    takes_constraints=True,
-    takes_prices=True,
-    takes_rates=True,
+    honours=CONSTRAINTS | PRICES | RATES,
 )

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from topicloom.kernels.price_trees import cheapest_trees, middle_of, tree_rows, walk
 from topicloom.model.interest import Ids, Interest, Starts
 from topicloom.model.overlay import Overlay
-from topicloom.model.prices import PARTS, PriceArrays, Prices
+from topicloom.model.prices import PARTS, LinkPrices, Prices
 from topicloom.model.rates import MessageClass, Rates, TopicTraffic
 
 
@@ -90,7 +90,7 @@ class Tree:
     lower: Ids
 
 
-def follow(trees: Iterable[Tree], traffic: TopicTraffic, prices: PriceArrays | None = None) -> TrafficMeasures:
+def follow(trees: Iterable[Tree], traffic: TopicTraffic, prices: LinkPrices | None = None) -> TrafficMeasures:
     """Follow all messages along the trees of their topics."""
     carried = relayed = money = 0.0
     for tree in trees:

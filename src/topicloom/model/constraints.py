@@ -167,20 +167,20 @@ class Constraints:
         """Nodes that may be linked with the same others, as far as names and regions tell."""
         return Groups(self)
 
-    def over(self, interest: Interest) -> ConstraintArrays:
-        """The same by the ids of an interest. A link to a node that wants nothing takes room at its other end."""
+    def over(self, interest: Interest) -> LinkLimits:
+        """The same by the ids of an interest. A link to a node without topics counts at its other end."""
         ids = interest.node_ids
-        room = np.array([self.limit(name) for name in interest.node_names], np.int64)
+        spare = np.array([self.limit(name) for name in interest.node_names], np.int64)
         ends = [(ids.get(a), ids.get(b)) for a, b in self.links]
         for a, b in ends:
             if (a is None) != (b is None):
-                room[a if b is None else b] -= 1
+                spare[a if b is None else b] -= 1
         inside = [[(a, b) for a, b in part if a is not None and b is not None] for part in self._parts(ends)]
         links = np.array([pair for part in inside for pair in part], np.int32).reshape(-1, 2)
-        return ConstraintArrays(
-            room.astype(np.int32),
+        return LinkLimits(
+            spare.astype(np.int32),
             self.groups.of(interest.node_names),
-            self.groups.permitted,
+            self.groups.may_link,
             links.min(axis=1, initial=UNLIMITED).astype(np.int32),
             links.max(axis=1, initial=-1).astype(np.int32),
             len(inside[0]),
@@ -207,10 +207,10 @@ class Groups:
         rules = [self._key(constraints.rule(name)) for name in named] + keys
         kinds = [self._number[rule] - len(named) for rule in rules]
         between = np.array([[self._may_link(one, two) for two in keys] for one in keys])
-        self.permitted: npt.NDArray[np.bool_] = between[np.ix_(kinds, kinds)]
+        self.may_link: npt.NDArray[np.bool_] = between[np.ix_(kinds, kinds)]
         for a, b in constraints.forbid:
             i, j = self._named[a], self._named[b]
-            self.permitted[i, j] = self.permitted[j, i] = False
+            self.may_link[i, j] = self.may_link[j, i] = False
 
     def number(self, node: str) -> int:
         """The group of a node."""
@@ -234,25 +234,39 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class ConstraintArrays:
-    """Constraints by the ids of an interest.
+class LinkLimits:
+    """Constraints by the ids of an interest; `NO_LIMITS`, whose arrays are empty, stands for none.
 
-    Node u may have `room[u]` links in all, and one with v only where `permitted[group[u], group[v]]`. The links
-    `source` - `target` are there from the start; the first `free` of them cost nothing.
+    Args:
+        spare: how many links each node may have.
+        group: the group of each node. may_link: whether nodes of two groups may be linked.
+        source, target: the links that exist from the start.
+        free_of_budget: how many of these, the first, do not count towards a budget of links.
     """
 
-    room: Ids
+    spare: Ids
     group: Ids
-    permitted: npt.NDArray[np.bool_]
+    may_link: npt.NDArray[np.bool_]
     source: Ids
     target: Ids
-    free: int
+    free_of_budget: int
 
-    def after(self, source: Ids, target: Ids) -> ConstraintArrays:
-        """What is left where these links are built, which hold those that are there from the start."""
-        taken = np.bincount(np.concatenate([source, target]), minlength=len(self.room))
-        none = np.empty(0, np.int32)
-        return replace(self, room=(self.room - taken).astype(np.int32), source=none, target=none, free=0)
+    @property
+    def unlimited(self) -> bool:
+        """Whether any link may be built."""
+        return len(self.spare) == 0
+
+    def after(self, source: Ids, target: Ids) -> LinkLimits:
+        """The limits that remain once these links are built, which include those that exist from the start."""
+        if self.unlimited:
+            return self
+        taken = np.bincount(np.concatenate([source, target]), minlength=len(self.spare))
+        spare = (self.spare - taken).astype(np.int32)
+        return replace(self, spare=spare, source=_NO_IDS, target=_NO_IDS, free_of_budget=0)
+
+
+_NO_IDS: Ids = np.empty(0, np.int32)
+NO_LIMITS = LinkLimits(_NO_IDS, _NO_IDS, np.empty((0, 0), np.bool_), _NO_IDS, _NO_IDS, 0)
 
 
 def _sorted(pair: Sequence[str]) -> Pair:

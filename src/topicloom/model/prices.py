@@ -27,7 +27,7 @@ _HIGHEST = 1e7
 ANY = ("*", "*")
 
 
-class PriceArrays(NamedTuple):
+class LinkPrices(NamedTuple):
     """Prices by the ids of an interest, in millionths and above 0: `price[group[u], group[v]]`."""
 
     group: Ids
@@ -96,7 +96,7 @@ class Prices:
         """All names that it has prices of."""
         return frozenset(name for pair in self.between if pair != ANY for name in pair)
 
-    def over(self, interest: Interest) -> PriceArrays:
+    def over(self, interest: Interest) -> LinkPrices:
         """The same by the ids of an interest; a price that is missing is an error."""
         nodes = interest.node_names
         if self.regions is None:
@@ -111,7 +111,7 @@ class Prices:
             ids = {name: number for number, name in enumerate(groups)}
             group = np.array([ids[name] for name in region], np.int32)
         several = np.bincount(group, minlength=len(groups)) > 1
-        return PriceArrays(group, self._matrix(groups, several, self.between.get(ANY)))
+        return LinkPrices(group, self._matrix(groups, several, self.between.get(ANY)))
 
     @cached_property
     def groups(self) -> PriceGroups:

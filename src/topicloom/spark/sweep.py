@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from topicloom.brokers import Fleet
-from topicloom.designers import find_designer, run
-from topicloom.designers.run import require_constrainable, require_pricing
+from topicloom.designers import DESIGNERS, DesignProblem, run
+from topicloom.designers.contract import asked_for
+from topicloom.designers.run import require_honoured
 from topicloom.errors import InputError
 from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
@@ -78,10 +79,7 @@ def plan_sweep(
         if row.workload not in sources:
             sources[row.workload] = _known_of(row.workload, fleet, prices_of)
         fingerprint, nodes, prices = sources[row.workload]
-        if fleet is not None:
-            require_constrainable(find_designer(row.designer))
-        if prices is not None:
-            require_pricing(find_designer(row.designer))
+        require_honoured(DESIGNERS.find(row.designer), asked_for(fleet, prices))
         parameters = {
             "workload": None if row.workload.synthetic is None else dict(row.workload.synthetic),
             "designer": row.designer,
@@ -130,7 +128,8 @@ def design_row(
 ) -> pa.Table:
     """Design and measure: one row of measures, seconds of the designer alone, parameters as they came to be, and what
     else the designer has to say."""
-    result = run(interest, designer, seed=seed, constraints=constraints, prices=prices, **parameters)
+    problem = DesignProblem.of(interest, constraints=constraints, prices=prices, seed=seed)
+    result = run(problem, designer, **parameters)
     measures = measure(interest, result.overlay, diameters=diameters)
     assert result.overlay.provenance is not None
     chosen = {f"parameter_{name}": value for name, value in result.overlay.provenance.parameters.items()}

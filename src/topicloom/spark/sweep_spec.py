@@ -31,7 +31,7 @@ from typing import Any
 import pyarrow as pa
 
 from topicloom._version import __version__
-from topicloom.designers import DESIGNERS, checked_parameters, find_designer
+from topicloom.designers import DESIGNERS
 from topicloom.errors import InputError
 from topicloom.io.settings import read_toml
 from topicloom.io.tables import column_names, names_column, read_table, write_parquet
@@ -208,14 +208,14 @@ def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Values,
     names = _values("name", table["name"], str)
     seeds = _values("seed", table.get("seed", seed), int)
     # A whole number may be written as 3.0: designers check that themselves.
-    kinds = {p.name: float if p.kind is int else p.kind for name in names for p in find_designer(name).accepts}
+    kinds = {p.name: float if p.kind is int else p.kind for name in names for p in DESIGNERS.find(name).accepts}
     lists = {
         key: _values(key, value, kinds.get(key, float)) for key, value in table.items() if key not in ("name", "seed")
     }
     for name in names:
-        designer = find_designer(name)
+        designer = DESIGNERS.find(name)
         for given in combinations(lists):
-            parameters = tuple(checked_parameters(designer, given).items())
+            parameters = tuple(designer.checked(given).items())
             for own in seeds:
                 yield name, parameters, own if designer.random else None
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from topicloom.designers import DESIGNERS, Designer, run_prepared
-from topicloom.designers.contract import BUDGET_RATIO
+from topicloom.designers import DESIGNERS, Designer, DesignProblem, run
+from topicloom.designers.contract import BUDGET_RATIO, asked_for
 from topicloom.errors import InputError
 from topicloom.metrics import Bounds, Measures, bound, measure
 from topicloom.metrics.summary import COMPARED
@@ -67,14 +67,14 @@ def trade_off(
         job.doing = f"{name}, {at} of {len(candidates)}"
         job.watch.ticks[0] = 0
         try:
-            prepared = DESIGNERS.prepare(designer.name, 0, parameters)
-            run = run_prepared(prepared, interest, job.watch, constraints, prices)
+            problem = DesignProblem.of(interest, constraints=constraints, prices=prices, watch=job.watch)
+            made = run(problem, designer.name, **parameters)
         except InputError as error:
             left_out.append((name, str(error)))
             continue
         quick = interest.subscription_count <= _DIAMETERS
-        measures = measure(interest, run.overlay, diameters=quick)
-        tried.append(Tried(name, designer.name, run.overlay, measures, run.seconds))
+        measures = measure(interest, made.overlay, diameters=quick)
+        tried.append(Tried(name, designer.name, made.overlay, measures, made.seconds))
     job.doing = "proving bounds"
     return TradeOff(tuple(tried), tuple(left_out), bound(interest))
 
@@ -87,9 +87,7 @@ def _candidates(
             continue
         if designer.name == "exact" and interest.node_count > _EXACT_NODES:
             continue
-        if (constraints is not None and not designer.takes_constraints) or (
-            prices is not None and not designer.takes_prices
-        ):
+        if not asked_for(constraints, prices) <= designer.honours:
             continue
         if designer.budget is None:
             yield designer, {}, designer.name

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from topicloom.churn.settings import maintainer
-from topicloom.designers import DESIGNERS, run_prepared
+from topicloom.designers import DesignProblem, design, run
 from topicloom.errors import InputError
 from topicloom.metrics import Measures, measure, measure_prices
 from topicloom.model import Constraints, Interest, Overlay, Prices
@@ -77,8 +77,8 @@ def what_if(
     events = _events(question)
     staying: tuple[Pair, ...] = ()
     if question.reaction == DESIGN:
-        prepared = DESIGNERS.prepare(question.algorithm, question.seed, question.parameters)
-        after = run_prepared(prepared, interest, watch, allowed, prices).overlay
+        problem = DesignProblem.of(interest, constraints=allowed, prices=prices, seed=question.seed, watch=watch)
+        after = run(problem, question.algorithm, **question.parameters).overlay
     elif question.reaction == MEND and not cuts(before, question):
         after = _mended(before, events, allowed, prices)
     else:
@@ -134,7 +134,7 @@ def _rejoined(left: Overlay, constraints: Constraints | None, prices: Prices | N
     """The links that are left, and those that join what is in pieces then; a maintainer mends only after events."""
     given = constraints or Constraints()
     allowed = replace(given, require=(*given.require, *left))
-    return run_prepared(DESIGNERS.prepare(MENDER, 0, {}), left.interest, watch, allowed, prices).overlay
+    return design(left.interest, MENDER, constraints=allowed, prices=prices, watch=watch)
 
 
 def _mended(

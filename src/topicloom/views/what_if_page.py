@@ -22,6 +22,7 @@ from markupsafe import Markup
 from topicloom.brokers import make_plan
 from topicloom.brokers.plan_file import plan_text
 from topicloom.designers import DESIGNERS, Designer
+from topicloom.designers.contract import asked_for
 from topicloom.errors import InputError
 from topicloom.io.tables import write_parquet
 from topicloom.metrics import Measures
@@ -167,15 +168,13 @@ def what_if_html(explorer: Explorer, number: int) -> Markup:
 
 
 def offered_designers(interest: Interest, explorer: Explorer) -> Iterator[Designer]:
-    """The designers that can answer: those that keep to what the fleet allows and know prices, where there are any."""
+    """The designers that can answer: those that honour constraints and prices, if there are any."""
+    asked = asked_for(explorer.collection.constraints, explorer.collection.prices)
     for designer in DESIGNERS.values():
         if designer.name == "exact" and interest.node_count > _EXACT_NODES:
             continue
-        if explorer.collection.constraints is not None and not designer.takes_constraints:
-            continue
-        if explorer.collection.prices is not None and not designer.takes_prices:
-            continue
-        yield designer
+        if asked <= designer.honours:
+            yield designer
 
 
 def _fields(designer: Designer, measures: Measures) -> Iterator[_Field]:
