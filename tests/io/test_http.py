@@ -22,6 +22,14 @@ from topicloom.io.http import HttpClient, HttpError
 Serve = Callable[[socket.socket], None]
 
 
+def _asked(taken: socket.socket) -> bytes:
+    """A request with its body, which may come in a packet of its own."""
+    text = taken.recv(65_536)
+    while b"Content-Length: " in text and text.endswith(b"\r\n\r\n"):
+        text += taken.recv(65_536)
+    return text
+
+
 @contextmanager
 def serving(serve: Serve, *, asks: bool = True) -> Iterator[tuple[str, list[bytes]]]:
     """A server on loopback that takes connections one after the other: its URL, and what it was asked."""
@@ -36,7 +44,7 @@ def serving(serve: Serve, *, asks: bool = True) -> Iterator[tuple[str, list[byte
                     return
                 with taken, suppress(OSError):
                     if asks:
-                        asked.append(taken.recv(65_536))
+                        asked.append(_asked(taken))
                     serve(taken)
 
         threading.Thread(target=take, daemon=True).start()
