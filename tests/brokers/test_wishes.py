@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from topicloom import InputError
 from topicloom.brokers import Fleet, make_plan
-from topicloom.brokers.decisions import Decisions, TreeLinks, carried_topics
+from topicloom.brokers.decisions import Decisions, TreeLinks
 from topicloom.brokers.demand import (
     after_wish_event,
     from_log,
@@ -23,6 +23,7 @@ from topicloom.brokers.demand import (
     wishes_for,
 )
 from topicloom.churn.maintainer import broken_topics
+from topicloom.churn.tree import carried_topics
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.events import Event
 

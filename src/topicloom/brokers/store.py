@@ -25,6 +25,7 @@ import hashlib
 import json
 import os
 import time
+import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,11 +35,15 @@ from typing import Any
 from topicloom.brokers.diff import Difference
 from topicloom.brokers.plan import Plan
 from topicloom.brokers.plan_file import plan_text, read_plan
-from topicloom.churn.state import checksum
 from topicloom.errors import InputError
 from topicloom.io.whole import exclusive_lock, sync_path, write_whole
 
 _CHECKSUM = 8
+
+
+def checksum(text: str) -> str:
+    """Return eight digits that change with the text."""
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 class DurableLog:
