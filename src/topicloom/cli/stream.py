@@ -49,7 +49,6 @@ def command(
         ),
     ],
     once: Annotated[bool, typer.Option("--once", help="Process what is there and leave.")] = False,
-    recover: options.Recover = False,
     jointly: Annotated[
         bool, typer.Option("--jointly", help="Mend once for each batch, instead of after each event.")
     ] = False,
@@ -88,7 +87,6 @@ def command(
                         out=out,
                         settings=settings,
                         once=once,
-                        recover=recover,
                         jointly=jointly,
                         told=telling.of,
                         until=lambda: telling.stopped,
