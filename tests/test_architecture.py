@@ -45,8 +45,9 @@ FOR_EVERYBODY = {"_version", "errors"}
 ONLY_IN = {
     "pyspark": {"spark"},
     "numba": {"kernels", "content"},
+    "click": {"cli"},
     "typer": {"cli"},
-    "rich": {"cli"},
+    "rich": {"cli", "views"},
     "tornado": {"views"},
 }
 
@@ -93,6 +94,8 @@ def test_imports_point_one_way() -> None:
                     continue
                 assert rest[0] in allowed, f"{file}: {package} may not import {name}"
             assert package in ONLY_IN.get(top, {package}), f"{file}: only {ONLY_IN.get(top)} may import {top}"
+            if top == "rich" and package == "views":
+                assert file.name == "terminal.py", f"{file}: of views only the terminal may import rich"
 
 
 def test_every_package_has_its_place() -> None:
@@ -114,7 +117,19 @@ def test_nobody_imports_the_command_line() -> None:
 
 def test_importing_topicloom_is_light() -> None:
     """Packages are there after it, and load what they need only then."""
-    heavy = ("pyspark", "typer", "rich", "pandas", "networkx", "jinja2", "pydantic", "bokeh", "igraph", "tornado")
+    heavy = (
+        "pyspark",
+        "click",
+        "typer",
+        "rich",
+        "pandas",
+        "networkx",
+        "jinja2",
+        "pydantic",
+        "bokeh",
+        "igraph",
+        "tornado",
+    )
     used = "; ".join(f"topicloom.{name}" for name in ("brokers", "churn", "content", "spark"))
     code = (
         f"import sys, topicloom; print([name for name in {heavy!r} if name in sys.modules]); "

@@ -1,4 +1,4 @@
-"""The exception for wrong input."""
+"""The exception for wrong input, and text that fits into one line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ _LONG = re.compile(rf"(?<!\w)(['\"])(?P<quoted>[^'\"]{{{_SHOWN + 2},}})\1|(?P<ba
 
 # A login in a URL.
 _LOGIN = re.compile(r"(?<=:/)(/?)[^\s/@'\"]+(?=@)")
+
+
+def printable(text: str) -> str:
+    """The text in one line: line breaks and all other characters that cannot be printed are escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def shortened(message: str) -> str:

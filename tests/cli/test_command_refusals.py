@@ -219,7 +219,7 @@ def test_a_parameter_that_is_not_taken(refused: Any, subscriptions: Path, tmp_pa
     line = refused("design", subscriptions, "--algorithm", "gpa", "--max-degree", 3, "--out", out)
     assert line == "gpa does not take --max-degree; it takes --max-edges, --ties, --budget-ratio, --matching"
     line = refused("compare", subscriptions, "--algorithms", "gm,low-oda", "--max-degree", 3)
-    assert line == "--max-degree is of use to none of gm, low-oda; leave it out"
+    assert line == "--max-degree: none of gm, low-oda takes it"
     line = refused("compare", subscriptions, "--algorithms", "gpm,gpa", "--max-degree", 3)
     assert line == "gpa needs --max-edges or --budget-ratio; none is given"
 

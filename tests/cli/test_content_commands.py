@@ -190,7 +190,7 @@ def test_exact_without_its_solver(cli: Cli, net: Path, tmp_path: Path, monkeypat
         (["assign", "NET", "--out", "OUT"], "--algorithm is missing: "),
         (
             ["compare", "NET", "-a", "packing", "--start", "random"],
-            "--start is of use to none of packing; leave it out",
+            "--start: none of packing takes it",
         ),
         (["cost", "NET", "none.parquet"], "none.parquet: no such file"),
         (

@@ -144,23 +144,6 @@ def test_progress_is_for_terminals(subscriptions: Path, tmp_path: Path) -> None:
     assert on_terminal([*design, "--quiet"])[1] == ""
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
-def test_tables_fit(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    headers = ["algorithm", *(f"measure\n{i}" for i in range(8))]
-    output.print_table(headers, [["ring-per-topic", *("1,234,567" for _ in range(8))]])
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= columns
-    assert sum(line.count("1,234,567") for line in lines) == 8
-    assert "…" not in "".join(lines)
-
-
-def test_what_is_piped_has_no_width(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    output.print_table(["name", *"abcdefghijklmnopqrst"], [["x", *("1,234,567" for _ in range(20))]])
-    assert len(capsys.readouterr().out.splitlines()) == 3
-
-
 @pytest.mark.parametrize(
     ("text", "line"), [("a\nb\r\t", "a\\nb\\r\\t"), ("🧵 ä'", "🧵 ä'"), ("\udcff", "\\udcff"), ("\x1b[0m", "\\x1b[0m")]
 )

@@ -12,13 +12,15 @@ import pytest
 from command_line import Cli
 
 from topicloom import DESIGNERS, __version__
+from topicloom.cli.main import ON_TYPER
 from topicloom.spark.profile import MAX_PAIRS, profile
 from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "live"),
-    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce", "version"),
+    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce"),
+    *("completion", "prepare"),
 ]
 CONTENT = ("generate", "assign", "cost", "compare", "summarize", "sweep")
 
@@ -29,18 +31,22 @@ def test_alone_shows_help(cli: Cli) -> None:
     assert ended.out == cli("--help").out
     for command in COMMANDS:
         assert re.search(rf"^  {command} +\S", ended.out, re.MULTILINE)
-    assert "..." not in ended.out.split("Design overlays:")[1], "summaries fit into 80 columns"
+    assert "..." not in ended.out.split("Fleet:")[1].split("Example:")[0], "summaries fit into 80 columns"
 
 
 def test_version(cli: Cli) -> None:
     assert cli("--version").out == f"topicloom {__version__}\n"
-    assert cli("version") == cli("--version")
 
 
 def test_commands_are_grouped(cli: Cli) -> None:
     headings = re.findall(r"^(\S.*):$", cli("--help").out, re.MULTILINE)
-    assert headings[:3] == ["Options", "Design overlays", "Find out what is there"]
-    assert headings[-1] == "About the program"
+    assert headings[:6] == ["Options", "Fleet", "Research", "Spark", "Look", "Other"]
+    assert headings[-1] == "Exit status"
+
+
+@pytest.mark.parametrize("command", sorted(ON_TYPER))
+def test_the_list_says_what_the_help_of_a_command_says(cli: Cli, command: str) -> None:
+    assert cli(command, "--help").out.split("\n\n")[1].strip().replace("\n ", "") == ON_TYPER[command][1]
 
 
 def test_options_are_grouped_own_ones_first(cli: Cli) -> None:
@@ -63,16 +69,30 @@ def test_the_default_of_max_pairs_is_that_of_the_library(cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("words", "completed"),
-    [("topicloom des", {"design", "designers"}), ("topicloom design --max-", {"--max-edges", "--max-degree"})],
+    [
+        ("topicloom des", {"design", "designers"}),
+        ("topicloom design --max-", {"--max-edges", "--max-degree"}),
+        ("topicloom measure subs.csv --no", {"--node-column", "--no-diameters"}),
+        ("topicloom plan --target r", {"rabbitmq"}),
+        ("topicloom content as", {"assign"}),
+    ],
 )
 def test_shells_complete_commands_and_options(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, words: str, completed: set[str]
 ) -> None:
-    monkeypatch.setenv("_TOPICLOOM_COMPLETE", "complete_bash")
+    monkeypatch.setenv("_TOPICLOOM_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
     ended = cli()
-    assert (ended.status, set(ended.out.split()), ended.err) == (0, completed, "")
+    assert (ended.status, set(ended.out.replace("plain,", "").split()), ended.err) == (0, completed, "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_a_script_for_a_shell(cli: Cli, shell: str) -> None:
+    ended = cli("completion", shell)
+    assert (ended.status, ended.err) == (0, "")
+    assert f"_TOPICLOOM_COMPLETE={shell}_complete" in ended.out
+    assert cli("completion", "tcsh").status == 2
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])
@@ -81,7 +101,7 @@ def test_help_has_an_example_and_fits(cli: Cli, command: str | None, monkeypatch
     arguments = [command] if command else []
     ended = cli(*arguments, "--help")
     assert (ended.status, ended.err) == (0, "")
-    assert "\n  Example:\n    topicloom " in ended.out
+    assert re.search("\n *Example:\n +topicloom ", ended.out)
     assert max(map(len, ended.out.splitlines())) <= 80
     assert cli(*arguments, "-h") == ended
 
@@ -118,6 +138,7 @@ import sys
 from topicloom.cli.main import run
 for arguments in {without_numba!r}:
     assert run(arguments) == 0 and 'numba' not in sys.modules, arguments
+    assert arguments[0] == 'content' or not {{'typer', 'rich', 'numpy'}} & set(sys.modules), arguments
 for arguments in {without_spark!r}:
     assert run(arguments) == 0 and 'pyspark' not in sys.modules, arguments
 """

@@ -17,7 +17,7 @@ from command_line import Cli
 
 from other_package import install_example
 from topicloom.cli import compare, content_assign, content_compare, design
-from topicloom.cli.options import with_shared_options
+from topicloom.cli.typer_options import with_shared_options
 from topicloom.registry import Algorithm, Registry
 from topicloom.registry.registry import TAKEN
 

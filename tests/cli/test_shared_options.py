@@ -9,7 +9,7 @@ import pytest
 import typer
 from command_line import Cli
 
-from topicloom.cli.options import InterestFile, Printing, Spark, with_shared_options
+from topicloom.cli.typer_options import InterestFile, Printing, Spark, with_shared_options
 from topicloom.errors import InputError
 
 

@@ -16,8 +16,9 @@ from pages import NASTY, Reader, page_of, without_scripts, write_trace
 
 from topicloom import Interest, Overlay, design, measure
 from topicloom.churn.trace import read_trace
+from topicloom.errors import printable
 from topicloom.metrics import support_curve
-from topicloom.views.html import printable, shortened
+from topicloom.views.html import shortened
 from topicloom.views.numbers import percent
 from topicloom.views.page import KINDS, Results, find_files, page_html, read_results
 from topicloom.views.section import figure

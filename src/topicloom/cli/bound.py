@@ -2,58 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from topicloom.cli import options
+from topicloom.cli.command import command
+from topicloom.cli.run import Run
+from topicloom.views.view import View
 
-import typer
-
-from topicloom.cli import options, output
-from topicloom.views import numbers
-
-EXAMPLES = """\b
-Example:
+EXAMPLES = """
   topicloom bound subs.parquet
   topicloom bound subs.parquet --rounds 200 --json
 """
 
-_NAMES = {"links": "links", "max_degree": "max degree"}
 
+@command("bound", examples=EXAMPLES)
+@options.subscriptions
+@options.option(
+    "--rounds",
+    metavar="N",
+    type=options.WHOLE,
+    help="Rounds that improve the bound on links.  [default: up to 60, some seconds]",
+)
+def bound(run: Run, rounds: int | None) -> View:
+    """Compute lower bounds on links and max degree.
 
-def command(
-    *,
-    subs: options.InterestFile,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            "--rounds",
-            metavar="N",
-            help="How often to improve the offers that prove the links; up to 60 times, in some seconds, unless given.",
-            show_default=False,
-        ),
-    ] = None,
-    printing: options.Printing,
-) -> None:
-    """Prove what no topic-connected overlay can be below.
-
-    The fewest links and the lowest max degree that any overlay of these subscriptions could have, and why. An overlay
-    that has just as many is the best there is.
+    No overlay that connects every topic of these subscriptions has fewer links or a lower max degree. An overlay that
+    reaches a bound is optimal.
     """
-    from topicloom.metrics import bound
+    from topicloom.metrics import bound as lower_bounds
+    from topicloom.views import designs
 
-    with printing.working() as working:
-        interest = subs.read(working)
-        bounds = working.do("proving bounds", lambda: bound(interest, rounds=rounds))
-    if printing.json:
-        output.print_json(bounds.to_dict())
-        return
-    output.print_facts(
-        [
-            ("links, at least", numbers.count(bounds.links)),
-            ("max degree, at least", numbers.count(bounds.max_degree)),
-        ]
-    )
-    output.say("")
-    for argument in bounds.arguments:
-        title = f"{_NAMES[argument.of]} >= {argument.value:,}, by {argument.name}"
-        output.print_entry(title, [("", output.one_line(argument.because))])
-    if bounds.left_out:
-        output.say(f"without {bounds.left_out:,} topics that have too many nodes to compare in pairs")
+    return designs.bounds(run.step("computing bounds", lower_bounds, run.interest, rounds=rounds))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli import options, output
-from topicloom.cli.design_work import constraints_of, designer_options, run_designer, tell_of_blocked
-from topicloom.cli.measure import proved
-from topicloom.cli.options import prepared_each, taking
+from topicloom.cli import output
+from topicloom.cli import typer_options as options
+from topicloom.cli.design_work import constraints_of, designer_options, proved, run_designer, tell_of_blocked
+from topicloom.cli.options import prepared_each
 from topicloom.cli.progress import Working
+from topicloom.cli.typer_options import taking
 from topicloom.views import numbers
 
 if TYPE_CHECKING:

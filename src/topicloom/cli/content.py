@@ -13,7 +13,7 @@ from topicloom.cli import (
     content_sweep,
     output,
 )
-from topicloom.cli.commands import add_commands, new_app
+from topicloom.cli.typer_commands import add_commands, new_app
 
 app = new_app(add_completion=False)
 

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from topicloom.cli import content_options, options, output
+from topicloom.cli import content_options, output
 from topicloom.cli import output as checked_paths
-from topicloom.cli.options import given, taking
+from topicloom.cli import typer_options as options
+from topicloom.cli.options import given
+from topicloom.cli.typer_options import taking
 from topicloom.views import numbers
 
 EXAMPLES = """\b

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli import content_options, options, output
-from topicloom.cli.options import prepared_each, taking
+from topicloom.cli import content_options, output
+from topicloom.cli import typer_options as options
+from topicloom.cli.options import prepared_each
 from topicloom.cli.progress import Working
+from topicloom.cli.typer_options import taking
 from topicloom.views import numbers
 
 if TYPE_CHECKING:

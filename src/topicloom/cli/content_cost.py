@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topicloom.cli import content_options, options, output
+from topicloom.cli import content_options, output
 from topicloom.cli import output as checked_paths
+from topicloom.cli import typer_options as options
 from topicloom.views import numbers
 
 if TYPE_CHECKING:

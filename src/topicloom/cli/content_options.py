@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from topicloom.cli.design_work import COMPILING
-from topicloom.cli.options import Options, shared_options
 from topicloom.cli.progress import Working
+from topicloom.cli.typer_options import Options, shared_options
 
 if TYPE_CHECKING:
     from topicloom.content import AssignmentRun, Cost, Network

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from topicloom.cli import options, output
+from topicloom.cli import output
 from topicloom.cli import output as checked_paths
+from topicloom.cli import typer_options as options
 from topicloom.cli.spark_work import spark_work
 from topicloom.views import numbers
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from topicloom.cli import content_compare, content_options, options, output
+from topicloom.cli import content_compare, content_options, output
 from topicloom.cli import output as checked_paths
+from topicloom.cli import typer_options as options
 from topicloom.cli.grid_work import run_and_write
 from topicloom.views import numbers
 

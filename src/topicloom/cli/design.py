@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli import options, output
+from topicloom.cli import output
 from topicloom.cli import output as checked_paths
+from topicloom.cli import typer_options as options
 from topicloom.cli.design_work import constraints_of, designer_options, run_designer, tell_of_blocked
-from topicloom.cli.options import given, taking
+from topicloom.cli.options import given
 from topicloom.cli.spark_work import spark_work
+from topicloom.cli.typer_options import taking
 from topicloom.views import numbers
 
 if TYPE_CHECKING:

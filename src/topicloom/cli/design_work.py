@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from topicloom.cli import output
-from topicloom.cli.options import Options, shared_options
 from topicloom.cli.progress import Working
+from topicloom.cli.typer_options import Options, shared_options
 from topicloom.views import numbers
 
 if TYPE_CHECKING:
@@ -76,3 +76,11 @@ def tell_of_blocked(overlay: Overlay, constraints: Constraints) -> bool:
         line += f"; cut off is '{blocked.cut_off[0]}'{others}"
     typer.echo(output.one_line(line), err=True)
     return True
+
+
+def proved(working: Working, interest: Interest) -> dict[str, int]:
+    """Lower bounds, as fields beside the measures of an overlay."""
+    from topicloom.metrics import bound
+
+    bounds = working.do("computing bounds", lambda: bound(interest))
+    return {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}

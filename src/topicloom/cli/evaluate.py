@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from topicloom.cli import options, output
+from topicloom.cli import output
 from topicloom.cli import output as checked_paths
-from topicloom.cli.measure import print_measures
+from topicloom.cli import typer_options as options
 from topicloom.cli.spark_work import spark_work
 
 EXAMPLES = """\b
@@ -31,6 +31,7 @@ def command(
     from topicloom.model.overlay import part_name
     from topicloom.spark.evaluate import evaluate
     from topicloom.spark.ingest import Ingested
+    from topicloom.views import designs
 
     Ingested.open(folder)
     checked_paths.require_readable(overlay / part_name(0) if overlay.is_dir() else overlay)
@@ -47,6 +48,6 @@ def command(
     if printing.json:
         output.print_json(result.measures.to_dict())
         return
-    print_measures(result.measures)
+    output.show(designs.measures(result.measures))
     if topics is not None:
         printing.written(topics, "topics")

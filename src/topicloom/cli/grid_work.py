@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from topicloom.cli.options import Spark
 from topicloom.cli.progress import Working
 from topicloom.cli.spark_work import SparkSession, on_spark
+from topicloom.cli.typer_options import Spark
 
 if TYPE_CHECKING:
     from topicloom.spark.grid import Cell, Grid, GridWatch

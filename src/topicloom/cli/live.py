@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli import options, output
+from topicloom.cli import output
 from topicloom.cli import output as checked_paths
+from topicloom.cli import typer_options as options
 from topicloom.views import numbers
 
 if TYPE_CHECKING:

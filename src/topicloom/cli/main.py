@@ -1,7 +1,7 @@
-"""The commands put together, and how a run ends.
+"""The command tree, and how a run ends.
 
-Whatever is wrong with what a person gave, and what the machine lacks, is one line on stderr and status 2. Ctrl-C is one
-line and status 130, a closed pipe is silent, and only a bug shows a traceback. Status 1 is for what commands found.
+Wrong input, and anything that the machine lacks, is one line on stderr and status 2. Only a bug shows a traceback. The
+help lists all exit statuses.
 """
 
 from __future__ import annotations
@@ -13,146 +13,141 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from importlib import import_module
 from types import FrameType
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from typer.completion import shell_complete
+import click
 
-from topicloom.cli import (
-    apply,
-    bound,
-    churn,
-    collect,
-    compare,
-    content,
-    design,
-    designers,
-    diff,
-    evaluate,
-    events,
-    explain,
-    explore,
-    generate,
-    import_links,
-    improve,
-    ingest,
-    lint,
-    live,
-    maintain,
-    measure,
-    output,
-    plan,
-    prepare,
-    profile,
-    progress,
-    render,
-    report,
-    reproduce,
-    sample,
-    stream,
-    sweep,
-    watch,
-)
-from topicloom.cli import version as version_command
-from topicloom.cli.commands import ABOUT, add_commands, new_app
+from topicloom._version import __version__
+from topicloom.cli import output
+from topicloom.cli.command import Group, usage_line
 from topicloom.errors import InputError
 
 PROGRAM = "topicloom"
-# What shells set to ask for completions.
+# The variable that shells set to ask for completions.
 COMPLETE = "_TOPICLOOM_COMPLETE"
 
 NOTHING_DONE = 2
 PIPE_CLOSED = 141
 
-# What the loader of compiled code says where it gets no memory.
+# What the loader of compiled code says if it gets no memory.
 _NO_MEMORY = re.compile("failed to map segment|annot allocate memory")
 
-app = new_app()
+SECTIONS = {
+    "Fleet": ("collect", "lint", "import", "plan", "explain", "render", "live", "diff", "events", "apply", "watch"),
+    "Research": (
+        *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
+        *("content", "reproduce"),
+    ),
+    "Spark": ("ingest", "profile", "sample", "evaluate", "sweep", "stream"),
+    "Look": ("explore", "report"),
+    "Other": ("completion", "prepare"),
+}
 
+# Commands that are still on Typer: the module and the summary of each.
+ON_TYPER = {
+    "collect": ("collect", "Ask running brokers who subscribes and publishes what."),
+    "lint": ("lint", "Find loops in the bridges of Mosquitto and NATS."),
+    "import": ("import_links", "Turn the bridges that a fleet has into an overlay."),
+    "plan": ("plan", "Plan the links of real brokers, free of loops."),
+    "explain": ("explain", "Say why something is in a plan."),
+    "render": ("render", "Write the configuration of every broker."),
+    "live": ("live", "Prove a plan with real brokers on this machine."),
+    "diff": ("diff", "Say what changes between two plans, and in which order."),
+    "events": ("events", "Write the events that lead from some subscriptions to others."),
+    "apply": ("apply", "Bring a running fleet to a plan, broker by broker."),
+    "watch": ("watch", "Follow a fleet: mend, plan and apply what changes."),
+    "generate": ("generate", "Make random subscriptions, shaped as in the papers."),
+    "churn": ("churn", "Make random churn: nodes come, go and change topics."),
+    "design": ("design", "Build an overlay: links that connect every topic."),
+    "compare": ("compare", "Measure several designers side by side."),
+    "improve": ("improve", "Bring an overlay nearer to a fresh design by few changes."),
+    "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),
+    "content": ("content", "Plan which broker each user connects to, by content."),
+    "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),
+    "ingest": ("ingest", "Clean raw subscriptions or social graphs, on Spark."),
+    "profile": ("profile", "Show how subscriptions are distributed, on Spark."),
+    "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
+    "evaluate": ("evaluate", "Measure an overlay on Spark, topic by topic."),
+    "sweep": ("sweep", "Run a grid of workloads, designers and seeds on Spark."),
+    "stream": ("stream", "Mend an overlay as events come, on Spark."),
+    "explore": ("explore", "Look at networks in a browser, and ask what if."),
+    "report": ("report", "Make a page of results to look at and to print."),
+    "prepare": ("prepare", "Compile and keep what first runs wait for."),
+}
 
-@app.callback(
-    invoke_without_command=True,
-    epilog="""\b
+HELP = """Plan the links between publish/subscribe brokers.
+
+Given which broker wants which topics, choose which brokers to connect and what to send over each link, so that every
+message reaches every subscriber once, over few links.
+"""
+
+EPILOG = """\
 Example:
   topicloom generate --nodes 500 --topics 50 --min-topics 5 --out subs.parquet
   topicloom design subs.parquet --algorithm gm --out overlay.parquet
   topicloom measure subs.parquet overlay.parquet
 
-\b
 From running brokers:
   topicloom collect fleet.toml --out raw
   topicloom design raw/subscriptions.parquet --algorithm gm \\
       --out overlay.parquet
 
-\b
 From raw logs, on Spark:
   topicloom ingest logs/*.csv.gz --out fleet
   topicloom design fleet --algorithm gm --out overlay.parquet
 
-`topicloom COMMAND --help` says more about each command.
-""",
-)
-def topicloom(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
-) -> None:
-    """Plan publish/subscribe networks.
+Exit status:
+  0      done
+  1      done, but something was found or left undone
+  2      refused: the input is wrong or the machine lacks something
+  128+N  stopped by signal N, such as 130 by Ctrl-C
+  141    the reader of the output closed the pipe
 
-    Tell it which node wants which topic; it answers which links to build, so that the nodes of every topic are
-    connected among themselves, with few links per node.
-    """
-    if version:
-        version_command.command()
-    elif context.invoked_subcommand is None:
-        output.say(context.get_help())
-    else:
-        return
-    raise typer.Exit
+`topicloom COMMAND --help` says more about a command.
+"""
 
 
-add_commands(
-    app,
-    "Design overlays",
-    {
-        "generate": generate,
-        "designers": designers,
-        "design": design,
-        "measure": measure,
-        "compare": compare,
-        "bound": bound,
-        "improve": improve,
-    },
+class _OnTyper(click.Command):
+    """A command on Typer: a name and a summary here, everything else in its module."""
+
+    def __init__(self, name: str) -> None:
+        self._module, summary = ON_TYPER[name]
+        super().__init__(name, help=summary, add_help_option=False)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Leave the arguments to Typer."""
+        ctx.args = list(args)
+        return ctx.args
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Run the command."""
+        from topicloom.cli import typer_commands
+
+        return typer_commands.run(f"{PROGRAM} {self.name}", self._module, ctx.args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """What may stand in place of an incomplete word."""
+        from topicloom.cli import typer_commands
+
+        return typer_commands.completions(f"{PROGRAM} {self.name}", self._module, ctx.args, incomplete)
+
+
+def _load(name: str) -> click.Command:
+    if name in ON_TYPER:
+        return _OnTyper(name)
+    command: click.Command = getattr(import_module(f"topicloom.cli.{name}"), name)
+    return command
+
+
+topicloom = click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")(
+    Group(PROGRAM, SECTIONS, _load, help=HELP, epilog=EPILOG)
 )
-add_commands(app, "Find out what is there", {"collect": collect, "import": import_links, "events": events})
-add_commands(app, "Keep them while nodes come and go", {"churn": churn, "maintain": maintain, "stream": stream})
-add_commands(
-    app,
-    "Take them to brokers",
-    {
-        "plan": plan,
-        "render": render,
-        "diff": diff,
-        "explain": explain,
-        "lint": lint,
-        "live": live,
-        "apply": apply,
-        "watch": watch,
-    },
-)
-add_commands(
-    app,
-    "Work on large data, on Spark",
-    {"ingest": ingest, "sample": sample, "profile": profile, "evaluate": evaluate, "sweep": sweep},
-)
-app.add_typer(content.app, name="content", rich_help_panel="Plan by content")
-add_commands(app, "Look at results", {"explore": explore, "report": report, "reproduce": reproduce})
-add_commands(app, ABOUT, {"prepare": prepare, "version": version_command})
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit status; `arguments` are those of the process unless given."""
+    """Run the command line and return its exit status; `arguments` are those of the process unless given."""
     output.be_quiet(False)
     output.see_to_streams()
     with _stopping_on_signals() as heard:
@@ -168,7 +163,7 @@ def _stopping_on_signals() -> Iterator[list[int]]:
         heard.append(number)
         raise KeyboardInterrupt
 
-    # What whoever started us said to ignore, as nohup does, is ignored.
+    # A signal that the parent process said to ignore, as nohup does, is ignored.
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     is_main = threading.current_thread() is threading.main_thread()
     ours = [number for number, handler in before.items() if is_main and handler is signal.SIG_DFL]
@@ -183,17 +178,20 @@ def _stopping_on_signals() -> Iterator[list[int]]:
 
 def _run(arguments: list[str], heard: list[int]) -> int:
     try:
-        _invoke(arguments)
+        status = _invoke(arguments)
         sys.stdout.flush()
-    except typer.Exit as exit_:
+        return status
+    except click.exceptions.Exit as exit_:
         return exit_.exit_code
-    except typer.TyperException as error:
-        return _refuse(_usage(error), NOTHING_DONE)
+    except click.UsageError as error:
+        return _refuse(usage_line(error, PROGRAM), NOTHING_DONE)
+    except click.ClickException as error:
+        return _refuse(error.message, NOTHING_DONE)
     except InputError as error:
         return _refuse(str(error), NOTHING_DONE)
     except KeyboardInterrupt as stop:
         status = _refuse(str(stop) or "stopped; nothing was written", 128 + (heard or [signal.SIGINT])[0])
-        if progress.is_busy():
+        if _is_busy():
             # A kernel that does not look at its watch, or the compiler: ending under it could crash, so end at once.
             os._exit(status)
         return status
@@ -209,53 +207,24 @@ def _run(arguments: list[str], heard: list[int]) -> int:
         if isinstance(error, ImportError):
             raise
         return _refuse(f"{error.filename or 'files'}: {error.strerror or error}", NOTHING_DONE)
-    return 0
 
 
-@cache
-def _command() -> Any:
-    """All commands; putting them together takes a tenth of a second, which counts where many run in one process."""
-    return typer.main.get_command(app)
+def _invoke(arguments: list[str]) -> int:
+    # Not `main()`, which prints errors, swallows Ctrl-C and ends the process.
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(topicloom, {}, PROGRAM, COMPLETE, instruction)
+    with topicloom.make_context(PROGRAM, arguments) as context:
+        return topicloom.invoke(context) or 0
 
 
-def _invoke(arguments: list[str]) -> None:
-    # Not `app()`, which would print errors, swallow Ctrl-C and end the process by itself.
-    command = _command()
-    if os.environ.get(COMPLETE):
-        raise typer.Exit(shell_complete(command, {}, PROGRAM, COMPLETE, os.environ[COMPLETE]))
-    with command.make_context(PROGRAM, arguments) as context:
-        command.invoke(context)
+def _is_busy() -> bool:
+    """Whether work that was started still goes on."""
+    progress = sys.modules.get("topicloom.cli.progress")
+    return progress is not None and progress.is_busy()
 
 
 def _refuse(message: str, status: int) -> int:
     output.complain(message)
     return status
-
-
-def _usage(error: typer.TyperException) -> str:
-    """A wrong command line in one line: what is wrong, what would be right, where to read more."""
-    option: Any = getattr(error, "param", None)
-    context: Any = getattr(error, "ctx", None)
-    if option is None:
-        message = _lower(error.format_message())
-    else:
-        name = option.opts[0] if option.param_type_name == "option" else option.metavar
-        wrong = _wrong_value(error)
-        message = f"{name}: {wrong}" if wrong else f"{name} is missing: {_lower(option.help)}"
-    return f"{message.rstrip('.?')}; see '{context.command_path if context else PROGRAM} --help'"
-
-
-def _wrong_value(error: typer.TyperException) -> str:
-    """What is wrong with an option's value; empty where it is missing."""
-    details: Any = error.__cause__
-    if isinstance(details, ValueError) and hasattr(details, "errors"):
-        detail = details.errors()[0]
-        for kind, expected in (("int", "a whole number"), ("float", "a number")):
-            if detail["type"].startswith(kind):
-                return f"'{detail['input']}' is not {expected}"
-    return error.message.removeprefix("Value error, ")
-
-
-def _lower(text: str) -> str:
-    """The text as it goes on in a sentence, unless it begins with an abbreviation."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

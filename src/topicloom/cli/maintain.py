@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli import options, output
+from topicloom.cli import output
 from topicloom.cli import output as checked_paths
+from topicloom.cli import typer_options as options
 from topicloom.cli.design_work import constraints_of, tell_of_blocked
-from topicloom.cli.options import maintainer_options, taking
+from topicloom.cli.typer_options import maintainer_options, taking
 from topicloom.io.tables import write_parquet
 from topicloom.views import numbers
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicloom.cli import options, output
-from topicloom.cli import output as checked_paths
-from topicloom.views import numbers
+from topicloom.cli.command import command
+from topicloom.cli.run import Run
+from topicloom.views.view import View
 
 if TYPE_CHECKING:
-    from topicloom.cli.progress import Working
-    from topicloom.metrics import Measures
-    from topicloom.model import Interest, Overlay, Prices, Rates
+    from topicloom.model import Overlay, Prices, Rates
 
 
-EXAMPLES = """\b
-Example:
+EXAMPLES = """
   topicloom measure subs.parquet overlay.parquet
   topicloom measure subs.parquet overlay.parquet --json \\
       --topics topics.parquet
@@ -24,82 +23,38 @@ Example:
 """
 
 
-def command(
-    *,
-    subs: options.InterestFile,
-    overlay: options.OverlayFile,
-    topics: options.TopicsOut = None,
-    no_diameters: options.NoDiameters = False,
-    bound: options.Bound = False,
-    limits: options.FleetLimits,
-    costs: options.PriceFile,
-    messages: options.RateFile,
-    printing: options.Printing,
-) -> None:
-    """Say how good an overlay is.
+@command("measure", examples=EXAMPLES)
+@options.subscriptions
+@options.overlay
+@options.file("--topics", help="Parquet file for the measures of each topic.")
+@options.no_diameters
+@options.bound
+@options.fleet
+@options.prices
+@options.rates
+def measure(run: Run, overlay: Path, topics: Path | None, no_diameters: bool, bound: bool) -> View:
+    """Measure an overlay.
 
-    Components, support, degrees, topic diameters, and the relays that topics in pieces need; with prices and rates what
-    links, ways and traffic cost.
+    Components, support, degrees, topic diameters, and the relays that unconnected topics need. With prices and rates,
+    also the cost of links, paths and traffic.
     """
+    from topicloom.metrics import bound as lower_bounds
     from topicloom.metrics import summarise, topic_measures
-    from topicloom.metrics.summary import cost_facts
-    from topicloom.model import Overlay
+    from topicloom.views import designs
 
     if topics is not None:
-        checked_paths.require_writable(topics, subs.path, overlay)
-    fleet, rates = limits.read(), messages.read()
-    with printing.working() as working:
-        interest = subs.read(working)
-        links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
-        rows = working.do("measuring", lambda: topic_measures(interest, links, diameters=not no_diameters))
-        bounds = proved(working, interest) if bound else {}
-        cost = measured_costs(links, costs.read(fleet, interest), rates)
+        output.require_writable(topics, run.subscriptions, overlay)
+    links = run.overlay(overlay)
+    rows = run.step("measuring", topic_measures, run.interest, links, diameters=not no_diameters)
+    bounds = run.step("computing bounds", lower_bounds, run.interest) if bound else None
+    costs = measured_costs(links, run.prices, run.rates)
     if topics is not None:
         rows.write(topics)
-    whole = summarise(rows, links.degrees)
-    if printing.json:
-        output.print_json(whole.to_dict() | cost | bounds)
-        return
-    print_measures(whole)
-    if cost:
-        output.print_facts(cost_facts(cost))
-    if bounds:
-        output.print_facts(
-            [
-                ("links of any overlay, at least", numbers.count(bounds["links_bound"])),
-                ("max degree of any overlay, at least", numbers.count(bounds["max_degree_bound"])),
-            ]
-        )
-    if topics is not None:
-        printing.written(topics, "topics")
-
-
-def print_measures(measures: Measures) -> None:
-    """Print all measures, one a line."""
-    facts = [
-        ("nodes", numbers.count(measures.nodes)),
-        ("topics", numbers.count(measures.topics)),
-        ("subscriptions", numbers.count(measures.subscriptions)),
-        ("links", numbers.count(measures.links)),
-        ("average degree", numbers.mean(measures.average_degree)),
-        ("max degree", numbers.count(measures.max_degree)),
-        ("components", numbers.count(measures.components)),
-        ("components without links", numbers.count(measures.components_unlinked)),
-        ("components at best", numbers.count(measures.components_connected)),
-        ("support", numbers.share(measures.support)),
-        ("topic-connected", "yes" if measures.topic_connected else "no"),
-    ]
-    if measures.mean_topic_diameter is not None and measures.max_topic_diameter is not None:
-        facts += [
-            ("mean topic diameter", numbers.mean(measures.mean_topic_diameter)),
-            ("max topic diameter", numbers.count(measures.max_topic_diameter)),
-        ]
-    facts += [("relays", numbers.count(measures.relays)), ("unreachable", numbers.count(measures.unreachable))]
-    output.print_facts(facts)
+    return designs.measures(summarise(rows, links.degrees), costs, bounds, topics)
 
 
 def measured_costs(overlay: Overlay, prices: Prices | None, rates: Rates | None) -> dict[str, float | None]:
-    """What links, ways and traffic cost, as far as prices and rates tell."""
+    """The cost of links, paths and traffic, as far as prices and rates are given."""
     from topicloom.metrics import measure_prices, measure_traffic
 
     cost: dict[str, float | None] = {}
@@ -108,11 +63,3 @@ def measured_costs(overlay: Overlay, prices: Prices | None, rates: Rates | None)
     if rates is not None:
         cost |= measure_traffic(overlay.interest, overlay, rates, prices).to_dict()
     return cost
-
-
-def proved(working: Working, interest: Interest) -> dict[str, int]:
-    """What no topic-connected overlay can be below, as fields beside the measures of one."""
-    from topicloom.metrics import bound
-
-    bounds = working.do("proving bounds", lambda: bound(interest))
-    return {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}

@@ -1,41 +1,32 @@
-"""Options that commands share.
+"""Options of commands: each that several commands share is one decorator.
 
-How parameters are spelt as options.
-
-Options that several commands take, declared once and handed over as one object.
-
-Options that several commands share.
-
-Options of commands made from the parameters that algorithms declare.
-
-Algorithms are loaded when a command that offers their parameters is parsed, not before: that takes most of a second,
-which no other command should wait.
+Values of shared options are kept for `Run`, which reads what they name; no command takes them as arguments.
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
-from typer.models import ArgumentInfo
+import click
 
-from topicloom.cli import output
-from topicloom.cli.progress import Working
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
-    from topicloom.brokers import Fleet
-    from topicloom.model import Interest, Prices, Rates
     from topicloom.registry import Algorithm, Parameter, Prepared, Registry
-    from topicloom.spark import SparkOptions
 
     A = TypeVar("A", bound=Algorithm)
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+# Sections of help.
+OPTIONS = "Options"
+OF_DESIGNERS = "Parameters of designers"
+READING = "Reading SUBS"
+PRINTING = "Printing"
+
+_SHARED = "topicloom.shared"
 
 
 def option_name(parameter: str) -> str:
@@ -43,433 +34,192 @@ def option_name(parameter: str) -> str:
     return "--" + parameter.replace("_", "-")
 
 
-@dataclass(frozen=True)
-class SharedOptions:
-    """Options that several commands take, declared once: a command has one parameter for all of them.
-
-    Its fields are annotated as parameters of commands are.
-    """
+def shared_values(context: click.Context) -> dict[str, Any]:
+    """Values of the shared options of a command that is being parsed."""
+    values: dict[str, Any] = context.meta.setdefault(_SHARED, {})
+    return values
 
 
-def with_shared_options(function: Callable[..., None], more: Sequence[inspect.Parameter] = ()) -> Callable[..., None]:
-    """The function as typer shall see it: where it takes shared options, with all of them as parameters, last.
-
-    `more` are those of its options that its signature does not tell; they stand before its seed.
-    """
-    own: list[inspect.Parameter] = []
-    shared: list[inspect.Parameter] = []
-    groups: dict[str, type[SharedOptions]] = {}
-    for parameter in inspect.signature(function, eval_str=True).parameters.values():
-        kind = parameter.annotation
-        if isinstance(kind, type) and issubclass(kind, SharedOptions):
-            groups[parameter.name] = kind
-            for each in _parameters(kind):
-                (own if _is_argument(each.annotation) else shared).append(each)
-        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            if parameter.name == "seed":
-                own.extend(more)
-            own.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-
-    @functools.wraps(function)
-    def command(**given: Any) -> None:
-        for name, kind in groups.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-        function(**given)
-
-    command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
-    return command
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    assert parameter.name is not None
+    shared_values(context)[parameter.name] = value
+    return value
 
 
-def _parameters(kind: type[SharedOptions]) -> list[inspect.Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(kind)
-    ]
+SHARED: Mapping[str, Any] = {"expose_value": False, "callback": _keep}
 
 
-def _is_argument(annotation: Any) -> bool:
-    return get_origin(annotation) is Annotated and any(isinstance(m, ArgumentInfo) for m in get_args(annotation))
+class _Numeral(click.ParamType[Any]):
+    """A number, with an error in plain words."""
+
+    def __init__(self, kind: type[int] | type[float], name: str, expected: str) -> None:
+        self.name = name
+        self._kind, self._expected = kind, expected
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        """Convert text; other values are numbers already."""
+        try:
+            return self._kind(value)
+        except ValueError:
+            self.fail(f"'{value}' is not {self._expected}", param, ctx)
 
 
-# Headings that the help of commands has.
-READING = "Reading SUBS"
-SPARK = "Spark"
-PRINTING = "Printing"
+WHOLE = _Numeral(int, "N", "a whole number")
+NUMBER = _Numeral(float, "X", "a number")
+PATH = click.Path(path_type=Path)
 
-Subscriptions = Annotated[
-    Path,
-    typer.Argument(
+
+class Option(click.Option):
+    """An option that belongs to a section of the help."""
+
+    def __init__(self, *arguments: Any, section: str = OPTIONS, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.section = section
+
+
+def option(*names: str, **settings: Any) -> Decorator:
+    """An option of one command."""
+    return click.option(*names, cls=Option, **settings)
+
+
+def flag(name: str, help: str, **settings: Any) -> Decorator:
+    """An option without a value."""
+    return option(name, is_flag=True, help=help, **settings)
+
+
+def file(*names: str, metavar: str = "FILE", **settings: Any) -> Decorator:
+    """An option that names a file."""
+    return option(*names, metavar=metavar, type=PATH, **settings)
+
+
+def all_of(*decorators: Decorator) -> Decorator:
+    """Several decorators as one, in the order of the help."""
+
+    def decorated(body: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            body = decorator(body)
+        return body
+
+    return decorated
+
+
+def _column(name: str, help: str) -> Decorator:
+    return option(
+        f"--{name}-column", metavar="NAME", default=name, show_default=True, section=READING, help=help, **SHARED
+    )
+
+
+subscriptions = all_of(
+    click.argument(
+        "subscriptions",
         metavar="SUBS",
-        help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz. "
-        "Or a folder that `topicloom ingest` wrote.",
-        show_default=False,
+        type=PATH,
+        help="Subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz, or a folder of `topicloom ingest`.",
+        **SHARED,
     ),
-]
-IngestFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder that `topicloom ingest` wrote.", show_default=False)
-]
-OverlayFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OVERLAY",
-        help="Links as `topicloom design` wrote them, or any file with the columns source and target.",
-        show_default=False,
-    ),
-]
-PlanFile = Annotated[
-    Path,
-    typer.Argument(metavar="PLAN", help="JSON file that `topicloom plan` wrote.", show_default=False),
-]
-TopicsOut = Annotated[
-    Path | None,
-    typer.Option(
-        "--topics", metavar="FILE", help="Parquet file to write the measures of each topic to.", show_default=False
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed; the same seed gives the same result.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=PRINTING)]
-Bound = Annotated[
-    bool,
-    typer.Option("--bound", help="Prove how far from the best overlay it may be, which takes some seconds."),
-]
-NoDiameters = Annotated[
-    bool, typer.Option("--no-diameters", help="Leave out topic diameters, which may take most of the time.")
-]
-
-
-Filters = Annotated[
-    Literal["mqtt", "nats", "amqp", "none"] | None,
-    typer.Option(
+    _column("node", "Column of nodes in SUBS."),
+    _column("topic", "Column of topics in SUBS."),
+    _column("role", "Column of roles in SUBS: sub, pub or both; optional."),
+    option(
         "--filters",
-        help="Protocol whose wildcards topics may have, or none; unless SUBS says it.",
-        show_default=False,
-        rich_help_panel=READING,
+        type=click.Choice(["mqtt", "nats", "amqp", "none"]),
+        section=READING,
+        help="Treat topics as wildcard filters of this protocol.  [default: what SUBS says]",
+        **SHARED,
     ),
-]
+)
+
+overlay = click.argument(
+    "overlay",
+    metavar="OVERLAY",
+    type=PATH,
+    help="Links of `topicloom design`, or any table with columns source and target.",
+)
+
+fleet = file(
+    "--fleet",
+    "-f",
+    help="TOML file of the fleet: limits and regions of brokers; links to forbid, keep or require.",
+    **SHARED,
+)
+prices = file(
+    "--prices", help="CSV file of prices: source, target (nodes or regions), price; `*,*` is the default.", **SHARED
+)
+rates = file("--rates", help="CSV file of messages in a unit of time: topic, rate.", **SHARED)
+seed = option(
+    "--seed",
+    metavar="N",
+    type=WHOLE,
+    default=0,
+    show_default=True,
+    help="Seed of random numbers; the same seed gives the same result.",
+)
+no_diameters = flag("--no-diameters", "Skip topic diameters, the slowest measure.")
+bound = flag("--bound", "Also compute lower bounds (seconds).")
+
+printing = all_of(
+    option(
+        "--format",
+        type=click.Choice(["text", "json", "csv", "markdown"]),
+        default="text",
+        show_default=True,
+        section=PRINTING,
+        help="Print text, or data for programs.",
+        **SHARED,
+    ),
+    flag("--json", "Same as --format json.", section=PRINTING, **SHARED),
+    option("--quiet", "-q", is_flag=True, section=PRINTING, help="Print only errors and data.", **SHARED),
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class InterestColumns(SharedOptions):
-    """How subscriptions are read."""
+def of_designers() -> list[click.Option]:
+    """An option for each parameter of a designer."""
+    from topicloom.designers import DESIGNERS
 
-    node_column: Annotated[
-        str,
-        typer.Option(
-            "--node-column", metavar="NAME", help="Column of SUBS that names the node.", rich_help_panel=READING
-        ),
-    ] = "node"
-    topic_column: Annotated[
-        str,
-        typer.Option(
-            "--topic-column", metavar="NAME", help="Column of SUBS that names the topic.", rich_help_panel=READING
-        ),
-    ] = "topic"
-    role_column: Annotated[
-        str,
-        typer.Option(
-            "--role-column",
-            metavar="NAME",
-            help="Column of SUBS that says whether the node subscribes (sub), publishes (pub) or both; "
-            "without such a column all do both.",
-            rich_help_panel=READING,
-        ),
-    ] = "role"
-    filters: Filters = None
+    return [_parameter_option(name, takers) for name, takers in takers_of(DESIGNERS.values()).items()]
 
 
-@dataclass(frozen=True, kw_only=True)
-class InterestFile(InterestColumns):
-    """Where subscriptions are, and how they are read."""
-
-    subscriptions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SUBS",
-            help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz. "
-            "Or a folder that `topicloom ingest` wrote.",
-            show_default=False,
-        ),
-    ]
-
-    @property
-    def path(self) -> Path:
-        """The file or folder."""
-        return self.subscriptions
-
-    def read(self, working: Working) -> Interest:
-        """Read them while a person watches."""
-        from topicloom.model import Interest
-
-        return working.do(
-            f"reading {self.path.name}",
-            lambda: Interest.read(
-                self.path,
-                node_column=self.node_column,
-                topic_column=self.topic_column,
-                role_column=self.role_column,
-                filters=self.filters,
-            ),
-        )
+_OF_KIND: Mapping[type, Mapping[str, Any]] = {
+    int: {"type": WHOLE, "metavar": "N"},
+    float: {"type": NUMBER, "metavar": "X"},
+    str: {"metavar": "NAME"},
+}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spark(SharedOptions):
-    """How Spark runs."""
-
-    master: Annotated[
-        str | None,
-        typer.Option(
-            "--master",
-            metavar="URL",
-            help="Where Spark runs, such as local[4], spark://host:7077, yarn. "
-            "Unless given: SPARK_MASTER, spark-defaults, or all cores of this machine.",
-            show_default=False,
-            rich_help_panel=SPARK,
-        ),
-    ] = None
-    spark_conf: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--spark-conf",
-            metavar="KEY=VALUE",
-            help="A setting of Spark; may be repeated.",
-            show_default=False,
-            rich_help_panel=SPARK,
-        ),
-    ] = None
-    driver_memory: Annotated[
-        str | None,
-        typer.Option(
-            "--driver-memory",
-            metavar="SIZE",
-            help="Memory of Spark's driver, such as 8g; on one machine it does all the work.",
-            show_default=False,
-            rich_help_panel=SPARK,
-        ),
-    ] = None
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Show what Spark and Java say, instead of progress.", rich_help_panel=SPARK),
-    ] = False
-
-    def __post_init__(self) -> None:
-        self._settings()  # so that a wrong one is refused before any work
-
-    def _settings(self) -> dict[str, str]:
-        settings = {}
-        for text in self.spark_conf or ():
-            key, equals, value = text.partition("=")
-            if not equals or not key.strip():
-                raise InputError(
-                    f"spark_conf '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", "spark_conf"
-                )
-            settings[key.strip()] = value.strip()
-        return settings
-
-    def options(self) -> SparkOptions:
-        """The same for the pipeline."""
-        from topicloom.spark import SparkOptions
-
-        return SparkOptions(self.master, self._settings(), self.driver_memory, self.verbose)
+def _parameter_option(name: str, takers: Sequence[tuple[str, Parameter]]) -> click.Option:
+    kind, choices = takers[0][1].kind, choices_of(takers)
+    names = f"{option_name(name)}/--no-{option_name(name)[2:]}" if kind is bool else option_name(name)
+    settings: dict[str, Any] = {"help": help_of(takers), "default": None, "section": OF_DESIGNERS}
+    if choices:
+        settings["type"] = click.Choice(choices)
+    elif kind is not bool:
+        settings |= _OF_KIND[kind]
+    return Option([names], **settings)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Printing(SharedOptions):
-    """What is printed, and how."""
-
-    json: Json = False
-    quiet: Annotated[
-        bool,
-        typer.Option("--quiet", "-q", help="Print errors and nothing else, or JSON.", rich_help_panel=PRINTING),
-    ] = False
-
-    def __post_init__(self) -> None:
-        output.be_quiet(self.quiet)
-
-    def working(self, spark: Spark | None = None) -> Working:
-        """Shows work going on, unless that is not wanted, or Spark itself shows what it does."""
-        return Working(quiet=self.quiet or (spark is not None and spark.verbose))
-
-    def written(self, path: object, what: str = "") -> None:
-        """Say where something was written."""
-        output.say(f"{what} written to {output.one_line(str(path))}".lstrip())
-
-
-@dataclass(frozen=True, kw_only=True)
-class FleetLimits(SharedOptions):
-    """Which links there may be."""
-
-    fleet: Annotated[
-        Path | None,
-        typer.Option(
-            "--fleet",
-            "-f",
-            metavar="FILE",
-            help="TOML file of the fleet: max_links, accepts and region of each broker, links to forbid, keep and "
-            "require. No link breaks them.",
-            show_default=False,
-        ),
-    ] = None
-
-    def read(self) -> Fleet | None:
-        """The fleet, where one is given."""
-        if self.fleet is None:
-            return None
-        from topicloom.brokers import Fleet
-        from topicloom.cli.output import require_readable
-
-        require_readable(self.fleet)
-        return Fleet.read(self.fleet)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PriceFile(SharedOptions):
-    """What links cost."""
-
-    prices: Annotated[
-        Path | None,
-        typer.Option(
-            "--prices",
-            metavar="FILE",
-            help="CSV file with columns source, target and price, of nodes, or of regions that a fleet file names: "
-            "latency or money. A row *,* is for all others.",
-            show_default=False,
-        ),
-    ] = None
-
-    def read(self, fleet: Fleet | None, interest: Interest) -> Prices | None:
-        """The prices, where they are given: of nodes where all are named, else of their regions."""
-        from dataclasses import replace
-
-        from topicloom.model import Prices
-        from topicloom.model.prices import ANY
-
-        if self.prices is None:
-            return None
-        given = Prices.read(self.prices)
-        others = ANY in given.between
-        if given.names.issuperset(interest.node_names) or (
-            others and (not given.names or not given.names.isdisjoint(interest.node_names))
-        ):
-            return given
-        rules = {}
-        if fleet is not None:
-            known = {*interest.node_names, *fleet.brokers}
-            rules = {name: fleet.constraints.rule(name).region for name in sorted(known)}
-        for name in interest.node_names:
-            if not others and name not in given.names and rules.get(name) is None:
-                raise InputError(
-                    f"{self.prices}: does not name '{name}'; give prices of all nodes, or a fleet with its region",
-                    "fleet",
-                )
-        return replace(given, regions={name: region for name, region in rules.items() if region is not None})
-
-
-@dataclass(frozen=True, kw_only=True)
-class StatusToken(SharedOptions):
-    """What lets somebody look at a fleet under control."""
-
-    token_env: Annotated[
-        str | None,
-        typer.Option(
-            "--token-env",
-            metavar="NAME",
-            help="Variable with the token that is needed to look where `topicloom watch` listens; must be given for "
-            "addresses other than loopback.",
-            show_default=False,
-        ),
-    ] = None
-
-    def read(self) -> str | None:
-        """The token, where a variable is named."""
-        if self.token_env is None:
-            return None
-        token = os.environ.get(self.token_env)
-        if not token:
-            raise InputError(f"the token should be in the variable {self.token_env}, which is not set", "token_env")
-        return token
-
-
-@dataclass(frozen=True, kw_only=True)
-class RateFile(SharedOptions):
-    """How many messages there are."""
-
-    rates: Annotated[
-        Path | None,
-        typer.Option(
-            "--rates",
-            metavar="FILE",
-            help="CSV file with columns topic and rate: messages in a unit of time, of known topic names.",
-            show_default=False,
-        ),
-    ] = None
-
-    def read(self) -> Rates | None:
-        """The rates, where they are given."""
-        from topicloom.model import Rates
-
-        return None if self.rates is None else Rates.read(self.rates)
-
-
-Command = Callable[..., None]
-Options = list[inspect.Parameter]
-
-_METAVARS = {int: "N", float: "X", str: "NAME", bool: None}
-
-
-def taking(options: Callable[[], Options]) -> Callable[[Command], Command]:
-    """Offer options, made late, in a command that ends in `**parameters`."""
-
-    def mark(command: Command) -> Command:
-        command.late_options = options  # type: ignore[attr-defined]
-        return command
-
-    return mark
-
-
-def given(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were given."""
-    return {name: value for name, value in parameters.items() if value is not None}
-
-
-def shared_options(algorithms: Iterable[Algorithm]) -> Options:
-    """An option for each parameter that some of the algorithms take; the help says which, and their defaults."""
+def takers_of(algorithms: Iterable[Algorithm]) -> dict[str, list[tuple[str, Parameter]]]:
+    """Parameters by name, each with the algorithms that take it."""
     takers: dict[str, list[tuple[str, Parameter]]] = {}
     for algorithm in algorithms:
         for parameter in algorithm.accepts:
             takers.setdefault(parameter.name, []).append((algorithm.name, parameter))
-    return [_shared_option(name, of) for name, of in takers.items()]
+    return takers
 
 
-def _shared_option(name: str, takers: list[tuple[str, Parameter]]) -> inspect.Parameter:
-    kind, meaning = takers[0][1].kind, takers[0][1].meaning
-    choices = tuple(dict.fromkeys(word for _, parameter in takers for word in parameter.choices))
+def choices_of(takers: Sequence[tuple[str, Parameter]]) -> tuple[str, ...]:
+    """Words to choose from, of all algorithms that take a parameter."""
+    return tuple(dict.fromkeys(word for _, parameter in takers for word in parameter.choices))
+
+
+def help_of(takers: Sequence[tuple[str, Parameter]]) -> str:
+    """What a parameter does, for which algorithms, and their defaults."""
     defaults = [_default(parameter) for _, parameter in takers]
     if len(set(defaults)) == 1:
-        text = f"{meaning}, for {', '.join(owner for owner, _ in takers)}{defaults[0]}."
+        owners = f"{', '.join(owner for owner, _ in takers)}{defaults[0]}"
     else:
-        text = f"{meaning}, for {', '.join(f'{takers[i][0]}{default}' for i, default in enumerate(defaults))}."
-    flag = f"{option_name(name)}/--no-{option_name(name)[2:]}" if kind is bool else option_name(name)
-    return _option(name, kind, choices, flag, text, default=None)
-
-
-def own_options(parameters: Iterable[Parameter]) -> Options:
-    """An option for each parameter, with its default."""
-    return [_option(p.name, p.kind, p.choices, option_name(p.name), f"{p.meaning}.", p.default) for p in parameters]
-
-
-def maintainer_options() -> Options:
-    """An option for each parameter of a maintainer."""
-    from topicloom.churn.settings import PARAMETERS
-
-    return own_options(PARAMETERS)
+        owners = ", ".join(f"{owner}{default}" for (owner, _), default in zip(takers, defaults, strict=True))
+    text = f"{takers[0][1].meaning}, for {owners}."
+    return text[0].upper() + text[1:]
 
 
 def _default(parameter: Parameter) -> str:
@@ -478,29 +228,20 @@ def _default(parameter: Parameter) -> str:
     return f" ({parameter.default if isinstance(parameter.default, bool | str) else f'{parameter.default:g}'})"
 
 
-def _option(name: str, kind: Any, choices: tuple[str, ...], flag: str, text: str, default: Any) -> inspect.Parameter:
-    option = typer.Option(
-        flag,
-        metavar=None if choices else _METAVARS[kind],
-        help=text[0].upper() + text[1:],
-        show_default=default not in (None, False),
-    )
-    values: Any = Literal[choices] if choices else kind
-    annotation: Any = Annotated[values if default is not None else values | None, option]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+def given(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that were given."""
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def prepared_each(registry: Registry[A], names: str, seed: int, parameters: Mapping[str, Any]) -> list[Prepared[A]]:
-    """The algorithms of those names, which have commas between them, each with those of the parameters that it takes.
+    """The algorithms of those names, separated by commas, each with those of the parameters that it takes.
 
-    A parameter that is of use to none of them is an error.
+    A parameter that none of them takes is an error.
     """
-    from topicloom.errors import InputError
-
     algorithms = [registry.find(name) for name in dict.fromkeys(name.strip() for name in names.split(","))]
     wanted = given(parameters)
     for name in wanted:
         if not any(algorithm.own({name: None}) for algorithm in algorithms):
-            known = ", ".join(algorithm.name for algorithm in algorithms)
-            raise InputError(f"{name} is of use to none of {known}; leave it out", name)
+            owners = ", ".join(algorithm.name for algorithm in algorithms)
+            raise InputError(f"{name}: none of {owners} takes it", name)
     return [registry.prepare(algorithm.name, seed, algorithm.own(wanted)) for algorithm in algorithms]

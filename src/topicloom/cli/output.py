@@ -1,54 +1,31 @@
-"""Output of commands, and checks of paths before work begins.
-
-What commands print: lines, tables, JSON.
-
-Checks of files before any work, so that an hour's result is not lost to a misspelt folder.
-"""
+"""Output of commands, and checks of paths before work begins, so that no result is lost to a misspelt folder."""
 
 from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from topicloom.errors import printable, shortened
 
-from topicloom.errors import shortened
-from topicloom.views.numbers import Number
+if TYPE_CHECKING:
+    from topicloom.views.numbers import Number
+    from topicloom.views.view import View
 
-Cell = str | Number
+    Cell = str | Number
 
-# Wide enough for any table: what is piped has no width.
-_UNLIMITED = 10_000
+one_line = printable
 
 _quiet = False
 
 
-class _Console(Console):
-    """A console that leaves closed pipes to whoever runs the command."""
-
-    def on_broken_pipe(self) -> NoReturn:
-        raise BrokenPipeError
-
-
-def _console() -> Console:
-    unlimited = not sys.stdout.isatty() and not os.environ.get("COLUMNS")
-    width = _UNLIMITED if unlimited else None
-    return _Console(width=width, highlight=False, markup=False, emoji=False, quiet=_quiet)
-
-
 def see_to_streams() -> None:
-    """Make sure that anything can be printed: where a stream is closed nowhere, and else whatever its encoding."""
+    """Make streams safe to print to: closed ones go nowhere, and encodings escape what they lack."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             # The next file that is opened would get its number, and what others print would get into that file.
@@ -64,7 +41,7 @@ def see_to_streams() -> None:
 
 
 def be_quiet(quiet: bool) -> None:
-    """Print nothing from now on but JSON and what is wrong; or print everything again."""
+    """Print only data and errors from now on; or print everything again."""
     global _quiet
     _quiet = quiet
 
@@ -77,7 +54,7 @@ def say(text: str) -> None:
 
 def complain(text: str) -> None:
     """Print what is wrong in one line, on stderr."""
-    with suppress(OSError):  # nobody hears it
+    with suppress(OSError):  # stderr may be closed
         print(f"topicloom: {shortened(one_line(text))}", file=sys.stderr, flush=True)
 
 
@@ -87,70 +64,43 @@ def print_json(value: Any) -> None:
 
 
 def print_json_line(value: Any) -> None:
-    """Print a value as one line of JSON, at once, for whoever follows."""
+    """Print a value as one line of JSON, at once."""
     print(json.dumps(value), flush=True)
 
 
+def show(view: View) -> None:
+    """Print a view as text."""
+    from topicloom.views import terminal
+
+    if not _quiet:
+        terminal.show(view)
+
+
+# The following are for commands that are still on Typer; others return views.
+
+
 def print_facts(facts: Sequence[tuple[str, Cell]]) -> None:
-    """Print names and values, one a line, values right-aligned."""
-    table = Table.grid(padding=(0, 3))
-    table.add_column()
-    table.add_column(justify="right")
-    for fact in facts:
-        table.add_row(*map(str, fact))
-    _console().print(table)
+    """Print names and values, unless output is quiet."""
+    from topicloom.views import terminal
+
+    if not _quiet:
+        terminal.print_facts(facts)
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-    """Print a table: the first column names its rows, the others hold numbers.
+    """Print a table, unless output is quiet."""
+    from topicloom.views import terminal
 
-    Columns that do not fit beside each other are shared out evenly to tables one below the other, each with the names.
-    """
-    console = _console()
-    widths = [
-        max(cell_len(line) for cell in (header, *column) for line in str(cell).split("\n"))
-        for header, column in zip(headers, zip(*rows, strict=True), strict=True)
-    ]
-    for gap, part in _layouts(len(headers) - 1):
-        parts = [range(begin, min(begin + part, len(headers))) for begin in range(1, len(headers), part)]
-        if all(widths[0] + sum(gap + widths[i] for i in columns) <= console.width for columns in parts):
-            break
-    for columns in parts:
-        # The box itself puts one space between columns.
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, gap - 1))
-        table.add_column(headers[0], no_wrap=True, vertical="bottom")
-        for i in columns:
-            table.add_column(headers[i], justify="right", no_wrap=True)
-        for row in rows:
-            table.add_row(*(str(row[i]) for i in (0, *columns)))
-        if columns.start > 1:
-            console.print()
-        console.print(table)
-
-
-def _layouts(columns: int) -> Iterator[tuple[int, int]]:
-    """Ways to set columns, the best first: the gap before each, and how many of them a table has."""
-    for tables in range(1, columns + 1):
-        yield 2, math.ceil(columns / tables)
-        yield 1, math.ceil(columns / tables)
+    if not _quiet:
+        terminal.print_table(headers, rows)
 
 
 def print_entry(title: str, lines: Sequence[tuple[str, str]]) -> None:
-    """Print a title and labelled lines of prose below it, wrapped to the width there is."""
-    console = _console()
-    console.print(Text(title, style="bold"))
-    label_width = max(cell_len(label) for label, _ in lines)
-    for label, text in lines:
-        wrapped = Text(text).wrap(console, max(20, console.width - label_width - 5))
-        for number, line in enumerate(wrapped):
-            line.rstrip()
-            console.print(f"  {'' if number else label:{label_width}} ", line)
-    console.print()
+    """Print a title and labelled lines of prose, unless output is quiet."""
+    from topicloom.views import terminal
 
-
-def one_line(text: str) -> str:
-    """The text with line breaks and whatever else cannot be printed escaped, as names may hold anything."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    if not _quiet:
+        terminal.print_entry(title, lines)
 
 
 # Endings that promise one kind of file.
@@ -159,7 +109,7 @@ _KINDS = {".parquet": "Parquet", ".json": "JSON", ".jsonl": "JSON Lines", ".html
 
 
 def require_writable(path: Path, *inputs: Path, ending: str = ".parquet") -> None:
-    """An error where `path` cannot be written, is one of the inputs, or promises another kind of file."""
+    """Refuse a path that cannot be written, is one of the inputs, or promises another kind of file."""
     from topicloom.errors import InputError
     from topicloom.io.whole import replacing
 
@@ -173,7 +123,7 @@ def require_writable(path: Path, *inputs: Path, ending: str = ".parquet") -> Non
 
 
 def require_readable(path: Path) -> None:
-    """An error where `path` is no file; what is in it shows when it is read."""
+    """Refuse a path that is no file; its content is checked when it is read."""
     from topicloom.errors import InputError
 
     if path.is_dir():
@@ -183,7 +133,7 @@ def require_readable(path: Path) -> None:
 
 
 def require_new_folder(path: Path) -> None:
-    """An error where a folder cannot be made at `path`, or something is there already."""
+    """Refuse a path where a folder cannot be made, or that exists."""
     from topicloom.errors import InputError
     from topicloom.io.whole import new_folder
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from topicloom.cli import options, output
+from topicloom.cli import output
+from topicloom.cli import typer_options as options
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli import options, output
+from topicloom.cli import output
+from topicloom.cli import typer_options as options
 from topicloom.cli.grid_work import run_and_write
 from topicloom.views import numbers
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from topicloom.cli.options import Printing, Spark
 from topicloom.cli.progress import Stoppable, Working
+from topicloom.cli.typer_options import Printing, Spark
 
 if TYPE_CHECKING:
     from topicloom.spark import SparkOptions

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topicloom.cli import options, output
-from topicloom.cli.options import maintainer_options, taking
+from topicloom.cli import output
+from topicloom.cli import typer_options as options
 from topicloom.cli.spark_work import on_spark
+from topicloom.cli.typer_options import maintainer_options, taking
 from topicloom.views import numbers
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from topicloom.cli import options, output
+from topicloom.cli import output
+from topicloom.cli import typer_options as options
 from topicloom.cli.grid_work import run_and_write
 from topicloom.errors import InputError
 from topicloom.views import numbers

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from topicloom.brokers.explain import Split, explain_broker, explain_link
 from topicloom.brokers.plan import Route
-from topicloom.errors import InputError
+from topicloom.errors import InputError, printable
 from topicloom.metrics.trees import pieces_of
 from topicloom.views.drawing import Drawing, SeenOverlay
-from topicloom.views.html import macro, printable
+from topicloom.views.html import macro
 from topicloom.views.interactive import Answer, Carried, network_block
 from topicloom.views.network import network_figure, require_explorer
 

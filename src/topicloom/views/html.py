@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from topicloom.errors import printable
 from topicloom.views.numbers import Number
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ Cell = str | Number
 
 # Longer names are cut in tables; the whole name shows when pointed at.
 _LONGEST = 120
-
-
-def printable(text: str) -> str:
-    """The text with line breaks and whatever else cannot be seen written out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def shortened(name: str, longest: int = _LONGEST) -> str:

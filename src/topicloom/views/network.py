@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.errors import InputError
+from topicloom.errors import InputError, printable
 from topicloom.views.figures import COLOURS, fitting_labels
-from topicloom.views.html import printable, shortened
+from topicloom.views.html import shortened
 
 if TYPE_CHECKING:
     import igraph

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from topicloom.errors import printable
+
 
 class Number(NamedTuple):
     """A number and its text; None has no value and comes last when sorted."""
@@ -17,6 +19,16 @@ class Number(NamedTuple):
 
 
 UNKNOWN = Number(None, "–")
+
+
+def text(value: object) -> str:
+    """Any value in printable characters."""
+    return printable(str(value))
+
+
+def yes_no(value: bool) -> str:
+    """A truth value as a word."""
+    return "yes" if value else "no"
 
 
 def count(number: int | None) -> Number:

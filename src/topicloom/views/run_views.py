@@ -24,12 +24,12 @@ from markupsafe import Markup
 
 from topicloom.content.tables import read_core
 from topicloom.content.views import ShownNetwork, Trees
-from topicloom.errors import InputError
+from topicloom.errors import InputError, printable
 from topicloom.experiments.reproduction_index import PaperFigure
 from topicloom.io.tables import read_parquet
 from topicloom.views.explorer import Explorer
 from topicloom.views.figures import COLOURS
-from topicloom.views.html import Cell, facts_html, macro, printable, shortened, table_html
+from topicloom.views.html import Cell, facts_html, macro, shortened, table_html
 from topicloom.views.interactive import Answer, Carried, chart_block, network_block, new_chart, script_json
 from topicloom.views.network import DrawnNetwork, cheapest_tree, network_figure, places_by_distance
 from topicloom.views.numbers import amount, count, percent

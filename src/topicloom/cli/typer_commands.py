@@ -1,25 +1,29 @@
-"""Commands as typer knows them: help in sections, and errors in the words of the command line."""
+"""The commands that are still on Typer, each as one command of click's; to be deleted with the last of them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+import click
 import typer
+from click.shell_completion import CompletionItem
+from typer._completion_classes import BashComplete
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from topicloom.cli.options import option_name, with_shared_options
+from topicloom.cli.command import lowered, see_help
+from topicloom.cli.options import option_name
+from topicloom.cli.typer_options import with_shared_options
 from topicloom.errors import InputError
 
 # Types of click's, which typer brings along under a private name.
 _Context = Any
 _Formatter = Any
 _Parameter = Any
-
-# The last heading in the help of all commands.
-ABOUT = "About the program"
 
 _WIDEST_NAME = 26
 _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
@@ -36,6 +40,59 @@ def add_commands(app: typer.Typer, heading: str | None, modules: Mapping[str, Mo
         kind = LateCommand if hasattr(module.command, "late_options") else Command
         adding = app.command(name, cls=kind, epilog=module.EXAMPLES, rich_help_panel=heading)
         adding(with_shared_options(module.command))
+
+
+def run(path: str, module: str, arguments: Sequence[str]) -> int:
+    """Run a command and return its exit status; `path` is what comes before the arguments."""
+    command = _command(path.split()[-1], module)
+    try:
+        with command.make_context(path, list(arguments)) as context:
+            context.command.invoke(context)
+    except typer.Exit as exit_:
+        return exit_.exit_code
+    except typer.TyperException as error:
+        raise click.ClickException(_usage(error, path)) from None
+    return 0
+
+
+def completions(path: str, module: str, arguments: Sequence[str], incomplete: str) -> list[CompletionItem]:
+    """What may stand in place of an incomplete word."""
+    found = BashComplete(_command(path.split()[-1], module), {}, path, "").get_completions(list(arguments), incomplete)
+    return [CompletionItem(each.value, each.type, each.help) for each in found]
+
+
+@cache
+def _command(name: str, module_name: str) -> Any:
+    module = import_module(f"topicloom.cli.{module_name}")
+    if hasattr(module, "app"):
+        return typer.main.get_command(module.app)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=_HELP_OPTIONS)
+    add_commands(app, None, {name: module})
+    return typer.main.get_command(app)
+
+
+def _usage(error: typer.TyperException, path: str) -> str:
+    """A wrong command line in one line: what is wrong, what would be right, where to read more."""
+    option: Any = getattr(error, "param", None)
+    context: Any = getattr(error, "ctx", None)
+    if option is None:
+        message = lowered(error.format_message())
+    else:
+        name = option.opts[0] if option.param_type_name == "option" else option.metavar
+        wrong = _wrong_value(error)
+        message = f"{name}: {wrong}" if wrong else f"{name} is missing: {lowered(option.help)}"
+    return see_help(message, context.command_path if context else path)
+
+
+def _wrong_value(error: typer.TyperException) -> str:
+    """What is wrong with an option's value; empty where it is missing."""
+    details: Any = error.__cause__
+    if isinstance(details, ValueError) and hasattr(details, "errors"):
+        detail = details.errors()[0]
+        for kind, expected in (("int", "a whole number"), ("float", "a number")):
+            if detail["type"].startswith(kind):
+                return f"'{detail['input']}' is not {expected}"
+    return error.message.removeprefix("Value error, ")
 
 
 class Command(TyperCommand):
@@ -82,7 +139,7 @@ class LateCommand(Command):
         """Parse the arguments, with all options."""
         assert self.callback is not None
         function: Any = inspect.unwrap(self.callback)
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=_HELP_OPTIONS)
         app.command(self.name, cls=Command, epilog=self.epilog)(with_shared_options(function, function.late_options()))
         return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
 
@@ -99,7 +156,7 @@ class Group(TyperGroup):
             heading = getattr(command, "rich_help_panel", None) or "Commands"
             row = (command.name or "", command.get_short_help_str(width))
             sections.setdefault(heading, []).append(row)
-        _write_sections(formatter, dict(sorted(sections.items(), key=lambda section: section[0] == ABOUT)))
+        _write_sections(formatter, sections)
 
 
 def _name(argument: _Parameter) -> str:
