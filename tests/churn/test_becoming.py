@@ -14,7 +14,8 @@ from topicloom.churn import Change, Maintainer, Settings, maintainer
 from topicloom.churn.maintainer import links_by_name
 from topicloom.churn.settings import thaw
 from topicloom.churn.tree import TreeMaintainer, carried_topics
-from topicloom.model.events import LEAVE, Event, events_between, topics_by_node
+from topicloom.model.demand import Demand
+from topicloom.model.events import LEAVE, Event, topics_by_node
 
 KINDS = ("shadow", "naive", "rebuild", "tree")
 
@@ -23,6 +24,10 @@ def made(overlay: Overlay, kind: str, seed: int = 0) -> Maintainer:
     if kind == "tree":
         return TreeMaintainer(topics_by_node(overlay.interest), links_by_name(overlay), Constraints())
     return maintainer(overlay, Settings(kind, seed=seed, prune=seed % 2 == 1))
+
+
+def demand(interest: Interest) -> Demand:
+    return Demand.of_topics(topics_by_node(interest))
 
 
 def after(overlay: Overlay, dice: random.Random, events: int) -> Interest:
@@ -42,7 +47,7 @@ def test_to_become_an_interest_is_to_take_the_events_that_lead_there(kind: str) 
         dice = random.Random(f"become {kind} {seed}")
         overlay = random_overlay(dice, "low-oda")
         interest = after(overlay, dice, seed % 4)
-        events = events_between(topics_by_node(overlay.interest), topics_by_node(interest))
+        events = demand(overlay.interest).events_to(demand(interest))
         one, other = made(overlay, kind, seed), made(overlay, kind, seed)
         expected = other.apply(events[0]) if len(events) == 1 else other.apply_jointly(events)[0]
         assert one.become(interest) == expected, seed
