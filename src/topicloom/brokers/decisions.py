@@ -32,7 +32,6 @@ from typing import Any
 
 import networkx
 
-from topicloom.brokers.fleet_file import Fleet
 from topicloom.brokers.names import filter_problem, name_problem, quoted
 from topicloom.brokers.store import DurableLog
 from topicloom.churn.improve import Aim, improve
@@ -49,6 +48,7 @@ from topicloom.model.constraints import Constraints
 from topicloom.model.demand import Demand, Wish, WishesByNode, roles_of, wishes_for
 from topicloom.model.events import Event, topics_by_node
 from topicloom.model.filters import Protocol, protocol_of
+from topicloom.model.fleet import Fleet
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 

@@ -39,18 +39,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
-from topicloom.brokers.fleet_file import (
-    COMMAND,
-    FOLDER,
-    LINKS,
-    NOTHING,
-    SSH,
-    Broker,
-    Delivery,
-    filled,
-    password_of,
-    secret_of,
-)
+from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled, password_of, secret_of
 from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.kinds.rabbitmq import ManagementFailed, RabbitManagement
 from topicloom.brokers.live import DeliveryTally
@@ -59,6 +48,7 @@ from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Pair, Plan
 from topicloom.brokers.store import sync_folder
 from topicloom.errors import InputError
+from topicloom.model.fleet import LINKS, NOTHING, Broker, Delivery
 
 
 class DeliveryFailed(Exception):  # noqa: N818  it says what happened

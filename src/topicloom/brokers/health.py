@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from topicloom.brokers.fleet_file import Broker, Tls, password_of
+from topicloom.brokers.fleet_file import password_of
 from topicloom.errors import InputError
+from topicloom.model.fleet import Broker, Tls
 
 _LONGEST_SECONDS = 3600.0
 

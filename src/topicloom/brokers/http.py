@@ -10,9 +10,10 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from topicloom.brokers.fleet_file import SourceSettings, secret_of
+from topicloom.brokers.fleet_file import secret_of
 from topicloom.brokers.rows import SourceError
 from topicloom.errors import InputError
+from topicloom.model.fleet import Source
 
 LARGEST_BYTES = 64_000_000
 _PIECE_BYTES = 1 << 16
@@ -28,7 +29,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class Asking:
     """Asks one broker's interface."""
 
-    def __init__(self, source: SourceSettings, broker: str) -> None:
+    def __init__(self, source: Source, broker: str) -> None:
         self._url = source.places[0]
         self._timeout = source.timeout_seconds
         self._headers = {"Accept": "application/json"}

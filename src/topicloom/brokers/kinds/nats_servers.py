@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from topicloom.brokers.fleet_file import Broker
 from topicloom.brokers.local import LOOPBACK, OnMessage, Processes, free_ports, installed
 from topicloom.errors import InputError
+from topicloom.model.fleet import Broker
 
 _CONNECT_SECONDS = 10.0
 _CHUNK = 1 << 16
