@@ -20,6 +20,7 @@ from topicloom.brokers.lint import LintReport
 from topicloom.brokers.plan import Pair
 from topicloom.brokers.rows import BrokerRows
 from topicloom.churn.maintainer import Change
+from topicloom.churn.maintainer import Maintainer as RealMaintainer
 from topicloom.designers import contract
 from topicloom.model import demand, events, filters, fleet
 from topicloom.model.constraints import Constraints, LinkLimits
@@ -317,6 +318,10 @@ def _problem(real: contract.DesignProblem) -> DesignProblem:
 
 
 def _designer(real: contract.Designer) -> Designer:
+    return real
+
+
+def _maintainer(real: RealMaintainer) -> Maintainer:
     return real
 
 

@@ -73,7 +73,7 @@ def command(
     from topicloom.brokers import Collected, collect, fleet_changes
     from topicloom.brokers.fleet_file import read_fleet
     from topicloom.errors import InputError
-    from topicloom.io.whole import alone
+    from topicloom.io.whole import exclusive_lock
 
     checked_paths.require_readable(fleet)
     if watch != (events is not None):
@@ -81,7 +81,7 @@ def command(
     if not 0 <= every < float("inf"):
         raise InputError(f"--every must be a number, 0 or more, not {every:g}")
     brokers = read_fleet(fleet)
-    with alone(out, ".lock"):
+    with exclusive_lock(out, ".lock"):
         if events is None:
             with printing.working() as working:
                 collection = working.do(
