@@ -131,10 +131,10 @@ class Run:
 
 def read_fleet(path: Path) -> Fleet:
     """Read a fleet file."""
-    from topicloom.brokers import Fleet
+    from topicloom.brokers import fleet_file
 
     output.require_readable(path)
-    return Fleet.read(path)
+    return fleet_file.read_fleet(path)
 
 
 def read_prices(path: Path, fleet: Fleet | None, interest: Interest) -> Prices:
