@@ -39,7 +39,7 @@ SPARK, LIVE = "spark", "live"
 VARYING = re.compile("seconds|latency|memory|bytes|version|fingerprint|silence|classes|^at$")
 PROSE = ("rule", "guarantee", "about", "shows", "says", "title", "means", "text", "paper", "description")
 # Fingerprints of subscriptions and times within texts.
-VARYING_TEXT = re.compile(r"\b[0-9a-f]+-[0-9a-f]{32}\b|\b\d+\.\d+(?= s\b)")
+VARYING_TEXT = re.compile(r"\b[0-9a-f]+-[0-9a-f]{16}(?:[0-9a-f]{16})?\b|\b\d+\.\d+(?= s\b)")
 SHOWN = 12
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lint_fleets import FLEETS, FOR_EVER, bridge
 from naive_fleets import NaiveFleets
 from simulated_bridges import possible_names, published, random_bridges
@@ -17,7 +15,7 @@ from simulated_bridges import possible_names, published, random_bridges
 from topicloom import InputError, Interest
 from topicloom.brokers.kinds.mosquitto import read_brokers
 from topicloom.brokers.lint import LintReport, lint
-from topicloom.model.filters import MQTT, shared
+from topicloom.model.filters import MQTT
 
 
 def report_of(folder: Path, bridges: dict[str, str], interest: Interest | None = None) -> LintReport:
@@ -238,22 +236,6 @@ def test_folders_that_include_themselves(tmp_path: Path) -> None:
     (folder / "a.conf").write_text(f"include_dir {folder}\n")
     with pytest.raises(InputError, match=r"which includes this file$"):
         read_brokers([folder / "a.conf"])
-
-
-levels = st.sampled_from(["a", "b", "+", ""])
-patterns = st.builds(
-    lambda first, rest: "/".join([*first, *rest]),
-    st.lists(levels, min_size=1, max_size=3),
-    st.sampled_from([[], ["#"]]),
-)
-names = st.lists(st.sampled_from(["a", "b", "c", ""]), min_size=1, max_size=4).map("/".join)
-
-
-@given(one=patterns, other=patterns, name=names)
-def test_what_two_patterns_share_is_what_both_match(one: str, other: str, name: str) -> None:
-    both = shared(one, other)
-    assert (both is not None and MQTT.covers(both, name)) == (MQTT.covers(one, name) and MQTT.covers(other, name))
-    assert shared(other, one) == both
 
 
 def test_wildcards_leave_out_what_brokers_say_about_themselves() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet
@@ -12,8 +13,9 @@ from effort import times
 from reference import content as slow
 from reference.content import make_network, random_network
 from topicloom import InputError
+from topicloom.cli.content_options import random_cost
 from topicloom.content import ALGORITHMS, Assignment, assign, cost, run
-from topicloom.content.network import closed
+from topicloom.content.network import DoesNotFit, closed
 from topicloom.content.steiner_mixing import link_weights
 
 FAST = [name for name in ALGORITHMS if name not in ("exact", "sub-channel")]
@@ -228,11 +230,11 @@ def test_what_cannot_fit_is_said() -> None:
     demand = network.traffic.demand
     parts = (slow.full_rates(network), slow.full_wants(network), network.access, network.core)
     with pytest.raises(
-        InputError, match=r"no assignment fits: users need .* in all and brokers have 2; raise capacities"
+        DoesNotFit, match=r"no assignment fits: users need .* in all and brokers have 2; raise capacities"
     ):
         assign(make_network(*parts, np.ones(2)), "packing")
     largest = int(demand.argmax())
-    with pytest.raises(InputError, match=f"no assignment fits: user 'u{largest:03}' needs"):
+    with pytest.raises(DoesNotFit, match=f"no assignment fits: user 'u{largest:03}' needs"):
         assign(make_network(*parts[:2], np.ones((6, 99)), 1 - np.eye(99), np.full(99, demand.max() - 0.5)), "packing")
     even = make_network(
         np.array([[0.0], [0], [0], [1]]), np.array([[True]] * 3 + [[False]]), np.ones((4, 2)), 1 - np.eye(2), [1.5, 2.5]
@@ -240,11 +242,20 @@ def test_what_cannot_fit_is_said() -> None:
     assert even.traffic.demand.tolist() == [1, 1, 1, 1]
     for name in FAST:
         with pytest.raises(
-            InputError, match=r"no assignment found that fits: user .* needs 1 and no broker has more than 0\.5"
+            DoesNotFit, match=r"no assignment found that fits: user .* needs 1 and no broker has more than 0\.5"
         ):
             assign(even, name)
-    with pytest.raises(InputError, match="no assignment fits: no way to give users to brokers keeps to all capacities"):
+    with pytest.raises(DoesNotFit, match="no assignment fits: no way to give users to brokers keeps to all capacities"):
         assign(even, "exact")
+
+
+def test_costs_are_compared_with_random_ones_unless_none_fits() -> None:
+    """Only what does not fit is left out; anything else that is wrong is said."""
+    network = random_network(1, 6, 2, 2)
+    assert random_cost(network, 0).total == cost(assign(network, "random", seed=0)).total
+    assert random_cost(replace(network, capacity=np.full(2, 0.5)), 0) is None
+    with pytest.raises(InputError, match="routing 'nearest' is unknown"):
+        random_cost(network, 0, "nearest")
 
 
 def test_exact_refuses_large_networks() -> None:

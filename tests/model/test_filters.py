@@ -1,4 +1,4 @@
-"""Filters against matching by hand, over all names of a few levels."""
+"""All filters of small alphabets against matching of names by brute force, and larger ones by hypothesis."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from functools import cache
 from itertools import product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from effort import times
+from topicloom import Interest
 from topicloom.errors import InputError
-from topicloom.model.filters import AMQP, MQTT, NATS, PROTOCOLS, FilterIndex, Protocol, name_classes
+from topicloom.model.filters import AMQP, MQTT, NATS, PROTOCOLS, FilterIndex, Protocol, match_classes
 
 LEVELS = {"mqtt": ["a", "b", "$x"], "nats": ["a", "b"], "amqp": ["a", "b"]}
 every = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
@@ -24,81 +28,122 @@ def matches(protocol: Protocol, filter_: list[str], name: list[str]) -> bool:
     return bool(name) and filter_[0] in (protocol.one, name[0]) and matches(protocol, filter_[1:], name[1:])
 
 
+def is_matched(protocol: Protocol, filter_: str, name: str) -> bool:
+    levels, parts = filter_.split(protocol.separator), name.split(protocol.separator)
+    hidden = protocol is MQTT and name.startswith("$") and levels[0] in ("+", "#")
+    return not hidden and matches(protocol, levels, parts)
+
+
+@cache
+def names(protocol: Protocol) -> list[str]:
+    """All names of up to four levels, of which `z` is in no filter."""
+    levels = [*LEVELS[protocol.name], "z"]
+    return [protocol.separator.join(name) for size in range(1, 5) for name in product(levels, repeat=size)]
+
+
 @cache
 def matched(protocol: Protocol, filter_: str) -> frozenset[str]:
-    """All names of up to four levels, one of them in no filter, that match."""
-    levels = filter_.split(protocol.separator)
-    return frozenset(
-        protocol.separator.join(name)
-        for size in range(1, 5)
-        for name in product([*LEVELS[protocol.name], "z"], repeat=size)
-        if matches(protocol, levels, list(name))
-        and not (protocol is MQTT and name[0].startswith("$") and levels[0] in "+#")
-    )
+    return frozenset(name for name in names(protocol) if is_matched(protocol, filter_, name))
 
 
-def filters(protocol: Protocol, count: int) -> list[str]:
-    dice = random.Random(protocol.name)
-    found: set[str] = set()
-    while len(found) < count:
-        levels = [*LEVELS[protocol.name], protocol.one, protocol.one, protocol.rest]
-        filter_ = protocol.separator.join(dice.choice(levels) for _ in range(dice.randint(1, 3)))
-        try:
-            protocol.require(filter_)
-        except InputError:
-            continue
-        found.add(filter_)
-    return sorted(found)
+@cache
+def filters(protocol: Protocol) -> list[str]:
+    """All filters of up to three levels."""
+    levels = [*LEVELS[protocol.name], protocol.one, protocol.rest]
+    written = (protocol.separator.join(each) for size in (1, 2, 3) for each in product(levels, repeat=size))
+    return [filter_ for filter_ in written if protocol.problem(filter_) is None]
+
+
+def some(protocol: Protocol, count: int, seed: object = 0) -> list[str]:
+    return random.Random(f"{protocol.name} {seed}").sample(filters(protocol), min(count, len(filters(protocol))))
 
 
 @every
-def test_classes_are_all_ways_to_match(protocol: Protocol) -> None:
-    known = filters(protocol, 25)
-    for count in (1, 2, 4, 7):
-        some = random.Random(count).sample(known, count)
-        found = name_classes(protocol, some, 999)
-        for name, matches_ in found:
-            assert {place for place, each in enumerate(some) if protocol.covers(each, name)} == matches_, name
-        names = frozenset[str]().union(*(matched(protocol, each) for each in some))
-        ways = {
-            frozenset(place for place, each in enumerate(some) if name in matched(protocol, each)) for name in names
-        }
-        assert ways <= {one.matches for one in found}
-        assert len(found) == len({one.matches for one in found})
-        assert len(name_classes(protocol, some, 2)) == min(2, len(found))
+def test_overlap_cover_and_shared_are_about_names(protocol: Protocol) -> None:
+    """Names of four levels tell any two filters of three apart."""
+    pairs = list(product(some(protocol, 40), some(protocol, 40, "other")))
+    for one, other in pairs:
+        both = matched(protocol, one) & matched(protocol, other)
+        assert protocol.overlap(one, other) == bool(both), (one, other)
+        assert protocol.covers(one, other) == (matched(protocol, one) >= matched(protocol, other)), (one, other)
+        shared = protocol.shared(one, other)
+        assert frozenset[str]().union(*(matched(protocol, each) for each in shared)) == both, (one, other, shared)
+        assert all(protocol.problem(each) is None for each in shared)
+        assert len(shared) <= 1 or protocol is AMQP
+        assert shared == protocol.shared(other, one)
+    assert {protocol.overlap(*pair) for pair in pairs} == {protocol.covers(*pair) for pair in pairs} == {True, False}
 
 
 @every
-def test_overlap_and_cover_are_about_names(protocol: Protocol) -> None:
-    known = filters(protocol, 30)
-    covers = 0
-    for one, other in product(known, known):
+@pytest.mark.slow
+def test_all_pairs_of_filters(protocol: Protocol) -> None:
+    for one, other in product(filters(protocol), repeat=2):
         assert protocol.overlap(one, other) == (not matched(protocol, one).isdisjoint(matched(protocol, other)))
-        if protocol.covers(one, other):
-            assert matched(protocol, one) >= matched(protocol, other)
-            covers += one != other
-    assert covers > 10
+        assert protocol.covers(one, other) == (matched(protocol, one) >= matched(protocol, other)), (one, other)
 
 
 @every
 def test_an_index_finds_what_overlaps(protocol: Protocol) -> None:
-    known = filters(protocol, 30)
+    known = filters(protocol)
     index = FilterIndex(protocol, known)
-    for one in known:
-        expected = {number for number, other in enumerate(known) if protocol.overlap(one, other)}
+    for one in some(protocol, 60):
+        expected = {
+            number
+            for number, other in enumerate(known)
+            if not matched(protocol, one).isdisjoint(matched(protocol, other))
+        }
         assert index.overlapping(one) == expected, one
 
 
 @every
+@pytest.mark.parametrize("count", [1, 2, 4, 7])
+def test_classes_are_all_sets_of_filters_that_a_name_matches(protocol: Protocol, count: int) -> None:
+    for seed in range(times(10)):
+        chosen = some(protocol, count, seed)
+        found = match_classes(protocol, chosen, 9999)
+        for name, numbers in found:
+            assert {number for number, each in enumerate(chosen) if is_matched(protocol, each, name)} == numbers, name
+        expected = {
+            frozenset(number for number, each in enumerate(chosen) if name in matched(protocol, each))
+            for name in names(protocol)
+        }
+        assert expected - {frozenset()} == {one.matches for one in found}
+        assert len(found) == len({one.matches for one in found})
+        levels = [one.name.count(protocol.separator) for one in found]
+        assert levels == sorted(levels)
+        assert match_classes(protocol, chosen, 2) == found[:2]
+
+
+@every
 def test_the_widest_match_the_same_names(protocol: Protocol) -> None:
-    known = filters(protocol, 30)
-    for first in range(0, 25, 5):
-        some = known[first : first + 6]
-        widest = protocol.widest(some)
-        assert set(widest) <= set(some)
-        names = [frozenset[str]().union(*(matched(protocol, each) for each in kept)) for kept in (some, widest)]
-        assert names[0] == names[1]
+    for seed in range(times(20)):
+        chosen = some(protocol, 6, seed)
+        widest = protocol.widest(chosen)
+        assert set(widest) <= set(chosen)
+        assert widest == protocol.widest(chosen[::-1]) == protocol.widest([*chosen, *chosen])
+        both = [frozenset[str]().union(*(matched(protocol, each) for each in kept)) for kept in (chosen, widest)]
+        assert both[0] == both[1]
         assert not any(protocol.covers(one, other) for one, other in product(widest, widest) if one != other)
+
+
+@every
+@settings(max_examples=times(150), deadline=None)
+@given(data=st.data())
+def test_long_filters(protocol: Protocol, data: st.DataObject) -> None:
+    level = st.sampled_from([*LEVELS[protocol.name], protocol.one, protocol.rest])
+    filter_ = st.lists(level, min_size=1, max_size=7).map(protocol.separator.join)
+    one, other = (data.draw(filter_.filter(lambda each: protocol.problem(each) is None)) for _ in range(2))
+    name = protocol.separator.join(
+        data.draw(st.lists(st.sampled_from([*LEVELS[protocol.name], "z"]), min_size=1, max_size=9))
+    )
+    first, second = is_matched(protocol, one, name), is_matched(protocol, other, name)
+    assert protocol.covers(one, name) == protocol.overlap(name, one) == first
+    assert protocol.overlap(one, other) or not (first and second)
+    assert not protocol.covers(one, other) or first or not second
+    assert any(is_matched(protocol, each, name) for each in protocol.shared(one, other)) == (first and second)
+    assert protocol.overlap(one, other) == bool(protocol.shared(one, other)) == protocol.overlap(other, one)
+    assert protocol.covers(one, one)
+    assert (1 in FilterIndex(protocol, [name, other]).overlapping(one)) == protocol.overlap(one, other)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +164,19 @@ def test_malformed_filters_are_refused(protocol: Protocol, filter_: str, problem
 
 
 def test_groups_that_share_and_what_a_broker_says_of_itself() -> None:
-    assert MQTT.own("$share/workers/a/+") == "a/+"
-    assert MQTT.stays("$SYS/broker/uptime")
-    assert not MQTT.stays("a/$SYS")
-    assert not NATS.stays("$SYS.a")
+    assert MQTT.without_share_group("$share/workers/a/+") == "a/+"
+    assert MQTT.is_broker_local("$SYS/broker/uptime")
+    assert not MQTT.is_broker_local("a/$SYS")
+    assert not NATS.is_broker_local("$SYS.a")
     assert not MQTT.overlap("#", "$SYS/broker")
     assert MQTT.overlap("a/#", "a")
     assert not NATS.overlap("a.>", "a")
     AMQP.require("a.#.b")
+
+
+def test_filters_of_shared_subscriptions_are_theirs() -> None:
+    interest = Interest.from_roles(
+        [("a", "$share/g/a/+", "sub"), ("b", "a/b", "pub"), ("c", "a/#", "sub")], filters="mqtt"
+    )
+    assert interest.topic_names == ("a/#",)
+    assert interest.nodes_of("a/#").tolist() == [0, 1, 2]

@@ -107,3 +107,35 @@ def test_a_topic_is_what_overlaps_from_one_filter_to_the_next() -> None:
             sorted({node for node, topic, role in rows if topic in piece}) for piece in pieces if piece & wanted
         )
         assert sorted(members(Interest.from_roles(rows, filters="mqtt")).values()) == expected, seed
+
+
+def test_interests_that_differ_only_in_roles_are_not_equal() -> None:
+    """They have other publishers, and so other plans, though designers see the same."""
+    rows = [("a", "t", "sub"), ("b", "t", "pub"), ("b", "u", "both"), ("c", "u", "sub")]
+    interest = Interest.from_roles(rows)
+    swapped = Interest.from_roles([("a", "t", "pub"), ("b", "t", "sub"), *rows[2:]])
+    plain = Interest.from_pairs([row[:2] for row in rows])
+    assert interest == Interest.from_roles(rows[::-1])
+    assert interest.node_topics.tolist() == swapped.node_topics.tolist()
+    assert len({interest, swapped, plain}) == 3
+    assert Interest.from_pairs([row[:2] for row in rows]) == plain
+
+
+def test_interests_that_differ_only_in_filters_are_not_equal() -> None:
+    """`a/b` and `a/+` in one topic: who has which filter matters, and whose wildcards they are."""
+    one = Interest.from_pairs([("n", "a/#"), ("m", "a/b"), ("o", "a/+")], filters="mqtt")
+    other = Interest.from_pairs([("n", "a/#"), ("m", "a/+"), ("o", "a/b")], filters="mqtt")
+    assert one.topic_names == other.topic_names == ("a/#",)
+    assert one.node_topics.tolist() == other.node_topics.tolist()
+    assert one != other
+    assert Interest.from_pairs([("n", "a"), ("m", "b")], filters="nats") != Interest.from_pairs(
+        [("n", "a"), ("m", "b")], filters="amqp"
+    )
+
+
+def test_an_interest_equals_itself_read_from_its_table() -> None:
+    """Topics that need no links, and so are not in the table, do not matter."""
+    interest = Interest.from_roles([*ROWS, ("f", "x", "sub"), ("g", "x", "sub")], filters="mqtt")
+    again = Interest.from_arrow(interest.to_arrow())
+    assert again == interest
+    assert hash(again) == hash(interest)

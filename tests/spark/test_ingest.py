@@ -10,14 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, functions
 
 from effort import THOROUGH
 from reference.ingest import Ingested, ingest_lines, interned
 from topicloom.model import InputError, Interest
+from topicloom.model.fingerprint import digest, name_hashes
 from topicloom.spark import IngestOptions, Manifest
 from topicloom.spark.ingest import ingest
 from topicloom.spark.intern import gathered
@@ -297,3 +299,23 @@ def test_a_node_that_repeats_itself_takes_no_memory() -> None:
         table = gathered(iter(batches), many)
         assert table.num_rows <= most
         assert set(zip(*(table[name].to_pylist() for name in schema.names), strict=True)) == pairs
+
+
+def test_the_fingerprint_is_what_spark_computes(spark: SparkSession) -> None:
+    """Names of all lengths that xxHash treats in their own ways: parts of 32, 8, 4 and 1 bytes."""
+    names = ["a", "é", "😀", *("x" * size + "ü" for size in range(40)), "long " * 50]
+    pairs = [(node, topic) for i, node in enumerate(names) for topic in names[: i % 7]]
+    frame = spark.createDataFrame(pairs, "node string, topic string")
+    hashed = frame.select(functions.xxhash64("node"), functions.xxhash64("topic")).toDF("node", "topic")
+    row = functions.xxhash64("node", "topic")
+    halves = hashed.select(row.bitwiseAND(0xFFFFFFFF).alias("low"), functions.shiftrightunsigned(row, 32).alias("high"))
+    low, high, count = (
+        halves.groupBy()
+        .agg({"low": "sum", "high": "sum", "*": "count"})
+        .select("sum(low)", "sum(high)", "count(1)")
+        .first()
+    )
+    assert digest(low + (high << 32), count) == Interest.from_pairs(pairs).fingerprint
+    by_name = frame.select("node", functions.xxhash64("node").alias("hash")).distinct().collect()
+    hashes = name_hashes([one["node"] for one in by_name]).view(np.int64)
+    assert hashes.tolist() == [one["hash"] for one in by_name]

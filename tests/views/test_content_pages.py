@@ -118,6 +118,21 @@ def test_assignments_find_their_networks(net: Path, tmp_path: Path) -> None:
     )
 
 
+def test_an_assignment_that_cannot_be_read_is_not_told_to_fit_no_network(net: Path, tmp_path: Path) -> None:
+    """Whatever is wrong with a file itself is said, however many networks there are."""
+    write_network(tmp_path / "other", users=4)
+    write_assignment(tmp_path / "whole.parquet", [0] * 6)
+    twice = tmp_path / "twice.csv"
+    twice.write_text("user,broker\n" + "".join(f"u{user},b0\n" for user in (0, 1, 2, 3, 4, 5, 5)))
+    gone = tmp_path / "gone.csv"
+    gone.write_text("user,broker\nu0,\n")
+    results = read_results(find_files([tmp_path]))
+    reasons = {aside.path.name: aside.reason for aside in results.aside}
+    assert reasons.keys() == {"twice.csv", "gone.csv"}
+    assert not any("fits none" in reason for reason in reasons.values()), reasons
+    assert "repeats the user of row 6" in reasons["twice.csv"]
+
+
 def respoiled(file: Path, column: str, row: int, value: Any) -> None:
     table = pyarrow.parquet.read_table(file)
     values = table[column].to_pylist()

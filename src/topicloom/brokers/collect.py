@@ -82,7 +82,7 @@ class Collected:
             return None
         protocol = PROTOCOLS[self.protocol]
         topics = self.to_arrow()["topic"].unique().to_pylist()
-        wild = any(protocol.has_wildcard(topic) or protocol.own(topic) != topic for topic in topics)
+        wild = any(protocol.has_wildcard(topic) or protocol.without_share_group(topic) != topic for topic in topics)
         return self.protocol if wild and not any(map(protocol.problem, topics)) else None
 
     @classmethod

@@ -270,8 +270,8 @@ class Plannable:
     def _new_problem(self, topic: str, protocol: Protocol | None) -> str | None:
         if protocol is None:
             return name_problem(self._target, topic)
-        own = protocol.own(topic)
-        return None if protocol.stays(own) else filter_problem(self._target, protocol, own)
+        own = protocol.without_share_group(topic)
+        return None if protocol.is_broker_local(own) else filter_problem(self._target, protocol, own)
 
 
 _LOG = "decisions.log"

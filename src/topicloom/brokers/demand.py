@@ -123,7 +123,7 @@ def interest_among(wishes: WishesByNode, published: Iterable[str], filters: str 
         protocol = protocol_of(filters)
         index = FilterIndex(protocol, known)
         topics = {topic for each in roles.values() for topic in each}
-        spoken = {topic for topic in topics if index.overlapping(protocol.own(topic))}
+        spoken = {topic for topic in topics if index.overlapping(protocol.without_share_group(topic))}
     rows = [
         (node, topic, role if topic in spoken else "both")
         for node, each in roles.items()

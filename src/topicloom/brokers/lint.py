@@ -32,7 +32,7 @@ from topicloom.brokers.kinds.nats import read_server
 from topicloom.brokers.kinds.rabbitmq import read_node
 from topicloom.brokers.plan import Message, Pair, messages
 from topicloom.errors import InputError
-from topicloom.model.filters import MQTT, name_classes, shared
+from topicloom.model.filters import MQTT, match_classes
 from topicloom.model.interest import Interest
 
 # Mosquitto refuses names of more levels; one that grows on its way ends there.
@@ -295,7 +295,7 @@ def repeats(fleet: dict[str, list[Wire]]) -> list[Finding]:
     """Topics that go in cycles or arrive twice, each cycle once with the first name that shows it."""
     found: dict[tuple[str, frozenset[str]], list[Finding]] = {}
     for broker, patterns in _patterns(fleet).items():
-        for name, _ in name_classes(MQTT, patterns, _MOST_NAMES):
+        for name, _ in match_classes(MQTT, patterns, _MOST_NAMES):
             result = spread(Arrival(broker, name), fleet)
             if result.circle is not None:
                 _note(found, "loop", name, result.circle, _loop_text(broker, name, result.circle))
@@ -370,8 +370,8 @@ def _pulled(wire: Wire, broker: str, rule: Rule, patterns: Iterable[str]) -> lis
     here, there = rule.local_prefix, rule.remote_prefix
     if wire.local != broker:
         here, there = there, here
-    both = (shared(there + rule.pattern, pattern) for pattern in patterns)
-    return [here + one[len(there) :] for one in both if one is not None]
+    both = (MQTT.shared(there + rule.pattern, pattern) for pattern in patterns)
+    return [here + one[len(there) :] for each in both for one in each]
 
 
 def _both_ends(wires: Sequence[Wire]) -> list[Finding]:
@@ -381,11 +381,11 @@ def _both_ends(wires: Sequence[Wire]) -> list[Finding]:
         if {one.local, one.remote} != {other.local, other.remote}:
             continue
         for rule, second in product(one.bridge.rules, other.bridge.rules):
-            both = shared(rule.local_pattern, _own(other, one.local, second))
-            if both is not None and _across(one, one.local, rule, both) == _across(other, one.local, second, both):
-                opens = "both ends open a bridge" if one.local != other.local else "two bridges are open"
-                text = f"{opens} between {one.local} and {one.remote} for '{both}'; one is enough"
-                findings.append(Finding("both-ends", both, text, (rule.where, second.where)))
+            for both in MQTT.shared(rule.local_pattern, _own(other, one.local, second)):
+                if _across(one, one.local, rule, both) == _across(other, one.local, second, both):
+                    opens = "both ends open a bridge" if one.local != other.local else "two bridges are open"
+                    text = f"{opens} between {one.local} and {one.remote} for '{both}'; one is enough"
+                    findings.append(Finding("both-ends", both, text, (rule.where, second.where)))
     return findings
 
 

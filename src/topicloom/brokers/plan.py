@@ -28,7 +28,7 @@ from topicloom.brokers.fleet_file import Broker, Fleet, require_distinct_address
 from topicloom.brokers.names import quoted, require_filters, require_names
 from topicloom.errors import InputError
 from topicloom.metrics.trees import Routes, possible_routes, route, route_by_price
-from topicloom.model.filters import PROTOCOLS, Protocol, name_classes
+from topicloom.model.filters import PROTOCOLS, Protocol, match_classes
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
@@ -87,7 +87,7 @@ def messages(wants: Patterns, publishes: Patterns, protocol: Protocol | None) ->
     """Names that stand for all messages of a topic that somebody publishes and somebody wants."""
     patterns = sorted({pattern for side in (wants, publishes) for each in side.values() for pattern in each})
     if protocol is not None:
-        patterns = [one.name for one in name_classes(protocol, patterns, _MOST_NAMES)]
+        patterns = [one.name for one in match_classes(protocol, patterns, _MOST_NAMES)]
     for name in patterns:
         sources, wanting = (
             tuple(broker for broker, each in side.items() if _match(each, name, protocol))

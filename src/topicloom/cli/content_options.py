@@ -74,11 +74,11 @@ def cost_facts(priced: Cost, random: Cost | None) -> dict[str, Any]:
 
 
 def random_cost(network: Network, seed: int, routing: str = "shared") -> Cost | None:
-    """What the random assignment of a seed costs; None where none fits."""
+    """The cost of the random assignment of a seed; None if none fits."""
     from topicloom.content import assign, cost
-    from topicloom.errors import InputError
+    from topicloom.content.network import DoesNotFit
 
     try:
         return cost(assign(network, "random", seed=seed), routing=routing, seed=seed)
-    except InputError:
+    except DoesNotFit:
         return None

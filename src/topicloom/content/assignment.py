@@ -1,4 +1,4 @@
-"""Which broker each user connects to, and its file."""
+"""The assignment of users to brokers, and its file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from topicloom.content.network import Floats, Ids, Network, summed
-from topicloom.errors import InputError
+from topicloom.content.network import Floats, Ids, Network, OtherNetwork, summed
 from topicloom.io.tables import known_names, metadata_texts, read_table, require_distinct, write_parquet
 from topicloom.io.whole import replacing
 from topicloom.model.provenance import Provenance
@@ -50,11 +49,11 @@ class Assignment:
         """From a file that `write` made, or any Parquet, CSV or TSV with the columns `user` and `broker`."""
         read = read_assigned(path, network.user_names, network.broker_names)
         if read.fingerprint not in (None, network.fingerprint):
-            raise InputError(f"{os.fspath(path)}: was made for another network; give the network it was made for")
+            raise OtherNetwork(f"{os.fspath(path)}: was made for another network; give the network it was made for")
         unknown = np.flatnonzero(~network.knows[np.arange(network.user_count), read.brokers])
         if len(unknown):
             user, broker = int(unknown[0]), int(read.brokers[unknown[0]])
-            raise InputError(
+            raise OtherNetwork(
                 f"{os.fspath(path)}: user '{network.user_names[user]}' is at broker '{network.broker_names[broker]}', "
                 "which it does not know"
             )
@@ -78,16 +77,19 @@ class Assignment:
 
 
 def read_assigned(path: str | os.PathLike[str], user_names: tuple[str, ...], broker_names: tuple[str, ...]) -> Assigned:
-    """Read which of some brokers each of some users connects to."""
+    """Read the broker of each user.
+
+    Raise OtherNetwork if the file names other users or brokers than the given ones.
+    """
     where = os.fspath(path)
     table = read_table(path, ASSIGNMENT_COLUMNS)
     metadata = metadata_texts(table)
-    users = known_names(table, "user", user_names, "user", where)
-    brokers = known_names(table, "broker", broker_names, "broker", where)
+    users = known_names(table, "user", user_names, "user", where, unknown=OtherNetwork)
+    brokers = known_names(table, "broker", broker_names, "broker", where, unknown=OtherNetwork)
     require_distinct(users, "user", where)
     if len(users) < len(user_names):
         missing = int(np.setdiff1d(np.arange(len(user_names)), users)[0])
-        raise InputError(f"{where}: no broker for user '{user_names[missing]}'; every user needs one")
+        raise OtherNetwork(f"{where}: no broker for user '{user_names[missing]}'; every user needs one")
     assigned = np.empty(len(user_names), np.int32)
     assigned[users] = brokers
     return Assigned(assigned, Provenance.from_metadata(metadata, _KIND, where), metadata.get("fingerprint"))

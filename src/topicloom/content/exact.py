@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content.network import Network, transposed, users_of
+from topicloom.content.network import DoesNotFit, Network, transposed, users_of
 from topicloom.content.placing import Assigner, Placed
 from topicloom.errors import InputError
 from topicloom.registry import Parameter
@@ -44,7 +44,7 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
         _span(program, network.core * rate, at[user], wanted[:, channel])
     solved = program.solve(float(parameters["seconds"]))
     if solved is None:
-        raise InputError(
+        raise DoesNotFit(
             "no assignment fits: no way to give users to brokers keeps to all capacities; raise capacities"
         )
     if solved.values is None:

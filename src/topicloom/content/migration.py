@@ -64,7 +64,7 @@ from topicloom.content.move_costs import (
     user_demand,
     users_demand,
 )
-from topicloom.content.network import Floats, Ids, Network, SparseRows, summed
+from topicloom.content.network import DoesNotFit, Floats, Ids, Network, SparseRows, summed
 from topicloom.content.placing import Assigner, Placed, fits
 from topicloom.errors import InputError
 from topicloom.registry import Parameter
@@ -627,7 +627,7 @@ def migrate(networks: Sequence[Network], parameters: Mapping[str, Any], rng: np.
         simulated.change(network, its)
         go_on()
         for broker in simulated.overloaded:
-            raise InputError(
+            raise DoesNotFit(
                 f"no assignment found that fits: broker '{network.broker_names[broker]}' is over its capacity and "
                 "no user there can move; raise capacities"
             )

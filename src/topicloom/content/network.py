@@ -71,6 +71,14 @@ def transposed(rows: SparseRows, channel_count: int) -> SparseRows:
     return SparseRows(start, users[order], rows.values[order])
 
 
+class DoesNotFit(InputError):  # noqa: N818  named for the condition
+    """The demand of the users exceeds the capacity of the brokers, or no assignment within it was found."""
+
+
+class OtherNetwork(InputError):  # noqa: N818  named for the condition
+    """An assignment of other users or brokers than those of the given network."""
+
+
 # Sums of prices that are equal on paper may differ in the last digits.
 _SLACK = 1e-9
 
@@ -194,16 +202,16 @@ class Network:
         return digest.hexdigest()
 
     def require_capacity(self) -> None:
-        """Refuse a network whose demand cannot fit: in all, or one user's."""
+        """Raise DoesNotFit if the total demand, or that of one user, exceeds the capacity."""
         demand = self.traffic.demand
         if demand.sum() > self.capacity.sum() * (1 + 1e-9):
-            raise InputError(
+            raise DoesNotFit(
                 f"no assignment fits: users need {demand.sum():.6g} in all and brokers have {self.capacity.sum():.6g}; "
                 "raise capacities or add brokers"
             )
         largest = int(demand.argmax())
         if demand[largest] > self.capacity.max() * (1 + 1e-9):
-            raise InputError(
+            raise DoesNotFit(
                 f"no assignment fits: user '{self.user_names[largest]}' needs {demand[largest]:.6g} and the largest "
                 f"broker has {self.capacity.max():.6g}; raise capacities"
             )

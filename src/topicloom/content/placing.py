@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.content.network import Ids, Network, summed
-from topicloom.errors import InputError
+from topicloom.content.network import DoesNotFit, Ids, Network, summed
 from topicloom.kernels.jit import kernel
 from topicloom.registry import Algorithm
 
@@ -120,7 +119,7 @@ def in_some_order(network: Network, place: Callable[[Ids], Ids]) -> Ids:
     load = summed(brokers[placed], demand[placed], network.broker_count)
     left = next(user for user in order if brokers[user] < 0)
     room = (network.capacity - load).max()
-    raise InputError(
+    raise DoesNotFit(
         f"no assignment found that fits: user '{network.user_names[left]}' needs {demand[left]:.6g} and no broker has "
         f"more than {room:.6g} left; raise capacities"
     )

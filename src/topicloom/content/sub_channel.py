@@ -21,7 +21,7 @@ import numpy as np
 
 from topicloom.content.cost import least_tree
 from topicloom.content.exact import place_users
-from topicloom.content.network import Floats, Ids, Network
+from topicloom.content.network import DoesNotFit, Floats, Ids, Network
 from topicloom.content.placing import Assigner, Placed, cheapest_with_room, fits, in_some_order
 from topicloom.errors import InputError
 from topicloom.registry import Parameter
@@ -42,7 +42,7 @@ def assign(network: Network, parameters: Mapping[str, Any], rng: np.random.Gener
     at = place_users(program, network)
     solved = program.solve(float(parameters["seconds"]), relaxed=not parameters["whole"])
     if solved is None:
-        raise InputError("no assignment fits: even users cut into parts pass the capacities; raise capacities")
+        raise DoesNotFit("no assignment fits: even users cut into parts pass the capacities; raise capacities")
     if solved.values is None:
         seconds = parameters["seconds"]
         raise InputError(f"sub-channel found nothing in {seconds:g} seconds; give it more, or use another algorithm")

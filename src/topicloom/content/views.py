@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from topicloom.content.assignment import ASSIGNMENT_COLUMNS, Assigned, read_assigned
 from topicloom.content.cost import TREE_COLUMNS, BrokerCost, CostSummary, read_trees
-from topicloom.content.network import Floats, Ids
+from topicloom.content.network import Floats, Ids, OtherNetwork
 from topicloom.content.tables import TABLES, NetworkOutline, read_outline
 from topicloom.errors import InputError
 from topicloom.model.provenance import Provenance
@@ -82,7 +82,7 @@ def _read_named(path: Path, networks: list[ShownNetwork]) -> tuple[int, Assigned
     for at, network in enumerate(networks):
         try:
             fitting[at] = _read(path, network)
-        except InputError:
+        except OtherNetwork:
             continue
     if len(fitting) != 1:
         known = ", ".join(networks[at].name for at in fitting or range(len(networks)))

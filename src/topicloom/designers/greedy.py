@@ -11,8 +11,9 @@ How greedy designers are declared: which links they add, and what their paramete
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,7 +58,6 @@ from topicloom.kernels.row_search import RowCandidates, RowSearch, new_row_searc
 from topicloom.kernels.topic_bits import TopicBits, new_topic_bits, topic_bits_bytes
 from topicloom.kernels.topic_members import TopicMembers, new_topic_members, topic_members_bytes
 from topicloom.model.constraints import NO_LIMITS, LinkLimits
-from topicloom.model.fingerprint import name_hashes
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.prices import LinkPrices
 
@@ -301,11 +301,17 @@ def _prepare_priced(
     instance = by_pairs(interest, prices.group)
     candidates = instance.candidates
     _exclude(candidates, without, problem.limits)
-    hashes = np.empty(0, np.uint64)
+    hashes: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
     if ties != "names":
-        hashes = name_hashes(interest.node_names)[candidates.outer, 0]
+        hashes = _tie_hashes(interest.node_names)[candidates.outer]
     paid = (candidates, prices.group[candidates.outer], prices.price, hashes)
     return instance, new_priced(*paid), new_priced(*paid, confined=True)
+
+
+def _tie_hashes(names: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """A hash of each name, by which ties are broken."""
+    digests = b"".join(hashlib.blake2b(name.encode(), digest_size=16).digest()[:8] for name in names)
+    return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
 def completed_links(problem: DesignProblem, links: Links) -> Links:

@@ -382,15 +382,22 @@ def in_one_piece(column: pa.ChunkedArray) -> pa.Array:
 
 
 def known_names(
-    table: pa.Table, column: str, known: tuple[str, ...], kind: str, where: str, *, before: int = 0
+    table: pa.Table,
+    column: str,
+    known: tuple[str, ...],
+    kind: str,
+    where: str,
+    *,
+    before: int = 0,
+    unknown: type[InputError] = InputError,
 ) -> npt.NDArray[np.int64]:
-    """Ids of the names in a column; one that is unknown is an error. `before` rows precede those of the table."""
+    """Ids of the names in a column. A name that is not known raises `unknown`; `before` rows precede the table."""
     names = names_column(table, column, where, before=before)
     ids = ids_of(names, known)
-    unknown = np.flatnonzero(ids < 0)
-    if len(unknown):
-        row = int(unknown[0])
-        raise InputError(f"{where}: row {before + row + 1}: unknown {kind} '{names[row]}'")
+    missing = np.flatnonzero(ids < 0)
+    if len(missing):
+        row = int(missing[0])
+        raise unknown(f"{where}: row {before + row + 1}: unknown {kind} '{names[row]}'")
     return ids
 
 

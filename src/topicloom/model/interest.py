@@ -296,10 +296,9 @@ class Interest:
     @cached_property
     def fingerprint(self) -> str:
         """One text for this set of subscriptions, the same whatever the order of their rows."""
-        node_hashes = fingerprint.name_hashes(self.node_names)
-        topic_hashes = fingerprint.name_hashes(self.topic_names)
-        nodes = np.repeat(np.arange(self.node_count), np.diff(self.node_start))
-        total = fingerprint.subscriptions_sum(node_hashes[nodes], topic_hashes[self.node_topics])
+        hashes = fingerprint.name_hashes(self.node_names), fingerprint.name_hashes(self.topic_names)
+        nodes = np.repeat(np.arange(self.node_count, dtype=np.int32), np.diff(self.node_start))
+        total = fingerprint.subscriptions_sum(*hashes, nodes, self.node_topics)
         return fingerprint.digest(total, self.subscription_count)
 
     def to_arrow(self) -> pa.Table:
@@ -345,6 +344,7 @@ class Interest:
             and self.topic_names == other.topic_names
             and np.array_equal(self.node_start, other.node_start)
             and np.array_equal(self.node_topics, other.node_topics)
+            and self.roles == other.roles
         )
 
     def __hash__(self) -> int:

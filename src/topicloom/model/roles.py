@@ -59,6 +59,25 @@ class Roles:
     unspoken: int = 0
     staying: int = 0
 
+    def __eq__(self, other: object) -> bool:
+        """Compare the rows by name; counts of patterns that have no rows do not matter."""
+        if not isinstance(other, Roles):
+            return NotImplemented
+        used, pattern = np.unique(self.pattern, return_inverse=True)
+        others_used, others_pattern = np.unique(other.pattern, return_inverse=True)
+        return (
+            self.protocol == other.protocol
+            and [self.patterns[number] for number in used] == [other.patterns[number] for number in others_used]
+            and np.array_equal(pattern, others_pattern)
+            and all(
+                np.array_equal(getattr(self, rows), getattr(other, rows))
+                for rows in ("start", "node", "role", "publishes")
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.protocol, len(self.node)))
+
     def of(self, topic: int) -> tuple[Patterns, Patterns]:
         """What each node of a topic wants, and what it publishes."""
         rows = slice(self.start[topic], self.start[topic + 1])
@@ -163,8 +182,8 @@ def _own_filters(
         return patterns, pattern, 0
     for filter_ in patterns:
         protocol.require(filter_)
-    own = [protocol.own(filter_) for filter_ in patterns]
-    names = tuple(sorted({filter_ for filter_ in own if not protocol.stays(filter_)}))
+    own = [protocol.without_share_group(filter_) for filter_ in patterns]
+    names = tuple(sorted({filter_ for filter_ in own if not protocol.is_broker_local(filter_)}))
     place = {name: number for number, name in enumerate(names)}
     moved = np.array([place.get(filter_, -1) for filter_ in own], np.int64)
     return names, moved[pattern], int((moved < 0).sum())

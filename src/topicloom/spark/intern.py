@@ -388,13 +388,13 @@ def write_interest(
     np.add.at(nodes_of_topic, written["topic"].to_numpy(), written["nodes"].to_numpy())
     ids = np.arange(len(topics.names), dtype=np.int32)
     write_part(folder / TOPICS, 0, topics_table(ids, topics.names, nodes_of_topic))
-    sums = np.array([group["sum"] for group in groups], np.int64).view(np.uint64)
+    total = sum(int(group["low"]) + (int(group["high"]) << 32) for group in groups)
     subscriptions = int(nodes_of_topic.sum(dtype=np.int64))
     return Interned(
         nodes=node_count,
         topics=len(topics.names),
         subscriptions=subscriptions,
-        fingerprint=fingerprint.digest(sums.sum(axis=0, dtype=np.uint64), subscriptions),
+        fingerprint=fingerprint.digest(total, subscriptions),
         unheard=unheard,
         users=sum(int(group["users"]) for group in groups) if users else None,
     )
@@ -439,11 +439,11 @@ def _id_ranges(groups: Sequence[Row]) -> list[tuple[int, range]]:
 class _GroupByNode:
     """Write one row for each node of a range, in name order, with the ids of its topics and its roles in them.
 
-    Give how many nodes there are, how many users, and the sum for the fingerprint. Users are counted where it is known
-    which topics lie in each range.
+    Give how many nodes there are, how many users, and the halves of the sum for the fingerprint. Users are counted
+    where it is known which topics lie in each range.
     """
 
-    SCHEMA = "part int, nodes bigint, users bigint, sum array<bigint>"
+    SCHEMA = "part int, nodes bigint, users bigint, low bigint, high bigint"
 
     topics: Broadcast[_Topics]
     pairs: SpreadPairs
@@ -468,7 +468,7 @@ class _GroupByNode:
         node_of, topic_of = keys // count, keys % count
         starts = np.zeros(len(names) + 1, np.int32)
         np.cumsum(np.bincount(node_of, minlength=len(names)), out=starts[1:])
-        total = fingerprint.subscriptions_sum(fingerprint.name_hashes(names)[node_of], topics.hashes[topic_of])
+        total = fingerprint.subscriptions_sum(fingerprint.name_hashes(names), topics.hashes, node_of, topic_of)
         lists = {"topics": pa.ListArray.from_arrays(pa.array(starts), pa.array(topic_of.astype(np.int32)))}
         if "role" in table.column_names:
             roles = np.zeros(len(keys), np.uint8)
@@ -480,7 +480,8 @@ class _GroupByNode:
                 "part": pa.array([number], pa.int32()),
                 "nodes": pa.array([len(names)]),
                 "users": pa.array([users]),
-                "sum": pa.array([total.view(np.int64).tolist()]),
+                "low": pa.array([total & 0xFFFFFFFF]),
+                "high": pa.array([total >> 32]),
             }
         )
 
