@@ -12,9 +12,9 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from topicloom.brokers.decisions import Decisions
-from topicloom.brokers.demand import wishes_in
 from topicloom.designers import design
 from topicloom.model.constraints import Constraints, NodeRule
+from topicloom.model.demand import Demand
 from topicloom.workloads import churn_trace, synthetic
 
 EVENTS = 10_000
@@ -32,7 +32,7 @@ def main(events: int, popularity: str, seed: int) -> dict[str, Any]:
     limits = Constraints(others=NodeRule(max_links=_MAX_LINKS))
     highest, began = 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        decisions = Decisions(Path(folder), limits, wishes_in(interest.to_arrow()))
+        decisions = Decisions(Path(folder), limits, Demand.from_interest(interest))
         for number, event in enumerate(churn_trace(interest, events, seed=_EVENT_SEED), 1):
             refusal = decisions.take(event)
             if refusal is not None:

@@ -19,11 +19,11 @@ import numpy as np
 from benchmarks.local_fleet import LocalFleet, local_fleet
 from topicloom.brokers import Plan
 from topicloom.brokers.decisions import Decisions
-from topicloom.brokers.demand import Wish, wish_events, wishes_for
 from topicloom.brokers.live import DeliveryCounts, DeliveryTally
 from topicloom.brokers.local import LastingClients
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings
+from topicloom.model.demand import Demand, Wish, wishes_for
 from topicloom.model.events import Event
 
 BROKERS, SITES, SENSORS = 30, 8, 4
@@ -139,8 +139,8 @@ class _Happenings:
 
     def next(self) -> None:
         decisions = self._controller.decisions
-        out = sorted(set(self._local.names) - decisions.wanted.keys())
-        there = sorted(decisions.wanted.keys() - set(self._down))
+        out = sorted(set(self._local.names) - decisions.demand.by_node.keys())
+        there = sorted(decisions.demand.by_node.keys() - set(self._down))
         possible = ["filters", "filters"]
         possible += ["kill"] * (len(self._down) < _DOWN) + ["back"] * bool(self._down)
         possible += ["leave"] * (len(out) < _OUT) + ["join"] * bool(out)
@@ -159,7 +159,7 @@ class _Happenings:
         elif kind == "leave":
             self._take(Event(decisions.last_event + 1, "leave", name))
         else:
-            has = sorted(topic for topic, part in decisions.wanted[name] if part == "sub")
+            has = sorted(topic for topic, part in decisions.demand.by_node[name] if part == "sub")
             others = [one.format(site=self._draw.randrange(SITES)) for one in _FILTERS]
             new = next(one for one in self._draw.sample(others, len(others)) if one not in has)
             change = Event(decisions.last_event + 1, "change", name, (new,), (self._draw.choice(has),), role="sub")
@@ -181,7 +181,7 @@ class _Happenings:
 
 
 def _events(name: str, old: frozenset[Wish], new: frozenset[Wish], first_id: int) -> list[Event]:
-    return wish_events({name: old} if old else {}, {name: new}, first_id)
+    return Demand({name: old} if old else {}).events_to(Demand({name: new}), first_id)
 
 
 def main(events: int, seed: int = 1) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def main(events: int, seed: int = 1) -> dict[str, Any]:
     with local_fleet(names) as local:
         state_folder = local.folder / "state"
         with opened(state_folder) as state, Traffic(local) as traffic:
-            decisions = Decisions(state_folder, local.fleet.constraints, begin, filters="mqtt")
+            decisions = Decisions(state_folder, local.fleet.constraints, Demand.of(begin), filters="mqtt")
             controller = Controller(
                 local.fleet, decisions, state, feed, Allowance(1_000_000), settings, lambda text: None
             )

@@ -24,12 +24,12 @@ from topicloom.brokers import Fleet, apply
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import DeliveryFailed
-from topicloom.brokers.demand import wishes_for
 from topicloom.brokers.feed import CollectedFeed, Feed
 from topicloom.brokers.fleet_file import Broker, SourceSettings
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, looked_at
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings
+from topicloom.model.demand import Demand
 from topicloom.model.events import Event
 
 # The package has a function of that name, too.
@@ -131,7 +131,7 @@ class World:
         """Live for so many hours, in calm and in trouble."""
         with tempfile.TemporaryDirectory(prefix="topicloom-simulated-", dir="/dev/shm") as folder, self._simulated():
             self.folder = Path(folder)
-            first = {name: wishes_for(topics) for name, topics in self.wanted.items()}
+            first = Demand.of_topics(self.wanted)
             with self._controller(first) as controller:
                 self._settle(controller)
             while self.hours < hours:
@@ -173,7 +173,7 @@ class World:
                 first_id, folder = decisions.last_event + 1, self.folder / "collected"
                 folder.mkdir(exist_ok=True)
                 feed = CollectedFeed(
-                    self.ways, folder, decisions.wanted, first_id, _HOLD_SECONDS, lambda: self.fleet.now
+                    self.ways, folder, decisions.demand, first_id, _HOLD_SECONDS, lambda: self.fleet.now
                 )
             controller = Controller(self.ways, decisions, state, feed, Allowance(10_000), settings, lambda text: None)
             self.controller = controller
@@ -295,7 +295,9 @@ class World:
         for _ in range(_PATIENCE):
             news = controller.turn(self.fleet.now)
             self.fleet.pass_time(_EVERY_SECONDS)
-            known = {name: {topic for topic, _ in wishes} for name, wishes in controller.decisions.wanted.items()}
+            known = {
+                name: {topic for topic, _ in wishes} for name, wishes in controller.decisions.demand.by_node.items()
+            }
             calm = not news and controller.waiting is None and not controller.decisions.away and not self.events
             quiet = quiet + 1 if calm and known == self.wanted and self.fleet.next_due is None else 0
             if quiet > 1:

@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "kernels": {"io"},
     "model": {"io", "kernels"},
     "registry": set(),
-    "metrics": {"io", "model", "kernels"},
+    "metrics": {"io", "model", "kernels", "registry"},
     "designers": {"model", "kernels", "registry", "metrics"},
     "churn": {"io", "model", "kernels", "registry", "metrics", "designers"},
     "content": {"io", "model", "kernels", "registry"},

@@ -465,6 +465,10 @@ def tasks() -> list[Task]:
     return [*listed, Task("workloads", workloads, quick=True), Task("workloads", interests)]
 
 
+# Cases of which the file of 0.2 holds newer hashes, as they differ on purpose: texts in their names, and why.
+CHANGED = {
+    ", bounds": "proves more, by spanning trees of topics",
+}
 PARTS = ("designs", "measures", "churn", "content", "workloads")
 
 
@@ -511,6 +515,8 @@ def main() -> int:
         parser.error("give either OUT.json or --compare OLD NEW")
     if given.compare:
         old, new = (json.loads(Path(file).read_text(encoding="utf-8")) for file in given.compare)
+        for text, reason in CHANGED.items():
+            print(f"cases with '{text}' differ from 0.2 on purpose: {reason}")
         found = differences(old, new, subset=given.subset)
         print("\n".join([*found, f"{len(new)} cases compared, {len(found)} differ"]))
         return 1 if found else 0

@@ -12,7 +12,8 @@ from effort import times
 from topicloom import InputError
 from topicloom.brokers import Collected, Fleet, fleet_changes
 from topicloom.brokers.collect import EventsLog
-from topicloom.model.events import after_event, events_between, read_events
+from topicloom.model.demand import Demand
+from topicloom.model.events import read_events
 
 FLEET = Fleet.from_tables({"brokers": {name: {"host": name, "collect": {"log": f"{name}.log"}} for name in "ab"}})
 
@@ -109,12 +110,9 @@ def test_events_lead_from_one_to_the_other(seed: int) -> None:
         topics = {node: frozenset(rng.sample("abcdef", rng.randrange(4))) for node in "uvwxyz"}
         return {node: wanted for node, wanted in topics.items() if wanted}
 
-    old, new = draw(), draw()
-    events = events_between(old, new, 7)
-    happened = dict(old)
-    for event in events:
-        after_event(happened, event)
-    assert happened == new
+    old, new = Demand.of_topics(draw()), Demand.of_topics(draw())
+    events = old.events_to(new, 7)
+    assert old.after(*events).by_node == new.by_node
     assert [event.id for event in events] == list(range(7, 7 + len(events)))
     assert len(events) == len({event.node for event in events})
     assert json.loads(events[0].to_json())["id"] == 7 if events else old == new

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from test_watching import CHANGE, JOIN, Watched, lines, wishes_of
+from test_watching import CHANGE, JOIN, Watched, lines
 
 from topicloom import InputError, Interest
 from topicloom.brokers import Fleet
 from topicloom.brokers.decisions import Decisions, Plannable
-from topicloom.brokers.demand import wishes_for
 from topicloom.brokers.watch import StatusBoard
 from topicloom.model.constraints import Constraints
+from topicloom.model.demand import Demand, wishes_for
 from topicloom.model.events import Event
 
 NO_BROKER = Event(3, "join", "z", ("t",))
@@ -25,7 +25,7 @@ def test_a_node_without_a_broker_and_topics_that_cannot_be_carried(tmp_path: Pat
     watched.events.write_text(lines(NO_BROKER, NO_NAME))
     made = watched.turns(2)
     assert made.waiting is None
-    assert made.decisions.wanted["z"] == wishes_for("t"), "what happened is taken"
+    assert made.decisions.demand.by_node["z"] == wishes_for("t"), "what happened is taken"
     watched.assert_applied(made)
     with watched.events.open("a") as file:
         file.write(lines(Event(5, "join", "g", ("t", "v"))))
@@ -94,7 +94,7 @@ def test_topics_that_are_tidied_or_snapshotted_with_another_fleet_file(tmp_path:
 
 def test_first_subscriptions_need_a_broker_for_every_node(tmp_path: Path) -> None:
     fleet = Fleet.from_tables({"brokers": {"a": {"host": "a"}}}, "fleet.toml")
-    begin = wishes_of(Interest.from_pairs([("a", "t"), ("b", "t")]))
+    begin = Demand.from_interest(Interest.from_pairs([("a", "t"), ("b", "t")]))
     with pytest.raises(
         InputError, match=r"^fleet\.toml: has no broker 'b'; every node of the subscriptions needs one$"
     ):
@@ -116,7 +116,7 @@ def test_kinds_carry_different_topics(
 ) -> None:
     fleet = Fleet.from_tables({"brokers": {name: {"host": name} for name in "ab"}})
     wanted = {name: wishes_for([*carried, *left_out]) for name in "ab"}
-    kept, found = Plannable(fleet, target).among(wanted, filters)
-    assert kept == {name: wishes_for(carried) for name in "ab"}
+    kept, found = Plannable(fleet, target).among(Demand.of(wanted, filters))
+    assert kept.by_node == {name: wishes_for(carried) for name in "ab"}
     assert sorted(str(each.topic) for each in found) == sorted(left_out)
     assert {each.nodes for each in found} == {("a", "b")}

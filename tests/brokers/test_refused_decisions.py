@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_watching import JOIN, Watched, lines, wishes_of
+from test_watching import JOIN, Watched, lines
 
 from topicloom import InputError, Interest
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.store import DurableLog
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.model.constraints import Constraints
+from topicloom.model.demand import Demand
 from topicloom.model.events import Event, topics_by_node
 
 LONG = "t" * 65_536
-FIRST = wishes_of(Interest.from_pairs([(name, "t") for name in "abc"]))
+FIRST = Demand.from_interest(Interest.from_pairs([(name, "t") for name in "abc"]))
 
 
 def test_a_topic_of_an_event_that_is_too_long(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_an_event_that_cannot_be_followed_changes_nothing(
 ) -> None:
     decisions = Decisions(tmp_path, Constraints(), FIRST, tree=tree)
     assert decisions.take(Event(1, "join", "d", ("t", "u"))) is None
-    before, wanted = decisions.overlay().to_arrow(), dict(decisions.wanted)
+    before, wanted = decisions.overlay().to_arrow(), dict(decisions.demand.by_node)
     kind = type(decisions.maintainer)
     apply = kind.apply
 
@@ -59,19 +60,19 @@ def test_an_event_that_cannot_be_followed_changes_nothing(
     assert "\n" not in str(refusal)
     assert decisions.overlay().to_arrow() == before
     assert topics_by_node(decisions.maintainer.interest()) == topics_by_node(decisions.interest)
-    assert decisions.wanted == wanted
+    assert decisions.demand.by_node == wanted
     assert decisions.last_event == 2, "it is not judged again"
     assert decisions.take(Event(3, "change", "b", ("u",))) is None
     after = decisions.overlay().to_arrow()
     decisions.close()
     again = Decisions(tmp_path, Constraints(), None)
     assert (again.overlay().to_arrow(), again.last_event) == (after, 3)
-    assert again.wanted == decisions.wanted
+    assert again.demand == decisions.demand
 
 
 def test_a_first_table_that_cannot_be_followed_is_not_logged(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"name of 65,536 bytes"):
-        Decisions(tmp_path, Constraints(), {**FIRST, "a": frozenset([(LONG, "sub")])})
+        Decisions(tmp_path, Constraints(), Demand.of({**FIRST.by_node, "a": frozenset([(LONG, "sub")])}))
     Decisions(tmp_path, Constraints(), FIRST).close()
 
 

@@ -16,9 +16,9 @@ from local_brokers import SCRIPT, LocalBrokers
 from topicloom import Interest
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import probe
-from topicloom.brokers.demand import wishes_in
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings
+from topicloom.model.demand import Demand
 
 pytestmark = pytest.mark.broker("mosquitto")
 
@@ -27,7 +27,7 @@ def test_a_broker_that_is_killed_and_one_that_hangs(tmp_path: Path) -> None:
     settings = WatchSettings(apply=True, down_seconds=0.2, up_seconds=0.2)
     said: list[str] = []
     with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
-        wanted = wishes_in(Interest.from_pairs(WANTED).to_arrow())
+        wanted = Demand.from_interest(Interest.from_pairs(WANTED))
         decisions = Decisions(tmp_path / "state", brokers.fleet.constraints, wanted)
         made = Controller(
             brokers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append

@@ -16,13 +16,13 @@ from machine import NATS
 from topicloom import Interest
 from topicloom.brokers import Fleet, Plan
 from topicloom.brokers.decisions import Decisions
-from topicloom.brokers.demand import wishes_in
 from topicloom.brokers.health import answers
 from topicloom.brokers.kinds.nats_servers import NatsClients
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import LOOPBACK, free_ports, on_ports
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings
+from topicloom.model.demand import Demand
 
 pytestmark = pytest.mark.broker("nats")
 
@@ -125,7 +125,7 @@ def test_a_killed_server(tmp_path: Path, servers: NatsServers) -> None:
     settings = WatchSettings(target="nats", apply=True, down_seconds=0.2, up_seconds=0.2)
     said: list[str] = []
     with opened(tmp_path / "state") as state:
-        wanted = wishes_in(Interest.from_pairs(WANTED).to_arrow())
+        wanted = Demand.from_interest(Interest.from_pairs(WANTED))
         decisions = Decisions(tmp_path / "state", servers.fleet.constraints, wanted, tree=True)
         made = Controller(servers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append)
 

@@ -19,7 +19,6 @@ from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.brokers import Fleet, apply
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions, MeshLinks, Plannable
-from topicloom.brokers.demand import Wish, wishes_for, wishes_in
 from topicloom.brokers.feed import CollectedFeed, LineFeed
 from topicloom.brokers.health import HoldDown
 from topicloom.brokers.plan_file import configurations
@@ -27,6 +26,7 @@ from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings, read_window, watch
 from topicloom.churn.maintainer import broken_topics
 from topicloom.model.constraints import Constraints, NodeRule
+from topicloom.model.demand import Demand, wishes_for
 from topicloom.model.events import Event
 from topicloom.workloads import churn_trace
 
@@ -35,10 +35,6 @@ WANTED = [(name, topic) for name in "abcdef" for topic in ("t", "u" if name < "d
 JOIN = Event(1, "join", "g", ("t", "v"))
 CHANGE = Event(2, "change", "a", ("v",), ("u",))
 LEAVE = Event(3, "leave", "b")
-
-
-def wishes_of(interest: Interest) -> dict[str, frozenset[Wish]]:
-    return wishes_in(interest.to_arrow())
 
 
 def lines(*events: Event) -> str:
@@ -75,7 +71,7 @@ class Watched:
             decisions = Decisions(
                 self.fleet.state,
                 fleet.constraints,
-                wishes_of(Interest.from_pairs(WANTED)),
+                Demand.from_interest(Interest.from_pairs(WANTED)),
                 plannable=Plannable(fleet, self.settings.target),
             )
             feed = LineFeed(str(self.events), decisions.last_event)
@@ -106,14 +102,14 @@ def test_events_are_taken_mended_and_applied(watched: Watched) -> None:
         file.write(lines(JOIN, CHANGE) + "nonsense\n" + lines(Event(1, "leave", "c"))[:-5])
     made = watched.turns(2)
     assert made.decisions.last_event == 2
-    assert made.decisions.wanted["g"] == wishes_for("tv")
-    assert made.decisions.wanted["a"] == wishes_for("tv")
+    assert made.decisions.demand.by_node["g"] == wishes_for("tv")
+    assert made.decisions.demand.by_node["a"] == wishes_for("tv")
     assert not broken_topics(made.decisions.maintainer.overlay())
     watched.assert_applied(made)
     assert any("is not a JSON object" in text for text in watched.said)
     watched.events.write_text(lines(JOIN, CHANGE, LEAVE, Event(4, "leave", "z")))
     made = watched.turns(2)
-    assert "b" not in made.decisions.wanted
+    assert "b" not in made.decisions.demand.by_node
     assert "refused event 4: leave of 'z', which is not there" in watched.said
     watched.assert_applied(made)
 
@@ -130,7 +126,7 @@ def test_a_killed_controller_goes_on_as_if_nothing_had_happened(tmp_path: Path) 
     """The log is cut after each decision, and the snapshot may be older than it."""
     interest = synthetic(20, 12, popularity="uniform", sizes="uniform", min_topics=2, max_topics=4, seed=5)
     events = churn_trace(interest, 12, seed=4)
-    whole = Decisions(made(tmp_path / "whole"), Constraints(), wishes_of(interest))
+    whole = Decisions(made(tmp_path / "whole"), Constraints(), Demand.from_interest(interest))
     for event in events[:6]:
         whole.take(event)
     shutil.copytree(tmp_path / "whole", tmp_path / "killed")
@@ -142,7 +138,7 @@ def test_a_killed_controller_goes_on_as_if_nothing_had_happened(tmp_path: Path) 
     log = (tmp_path / "whole" / "decisions.log").read_bytes()
     (tmp_path / "killed" / "decisions.log").write_bytes(log + b"0000 unfinished")
     again = Decisions(tmp_path / "killed", Constraints(), None)
-    assert again.wanted == whole.wanted
+    assert again.demand == whole.demand
     assert again.maintainer.overlay().to_arrow() == whole.maintainer.overlay().to_arrow()
     again.close()
     from_snapshot = Decisions(tmp_path / "killed", Constraints(), None)
@@ -246,7 +242,7 @@ def test_each_loss_makes_it_harder_to_come_back() -> None:
 def test_a_long_run_stays_near_a_fresh_design(tmp_path: Path, popularity: str, seed: int) -> None:
     interest = synthetic(30, 20, popularity=popularity, sizes="uniform", min_topics=3, max_topics=8, seed=seed)
     limits = Constraints(others=NodeRule(max_links=12))
-    decisions = Decisions(made(tmp_path / "state"), limits, wishes_of(interest))
+    decisions = Decisions(made(tmp_path / "state"), limits, Demand.from_interest(interest))
     for number, event in enumerate(churn_trace(interest, 120, seed=seed)):
         assert decisions.take(event) is None
         if number % 25 == 0:
@@ -297,7 +293,7 @@ def test_what_brokers_no_longer_tell_counts_for_a_while(tmp_path: Path) -> None:
     fleet = Fleet.from_tables({"brokers": {"a": {"host": "a", "collect": {"log": str(log)}}}})
     said = "1793491200: New client connected from 10.1.0.7:51812 as app (p2, c1, k60).\n1793491201: app 1 t\n"
     log.write_text(said)
-    feed = CollectedFeed(fleet, made(tmp_path / "kept"), {}, 7, 30, lambda: clock[0])
+    feed = CollectedFeed(fleet, made(tmp_path / "kept"), Demand({}), 7, 30, lambda: clock[0])
     assert feed() == ([Event(7, "join", "a", ("t",), role="sub")], [])
     log.write_text(said + "1793491300: Client app disconnected.\n")
     clock[0] = 20.0
@@ -313,7 +309,7 @@ def test_what_brokers_no_longer_tell_counts_for_a_while(tmp_path: Path) -> None:
 def test_once_ends_when_there_is_no_news(watched: Watched) -> None:
     with opened(watched.fleet.state) as state:
         decisions = Decisions(
-            watched.fleet.state, watched.fleet.fleet.constraints, wishes_of(Interest.from_pairs(WANTED))
+            watched.fleet.state, watched.fleet.fleet.constraints, Demand.from_interest(Interest.from_pairs(WANTED))
         )
         feed = LineFeed(str(watched.events))
         watched.events.write_text(lines(JOIN))

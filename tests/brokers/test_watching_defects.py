@@ -12,14 +12,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from test_watching import JOIN, WANTED, Watched, lines, made, wishes_of
+from test_watching import JOIN, WANTED, Watched, lines, made
 
 from topicloom import Interest
 from topicloom.brokers import Fleet, collect
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import ManagementDriver, wait_until_taken
-from topicloom.brokers.demand import wishes_for
 from topicloom.brokers.feed import CollectedFeed, LineFeed
 from topicloom.brokers.kinds.rabbitmq import ManagementFailed, RabbitManagement
 from topicloom.brokers.local import LOOPBACK
@@ -27,6 +26,7 @@ from topicloom.brokers.plan import make_plan
 from topicloom.brokers.plan_file import configurations
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Controller, watch
+from topicloom.model.demand import Demand, wishes_for
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
 
@@ -79,7 +79,7 @@ def test_brokers_that_are_not_asked_keep_their_first_subscriptions(tmp_path: Pat
     log, clock = tmp_path / "a.log", [0.0]
     log.write_text("1793491200: New client connected from 10.1.0.7:5 as app (p2, c1, k60).\n1793491201: app 1 t\n")
     brokers = {"a": {"host": "a", "collect": {"log": str(log)}}, "b": {"host": "b"}}
-    known = {"a": wishes_for("t", "sub"), "b": wishes_for("t", "sub")}
+    known = Demand({"a": wishes_for("t", "sub"), "b": wishes_for("t", "sub")})
     feed = CollectedFeed(
         Fleet.from_tables({"brokers": brokers}), made(tmp_path / "kept"), known, 0, 30, lambda: clock[0]
     )
@@ -104,7 +104,7 @@ def test_a_jump_of_the_clock_is_no_silence(tmp_path: Path, monkeypatch: pytest.M
 
     with opened(watched.fleet.state) as state:
         fleet = watched.fleet.fleet
-        decisions = Decisions(watched.fleet.state, fleet.constraints, wishes_of(Interest.from_pairs(WANTED)))
+        decisions = Decisions(watched.fleet.state, fleet.constraints, Demand.from_interest(Interest.from_pairs(WANTED)))
         controller = Controller(
             fleet, decisions, state, lambda: ([], []), watched.allowance, watched.settings, watched.said.append
         )

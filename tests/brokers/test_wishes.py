@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -13,17 +14,9 @@ from hypothesis import strategies as st
 from topicloom import InputError
 from topicloom.brokers import Fleet, make_plan
 from topicloom.brokers.decisions import Decisions, TreeLinks, carried_topics
-from topicloom.brokers.demand import (
-    after_wish_event,
-    from_log,
-    interest_among,
-    read_wishes,
-    to_log,
-    wish_events,
-    wishes_for,
-)
 from topicloom.churn.maintainer import broken_topics
 from topicloom.model.constraints import Constraints, NodeRule
+from topicloom.model.demand import Demand, wishes_for
 from topicloom.model.events import Event
 
 NODES = "abcdef"
@@ -33,14 +26,19 @@ wishes = st.dictionaries(st.sampled_from(NODES), st.frozensets(wish, min_size=1,
 
 @given(old=wishes, new=wishes)
 def test_events_lead_from_wishes_to_others(old: dict[str, frozenset], new: dict[str, frozenset]) -> None:
-    happened = dict(old)
-    for number, event in enumerate(wish_events(old, new, 5)):
+    demand = begun = Demand.of(old)
+    events = demand.events_to(Demand.of(new), 5)
+    for number, event in enumerate(events):
         assert event.id == 5 + number
         assert Event.from_json(event.to_json(), "line") == event
-        after_wish_event(happened, event)
-        assert all(happened.values()), "nobody is without a wish on the way"
-    assert happened == new
-    assert from_log(to_log(new)) == new
+        if len(demand.by_node) > 1 or event.kind != "leave":
+            assert demand.refusal(event, demand.by_node) is None
+        demand = demand.after(event)
+        assert all(demand.by_node.values()), "every node has a wish on the way"
+    assert demand.by_node == new
+    assert demand == begun.after(*events)
+    assert demand.published == begun.published | Demand.of(new).published
+    assert begun == Demand.of(old)
 
 
 def begun(folder: Path, rows: list[tuple[str, str, str]], **more: object) -> Decisions:
@@ -48,7 +46,7 @@ def begun(folder: Path, rows: list[tuple[str, str, str]], **more: object) -> Dec
     for node, topic, role in rows:
         wanted[node] = wanted.get(node, frozenset()) | wishes_for([topic], role)
     folder.mkdir(exist_ok=True)
-    return Decisions(folder, Constraints(), wanted, **more)  # type: ignore[arg-type]
+    return Decisions(folder, Constraints(), Demand.of(wanted), **more)  # type: ignore[arg-type]
 
 
 def test_a_filter_whose_publisher_is_gone_is_no_topic(tmp_path: Path) -> None:
@@ -103,7 +101,7 @@ def test_filters_come_and_go(tmp_path: Path, tree: bool) -> None:
     joint = 0
     for number in range(40):
         before = decisions.interest
-        away, there = sorted(decisions.away), sorted(decisions.wanted.keys() - decisions.away)
+        away, there = sorted(decisions.away), sorted(decisions.demand.by_node.keys() - decisions.away)
         kind = dice.choice(["change", "change", "lose", "back"])
         if kind == "lose" and len(there) > 3:
             decisions.lose(dice.choice(there))
@@ -111,7 +109,7 @@ def test_filters_come_and_go(tmp_path: Path, tree: bool) -> None:
             decisions.regain(away[0])
         else:
             node, pattern, role = dice.choice(there), dice.choice(patterns), dice.choice(["sub", "pub"])
-            add, remove = ((), (pattern,)) if (pattern, role) in decisions.wanted[node] else ((pattern,), ())
+            add, remove = ((), (pattern,)) if (pattern, role) in decisions.demand.by_node[node] else ((pattern,), ())
             decisions.take(Event(number, "change", node, add, remove, role=role))
         joint += before.topic_names != decisions.interest.topic_names
         overlay = decisions.overlay()
@@ -140,7 +138,10 @@ def test_a_tree_is_mended_by_few_links_and_tidied(tmp_path: Path) -> None:
     decisions = begun(tmp_path, rows, tree=True)
     for number in range(60):
         before = set(zip(*decisions.overlay().to_arrow().to_pydict().values(), strict=True))
-        there, out = sorted(decisions.wanted), sorted({f"n{node}" for node in range(14)} - decisions.wanted.keys())
+        there, out = (
+            sorted(decisions.demand.by_node),
+            sorted({f"n{node}" for node in range(14)} - decisions.demand.by_node.keys()),
+        )
         if out and (len(out) > 4 or dice.random() < 0.6):
             topics = tuple(f"t{topic}" for topic in dice.sample(range(12), 3))
             assert decisions.take(Event(number, "join", out[0], topics)) is None
@@ -166,23 +167,26 @@ def test_a_tree_is_mended_by_few_links_and_tidied(tmp_path: Path) -> None:
 
 def test_a_tree_keeps_to_the_fleet_file(tmp_path: Path) -> None:
     limits = Constraints(others=NodeRule(max_links=2), forbid=(("a", "b"),))
-    decisions = Decisions(tmp_path, limits, {name: wishes_for("t") for name in NODES}, tree=True)
+    decisions = Decisions(tmp_path, limits, Demand.of_topics({name: {"t"} for name in NODES}), tree=True)
     for event in (Event(1, "leave", "c"), Event(2, "join", "c", ("t",))):
         assert decisions.take(event) is None
         links = list(
             zip(*decisions.overlay().to_arrow().select(["source", "target"]).to_pydict().values(), strict=True)
         )
         assert limits.broken_by(links) == []
-        assert len(links) == len(decisions.wanted) - 1
+        assert len(links) == len(decisions.demand.by_node) - 1
 
 
 def test_what_cannot_be(tmp_path: Path) -> None:
     rows = [("a", "s/#", "sub"), ("b", "s/1", "pub")]
     decisions = begun(tmp_path / "state", rows, filters="mqtt")
     for event, problem in (
-        (Event(1, "change", "a", ("s/#",), role="sub"), "change of 'a' to what is already so"),
-        (Event(1, "change", "a", (), ("s/1",), role="pub"), "change of 'a' to what is already so"),
-        (Event(1, "change", "a", (), ("s/#",)), "change of 'a', which would want no topic"),
+        (Event(1, "change", "a", ("s/#",), role="sub"), "change of 'a': it wants 's/#' already"),
+        (
+            Event(1, "change", "a", (), ("s/1",), role="pub"),
+            "change of 'a': it does not want 's/1', which it is to give up",
+        ),
+        (Event(1, "change", "a", (), ("s/#",)), "change of 'a': it would want no topic; let it leave instead"),
         (Event(1, "change", "a", ("x/#/y",)), "change of 'a': filter 'x/#/y': has '#' before its end"),
     ):
         assert str(decisions.take(event)).startswith(problem)
@@ -197,16 +201,17 @@ def test_what_cannot_be(tmp_path: Path) -> None:
 def test_files_of_subscriptions_keep_what_nobody_wants_yet(tmp_path: Path) -> None:
     file = tmp_path / "subs.csv"
     file.write_text("node,topic,role\na,s/#,sub\nb,s/1,pub\nb,new,pub\n")
-    read, filters = read_wishes(file, "mqtt")
-    assert read["b"] == {("s/1", "pub"), ("new", "pub")}
-    assert interest_among(read, ["s/1", "new"], filters).topic_names == ("s/#",)
+    read = Demand.read(file, "mqtt")
+    assert read.by_node["b"] == {("s/1", "pub"), ("new", "pub")}
+    assert read.published == {"s/1", "new"}
+    assert read.among(read.by_node).topic_names == ("s/#",)
     with pytest.raises(InputError, match=r"'s/#' has a wildcard of mqtt; give filters mqtt, or filters none"):
-        read_wishes(file, None)
-    assert read_wishes(file, "none") == (read, None)
+        Demand.read(file)
+    assert Demand.read(file, "none") == replace(read, filters=None)
     file.write_text(f"# filters=mqtt\n{file.read_text()}")
-    assert read_wishes(file, None) == (read, "mqtt")
+    assert Demand.read(file) == read
     with pytest.raises(InputError, match=r"has '#' before its end"):
-        read_wishes(_wrong(file), "mqtt")
+        Demand.read(_wrong(file), "mqtt")
 
 
 def _wrong(file: Path) -> Path:

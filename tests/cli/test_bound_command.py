@@ -63,6 +63,7 @@ def test_exact_says_what_it_proved(cli: Cli, subs: Path, tmp_path: Path) -> None
     [
         (["nosuch.parquet"], "topicloom: nosuch.parquet: no such file\n"),
         (["SUBS", "--rounds", "-1"], "topicloom: --rounds must be from 0 to 100,000, not -1\n"),
+        (["SUBS", "--seconds", "0"], "topicloom: --seconds must be above 0, not 0.0\n"),
     ],
 )
 def test_bad_input_is_one_line(cli: Cli, subs: Path, arguments: list[str], message: str) -> None:

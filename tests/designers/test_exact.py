@@ -125,7 +125,7 @@ def test_unknown_goals_are_refused() -> None:
 def test_without_highs_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(InputError, match=r"^exact needs HiGHS; install it with: pip install 'topicloom\[exact\]'$"):
-        design(synthetic(8, 6, min_topics=3, seed=2), "exact", seconds=7)
+        design(synthetic(20, 12, min_topics=4, seed=4), "exact", seconds=7)
 
 
 @given(seed=st.integers(0, 10**6), nodes=st.integers(2, 8))

@@ -19,6 +19,7 @@ from topicloom.errors import InputError
 from topicloom.kernels.bounds import heaviest_overlaps, overpaid_links
 from topicloom.metrics import bounds
 from topicloom.metrics.bounds import LINK, ComparedTopics, neighbours_needed, paid_links
+from topicloom.registry import Watch
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -132,8 +133,8 @@ def test_copies_that_share_nothing_add_up(seed: int, shape: str, copies: int) ->
 
 
 def test_names_and_rounds_do_not_matter_more_than_they_should() -> None:
-    interest = synthetic(60, 30, min_topics=5, seed=4)
-    found = [bound(interest, rounds=rounds).links for rounds in (0, 10, 60)]
+    interest = synthetic(150, 40, popularity="zipf", alpha=0.9, min_topics=7, seed=4)
+    found = [bound(interest, rounds=rounds).links for rounds in (0, 10, 300)]
     assert found == sorted(found)
     assert found[0] < found[-1] <= len(design(interest, "gm"))
     assert bound(interest) == bound(Interest.from_pairs(reversed(_pairs(interest))))
@@ -183,6 +184,16 @@ def test_a_large_interest_does_without_its_largest_topics(monkeypatch: pytest.Mo
     part = bound(interest)
     assert whole.left_out == 0 < part.left_out
     assert 199 <= part.links <= len(design(interest, "gm"))
+
+
+def test_it_stops_when_asked_and_when_time_is_up() -> None:
+    interest = synthetic(150, 40, min_topics=7, seed=4)
+    watch = Watch()
+    watch.stop()
+    at_once = bound(interest, watch=watch)
+    assert at_once.links <= bound(interest, seconds=0.2).links <= len(design(interest, "gm"))
+    with pytest.raises(InputError, match=r"^seconds must be above 0, not 0$"):
+        bound(interest, seconds=0)
 
 
 def test_it_can_be_shown_and_written() -> None:

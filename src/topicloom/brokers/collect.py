@@ -38,7 +38,8 @@ from topicloom.brokers.rows import SCHEMA, BrokerRows, SourceError
 from topicloom.errors import InputError
 from topicloom.io.tables import FILTERS, read_parquet, write_parquet
 from topicloom.io.whole import replacing
-from topicloom.model.events import Event, TopicsByNode, after_event, events_between, parse_events, topics_by_node
+from topicloom.model.demand import Demand, roles_of
+from topicloom.model.events import Event, parse_events, topics_by_node
 from topicloom.model.filters import PLAIN, PROTOCOLS
 from topicloom.model.interest import Interest
 
@@ -227,7 +228,7 @@ class EventsLog:
         baseline: that, unless events have been told to `path` before.
     """
 
-    def __init__(self, path: Path, folder: Path, baseline: TopicsByNode) -> None:
+    def __init__(self, path: Path, folder: Path, baseline: Demand) -> None:
         self._path = path
         self._next_id = 0
         kept = folder / _BASELINE
@@ -236,19 +237,19 @@ class EventsLog:
             self._told = told[1]
         else:
             self._begin()
-            self._told = {node: frozenset(topics) for node, topics in baseline.items()}
-            topics = {node: sorted(topics) for node, topics in sorted(self._told.items())}
+            self._told = baseline
+            topics = {node: list(roles_of(wishes)) for node, wishes in sorted(baseline.by_node.items())}
             with replacing(kept) as temporary:
                 temporary.write_text(json.dumps({"events": str(path.resolve()), "topics": topics}), encoding="utf-8")
         for file in self._files():
             _cut_to_whole_lines(file)
-            for event in parse_events(file.read_text(encoding="utf-8").split("\n"), str(file)):
-                after_event(self._told, event)
-                self._next_id = event.id + 1
+            events = list(parse_events(file.read_text(encoding="utf-8").split("\n"), str(file)))
+            self._told = self._told.after(*events)
+            self._next_id = events[-1].id + 1 if events else self._next_id
 
-    def tell(self, now: TopicsByNode) -> list[Event]:
+    def tell(self, now: Demand) -> list[Event]:
         """Write the events that lead from what was told to how it is now, and give them."""
-        events = events_between(self._told, now, self._next_id)
+        events = self._told.events_to(now, self._next_id)
         if not events:
             return []
         lines = "".join(event.to_json() + "\n" for event in events).encode()
@@ -262,8 +263,7 @@ class EventsLog:
                 file.write(lines)
                 file.flush()
                 os.fsync(file.fileno())
-        for event in events:
-            after_event(self._told, event)
+        self._told = now
         self._next_id = events[-1].id + 1
         return events
 
@@ -285,11 +285,11 @@ class EventsLog:
                 raise InputError(f"{self._path}: cannot be written ({error.strerror})") from None
 
 
-def _read_baseline(kept: Path) -> tuple[str, dict[str, frozenset[str]]]:
+def _read_baseline(kept: Path) -> tuple[str, Demand]:
     """Where events were told, and what there was before them."""
     try:
         read = json.loads(kept.read_text(encoding="utf-8"))
-        return str(read["events"]), {node: frozenset(topics) for node, topics in read["topics"].items()}
+        return str(read["events"]), Demand.of_topics({node: frozenset(each) for node, each in read["topics"].items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"{kept}: is damaged; remove it, and give a new file for events") from None
 
@@ -337,12 +337,17 @@ def fleet_changes(
     before = Collected.read(folder)
     if not before.brokers:
         before = collect(fleet, before, keep=lambda so_far: so_far.write(folder)).collected
-    log = EventsLog(events, folder, topics_by_node(interest_of(before, filters or PLAIN)))
+    log = EventsLog(events, folder, _told(before, filters))
     while not until():
         collection = collect(fleet, before, keep=lambda so_far: so_far.write(folder))
         before = collection.collected
-        yield Look(collection, log.tell(topics_by_node(interest_of(before, filters or PLAIN))))
+        yield Look(collection, log.tell(_told(before, filters)))
         _wait(every_seconds, until)
+
+
+def _told(collected: Collected, filters: str | None) -> Demand:
+    """Return what events are about: nodes and their topics, as an `Interest` has them."""
+    return Demand.of_topics(topics_by_node(interest_of(collected, filters or PLAIN)))
 
 
 def interest_of(collected: Collected, filters: str | None = None) -> Interest:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -32,22 +32,12 @@ from typing import Any
 
 import networkx
 
-from topicloom.brokers.demand import (
-    Wish,
-    WishesByNode,
-    after_wish_event,
-    event_filter_problem,
-    from_log,
-    interest_among,
-    to_log,
-    wishes_for,
-)
 from topicloom.brokers.fleet_file import Fleet
 from topicloom.brokers.names import filter_problem, name_problem, quoted
 from topicloom.brokers.store import DurableLog
 from topicloom.churn.improve import Aim, improve
 from topicloom.churn.live_overlay import Link
-from topicloom.churn.maintainer import EventRefused, Maintainer, broken_topics
+from topicloom.churn.maintainer import Maintainer, broken_topics
 from topicloom.churn.rebuild import links_by_name
 from topicloom.churn.settings import Settings, maintainer
 from topicloom.churn.state import Snapshot, checksum, read_snapshot, write_snapshot
@@ -56,7 +46,8 @@ from topicloom.designers import design
 from topicloom.errors import InputError
 from topicloom.io.whole import replacing
 from topicloom.model.constraints import Constraints
-from topicloom.model.events import Event, events_between, topics_by_node
+from topicloom.model.demand import Demand, Wish, WishesByNode, roles_of, wishes_for
+from topicloom.model.events import Event, topics_by_node
 from topicloom.model.filters import Protocol, protocol_of
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -236,16 +227,16 @@ class Plannable:
         """Refuse nodes without a broker."""
         self._fleet.require_brokers(sorted(nodes))
 
-    def among(self, wanted: WishesByNode, filters: str | None) -> tuple[WishesByNode, tuple[LeftOut, ...]]:
-        """The part of what nodes want and publish that plans can have, and what they leave out: nodes, then topics."""
-        protocol = None if filters is None else protocol_of(filters)
-        nodes = [node for node in sorted(wanted) if node not in self._fleet.brokers]
+    def among(self, demand: Demand) -> tuple[Demand, tuple[LeftOut, ...]]:
+        """Return the part of a demand that plans can have, and what they leave out: nodes, then topics."""
+        protocol = None if demand.filters is None else protocol_of(demand.filters)
+        nodes = [node for node in sorted(demand.by_node) if node not in self._fleet.brokers]
         why = f"{self._fleet.where} has no broker of this name"
         left_out = [LeftOut(None, (node,), why) for node in nodes]
-        kept = {node: wishes for node, wishes in wanted.items() if node in self._fleet.brokers}
+        kept = {node: wishes for node, wishes in demand.by_node.items() if node in self._fleet.brokers}
         problems = self._problems({topic for wishes in kept.values() for topic, _ in wishes}, protocol)
         if not problems:
-            return (kept if nodes else wanted), tuple(left_out)
+            return replace(demand, by_node=kept), tuple(left_out)
         of: dict[str, set[str]] = {}
         for node, wishes in kept.items():
             bad: frozenset[Wish] = frozenset(wish for wish in wishes if wish[0] in problems)
@@ -253,7 +244,7 @@ class Plannable:
             for topic, _ in bad:
                 of.setdefault(topic, set()).add(node)
         left_out += [LeftOut(topic, tuple(sorted(of[topic])), problems[topic]) for topic in sorted(of)]
-        return kept, tuple(left_out)
+        return replace(demand, by_node=kept), tuple(left_out)
 
     def _problems(self, topics: set[str], protocol: Protocol | None) -> Mapping[str, str]:
         """By topic why it cannot be carried."""
@@ -288,7 +279,7 @@ class Decisions:
 
     Args:
         folder: where decisions are kept. constraints: which links there may be.
-        begin: who wants and publishes what, where the folder is new. filters: whose filters the topics are, if any.
+        begin: who wants and publishes what, if the folder is new. filters: whose filters the topics are, if any.
         tree: whether there is one tree for all topics, which NATS needs.
         plannable: says what the overlay leaves out; nothing unless given. It may be another one at the next start.
     """
@@ -297,7 +288,7 @@ class Decisions:
         self,
         folder: Path,
         constraints: Constraints,
-        begin: WishesByNode | None,
+        begin: Demand | None,
         *,
         filters: str | None = None,
         tree: bool = False,
@@ -306,13 +297,12 @@ class Decisions:
         self._folder = folder
         self._log = DurableLog(folder / _LOG)
         # What everybody wants and publishes, whether there or not, what was published at any time, and who is away.
-        self.wanted: dict[str, frozenset[Wish]] = {}
-        self._published: set[str] = set()
+        self.demand = Demand({})
         self.away: set[str] = set()
         self.last_event = -1
         self.left_out: tuple[LeftOut, ...] = ()
         self._plannable = plannable
-        self._kept: WishesByNode = {}
+        self._kept = self.demand
         first = self._log.entries[0] if self._log.entries else self._first(begin, filters, tree=tree)
         self.filters = self._begun(first, "filters", filters, "topics", "filters")
         tree = self._begun(first, "tree", tree or None, "links", "target") is not None
@@ -321,16 +311,16 @@ class Decisions:
         if not self._log.entries:
             self._log.append(first)
 
-    def _first(self, begin: WishesByNode | None, filters: str | None, *, tree: bool) -> dict[str, Any]:
+    def _first(self, begin: Demand | None, filters: str | None, *, tree: bool) -> dict[str, Any]:
         """What a new state begins with."""
-        if not begin:
+        if begin is None or not begin.by_node:
             raise InputError(
                 f"{self._folder}: is new; give the subscriptions that there are, or let brokers be asked", "subs"
             )
         if self._plannable is not None:
-            self._plannable.require_brokers(begin)
+            self._plannable.require_brokers(begin.by_node)
         kind = ({"filters": filters} if filters else {}) | ({"tree": True} if tree else {})
-        return {"begin": to_log(begin), **kind}
+        return {"begin": _to_log(begin), **kind}
 
     def _begun(self, first: dict[str, Any], what: str, now: Any, of: str, parameter: str) -> Any:
         """What the state began with; an error if it is something else now."""
@@ -353,7 +343,7 @@ class Decisions:
 
         An event that cannot have happened is judged again at the next start, one that cannot be followed is not.
         """
-        problem = self._problem(event)
+        problem = self.demand.refusal(event, self._there())
         if problem is None:
             fields = json.loads(event.to_json())
             try:
@@ -418,7 +408,11 @@ class Decisions:
 
     def _mend(self, before: Interest) -> None:
         """Bring the overlay from one interest to the present one."""
-        events = events_between(topics_by_node(before), topics_by_node(self.interest))
+        old, new = topics_by_node(before), topics_by_node(self.interest)
+        changed = {node for node in old.keys() | new.keys() if old.get(node) != new.get(node)}
+        parts = ({node: topics for node, topics in each.items() if node in changed} for each in (old, new))
+        was, becomes = (Demand.of_topics(part) for part in parts)
+        events = was.events_to(becomes)
         if len(events) == 1:
             self.maintainer.apply(events[0])
         elif events:
@@ -427,12 +421,12 @@ class Decisions:
 
     def _know(self, entry: dict[str, Any]) -> None:
         if "begin" in entry:
-            self.wanted = from_log(entry["begin"])
+            self.demand = Demand.of(_from_log(entry["begin"]), self.filters)
         elif "event" in entry:
             event = Event.from_json(json.dumps(entry["event"]), _LOG)
-            after_wish_event(self.wanted, event)
+            self.demand = self.demand.after(event)
             self.last_event = event.id
-            if event.node not in self.wanted:
+            if event.node not in self.demand.by_node:
                 self.away.discard(event.node)
         elif "refused" in entry:
             self.last_event = entry["refused"]["id"]
@@ -440,45 +434,16 @@ class Decisions:
             self.away.add(entry["lost"])
         elif "back" in entry:
             self.away.discard(entry["back"])
-        if "begin" in entry or "event" in entry:
-            self._published.update(topic for wishes in self.wanted.values() for topic, part in wishes if part == "pub")
 
     def _interest(self) -> Interest:
-        self._kept = self.wanted
+        self._kept = self.demand
         if self._plannable is not None:
-            self._kept, self.left_out = self._plannable.among(self.wanted, self.filters)
-        return interest_among(self._there(), self._published, self.filters)
+            self._kept, self.left_out = self._plannable.among(self.demand)
+        return self._kept.among(self._there())
 
-    def _there(self) -> dict[str, frozenset[Wish]]:
-        """What is wanted and published by those that are there and that plans can have."""
-        return {node: wishes for node, wishes in self._kept.items() if node not in self.away}
-
-    def _problem(self, event: Event) -> str | None:
-        try:
-            known = self.wanted.get(event.node)
-            if event.kind == "join" and known is not None:
-                raise EventRefused(f"join of '{event.node}', which is there already")
-            if event.kind != "join" and known is None:
-                raise EventRefused(f"{event.kind} of '{event.node}', which is not there")
-            if event.kind == "leave" and set(self._there()) <= {event.node}:
-                raise EventRefused(f"leave of '{event.node}', which is the last one")
-            has = known or frozenset()
-            after = (has | wishes_for(event.add, event.role)) - wishes_for(event.remove, event.role)
-            if event.kind != "leave" and not after:
-                raise EventRefused(f"{event.kind} of '{event.node}', which would want no topic")
-            if event.kind == "change" and not self._changes_each(event, has):
-                raise EventRefused(f"change of '{event.node}' to what is already so")
-            if problem := event_filter_problem(event, self.filters):
-                raise EventRefused(f"{event.kind} of '{event.node}': {problem}")
-        except EventRefused as refusal:
-            return str(refusal)
-        return None
-
-    @staticmethod
-    def _changes_each(event: Event, has: frozenset[Wish]) -> bool:
-        """Whether something changes with every topic of a change."""
-        added = all(wishes_for([topic], event.role) - has for topic in event.add)
-        return added and all(wishes_for([topic], event.role) & has for topic in event.remove)
+    def _there(self) -> list[str]:
+        """Return the nodes that are there and that plans can have."""
+        return [node for node in self._kept.by_node if node not in self.away]
 
     def _change_links(self, steps: Sequence[Sequence[str]]) -> None:
         overlay = self.maintainer.overlay()
@@ -494,7 +459,7 @@ class Decisions:
 
     def _restored(self, first: dict[str, Any]) -> tuple[Interest, Maintainer]:
         """What there is, and its links: from the snapshot, or a design of what was first, and what followed."""
-        self.wanted, self._published, self.away, self.last_event = {}, set(), set(), -1
+        self.demand, self.away, self.last_event = Demand({}, self.filters), set(), -1
         done = 0
         path = self._folder / _SNAPSHOT
         if path.exists():
@@ -526,6 +491,26 @@ class Decisions:
 
     def _write_snapshot(self) -> None:
         self._links.write(self._folder / _SNAPSHOT, self.maintainer, self.count)
+
+
+def _to_log(demand: Demand) -> dict[str, list[Any]]:
+    """Return the wishes of all nodes for a log: a topic if a node does both, else a topic and its role."""
+    return {
+        node: [topic if role == "both" else [topic, role] for topic, role in roles_of(wishes).items()]
+        for node, wishes in demand.by_node.items()
+    }
+
+
+def _from_log(fields: Mapping[str, list[Any]]) -> WishesByNode:
+    """Return what `_to_log` wrote."""
+    return {
+        node: frozenset(
+            wish
+            for one in each
+            for wish in (wishes_for([one]) if isinstance(one, str) else wishes_for(one[:1], one[1]))
+        )
+        for node, each in fields.items()
+    }
 
 
 def _reason(error: Exception) -> str:

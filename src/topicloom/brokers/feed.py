@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from topicloom.brokers.collect import Collected, collect
-from topicloom.brokers.demand import Wish, WishesByNode, wish_events, wishes_in
 from topicloom.brokers.fleet_file import Fleet
 from topicloom.errors import InputError
+from topicloom.model.demand import Demand, Wish
 from topicloom.model.events import Event
 
 STANDARD_INPUT = "-"
@@ -92,7 +92,7 @@ class CollectedFeed:
         self,
         fleet: Fleet,
         folder: Path,
-        known: WishesByNode,
+        known: Demand,
         first_id: int,
         hold_seconds: float,
         clock: Callable[[], float] = time.monotonic,
@@ -100,26 +100,26 @@ class CollectedFeed:
         self._fleet = fleet
         self._folder = folder
         self._collected = Collected.read(folder)
-        self._known = dict(known)
+        self._known = known
         self._next_id = first_id
         self._hold_seconds = hold_seconds
         self._clock = clock
         now = clock()
-        self._told = {(node, wish): now for node, wishes in known.items() for wish in wishes}
+        self._told = {(node, wish): now for node, wishes in known.by_node.items() for wish in wishes}
 
     def __call__(self) -> tuple[list[Event], list[str]]:
         """The events that lead to what is told now, and brokers that could not be asked."""
         collection = collect(self._fleet, self._collected, keep=lambda so_far: so_far.write(self._folder))
         self._collected = collection.collected
         now = self._clock()
-        for node, wishes in wishes_in(self._collected.to_arrow()).items():
+        for node, wishes in Demand.from_table(self._collected.to_arrow()).by_node.items():
             self._told |= dict.fromkeys(((node, wish) for wish in wishes), now)
         self._told = {pair: when for pair, when in self._told.items() if now - when <= self._hold_seconds}
         wanted: dict[str, set[Wish]] = {}
         for node, wish in self._told:
             wanted.setdefault(node, set()).add(wish)
-        new = {node: frozenset(wishes) for node, wishes in wanted.items()}
-        events = wish_events(self._known, new, self._next_id)
+        new = Demand({node: frozenset(wishes) for node, wishes in wanted.items()})
+        events = self._known.events_to(new, self._next_id)
         self._known = new
         self._next_id += len(events)
         return events, [f"{broker} cannot be asked: {why}" for broker, why in collection.problems.items()]

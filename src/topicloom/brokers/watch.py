@@ -205,7 +205,7 @@ class Controller:
 
     def _look(self, now: float) -> bool:
         """Ask all brokers at once whether they are there."""
-        names = [name for name in self.decisions.wanted if self.looks_at(name)]
+        names = [name for name in self.decisions.demand.by_node if self.looks_at(name)]
         heard = self._ask(names)
         self.silent = frozenset(name for name, answer in heard.items() if not answer)
         # A broker that was looked at before, and is not any more, does not stay gone.
@@ -275,7 +275,7 @@ class Controller:
         owed = {
             name
             for name in self.state.owed
-            if name not in wanted.broker and not (name in self.decisions.wanted and self.looks_at(name))
+            if name not in wanted.broker and not (name in self.decisions.demand.by_node and self.looks_at(name))
         }
         self._waits = {name: wait for name, wait in self._waits.items() if name in owed}
         due = [name for name in sorted(owed) if now >= self._waits.get(name, (now, 0.0))[0]]
@@ -391,10 +391,10 @@ class StatusBoard:
         self._support.append((now, _support(overlay, relays=controller.settings.target == "nats")))
         self.present = FleetStatus(
             at=now,
-            brokers=tuple(sorted(decisions.wanted)),
+            brokers=tuple(sorted(decisions.demand.by_node)),
             away=tuple(sorted(decisions.away)),
             silent=tuple(sorted(controller.silent)),
-            not_looked_at=tuple(name for name in sorted(decisions.wanted) if not controller.looks_at(name)),
+            not_looked_at=tuple(name for name in sorted(decisions.demand.by_node) if not controller.looks_at(name)),
             links=links,
             links_down=tuple(link for link in links if not controller.silent.isdisjoint(link)),
             max_degree=int(overlay.degrees.max(initial=0)),

@@ -16,7 +16,7 @@ import numpy as np
 from topicloom.churn.live_overlay import Link
 from topicloom.errors import InputError
 from topicloom.kernels.components import topic_components
-from topicloom.model.events import CHANGE, JOIN, LEAVE, Event, is_name
+from topicloom.model.events import CHANGE, JOIN, LEAVE, Event, event_problem, is_name
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
 
@@ -86,8 +86,7 @@ class Maintainer(ABC):
     def leave(self, node: str) -> Change:
         """A node leaves."""
         self.settle()
-        if not self.has(node):
-            raise _not_there(LEAVE, node)
+        _require(LEAVE, node, set() if self.has(node) else None, set(), set())
         return self._leave(node)
 
     def change(self, node: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Change:
@@ -220,7 +219,7 @@ def _after(event: Event, before: set[str] | None) -> set[str] | None:
     if event.kind == JOIN:
         return _after_join(event.node, set(event.add), before)
     if event.kind == LEAVE:
-        _require_there(LEAVE, event.node, before)
+        _require(LEAVE, event.node, before, set(), set())
         return None
     return _after_change(event.node, set(event.add), set(event.remove), before)
 
@@ -231,36 +230,29 @@ def _require_both_roles(event: Event) -> None:
 
 
 def _after_join(node: str, topics: set[str], before: set[str] | None) -> set[str]:
-    if before is not None:
-        raise EventRefused(f"join of '{node}', which is there already")
-    if not topics:
-        raise EventRefused(f"join of '{node}', which wants no topic")
-    if not is_name(node):
-        raise EventRefused(f"join of {node!r}, which is no name")
+    _require(JOIN, node, before, topics, set())
     return topics
 
 
-def _require_there(kind: str, node: str, before: set[str] | None) -> set[str]:
-    if before is None:
-        raise _not_there(kind, node)
-    return before
-
-
-def _not_there(kind: str, node: str) -> EventRefused:
-    return EventRefused(f"{kind} of '{node}', which is not there")
+def _require(kind: str, node: str, before: set[str] | None, added: set[str], given_up: set[str]) -> set[str]:
+    """Raise EventRefused if an event cannot have happened; return what the node wanted before."""
+    there = before or set()
+    problem = event_problem(
+        kind,
+        node,
+        there=before is not None,
+        have=added & there,
+        lack=given_up - there,
+        left=bool(added or there - given_up),
+        changes=bool(added or given_up),
+    )
+    if problem is not None:
+        raise EventRefused(problem)
+    return there
 
 
 def _after_change(node: str, added: set[str], given_up: set[str], before: set[str] | None) -> set[str]:
-    there = _require_there(CHANGE, node, before)
-    if have := sorted(added & there):
-        raise EventRefused(f"change of '{node}': it wants '{have[0]}' already")
-    if lack := sorted(given_up - there):
-        raise EventRefused(f"change of '{node}': it does not want '{lack[0]}', which it is to give up")
-    if not added and not given_up:
-        raise EventRefused(f"change of '{node}', in which nothing changes")
-    if not added and given_up == there:
-        raise EventRefused(f"change of '{node}': it would want no topic; let it leave instead")
-    return (there - given_up) | added
+    return (_require(CHANGE, node, before, added, given_up) - given_up) | added
 
 
 def _names(topics: Iterable[str]) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from topicloom.cli import options
 from topicloom.cli.command import command
 from topicloom.cli.run import Run
@@ -10,6 +12,7 @@ from topicloom.views.view import View
 EXAMPLES = """
   topicloom bound subs.parquet
   topicloom bound subs.parquet --rounds 200 --json
+  topicloom bound subs.parquet --seconds 60
 """
 
 
@@ -19,15 +22,24 @@ EXAMPLES = """
     "--rounds",
     metavar="N",
     type=options.WHOLE,
-    help="Rounds that improve the bound on links.  [default: up to 60, some seconds]",
+    help="Rounds that improve the bound on links.  [default: as many as some seconds allow]",
 )
-def bound(run: Run, rounds: int | None) -> View:
+@options.option(
+    "--seconds",
+    metavar="S",
+    type=options.NUMBER,
+    help="Seconds to improve the bound on links; the result then depends on time.",
+)
+def bound(run: Run, rounds: int | None, seconds: float | None) -> View:
     """Compute lower bounds on links and max degree.
 
     No overlay that connects every topic of these subscriptions has fewer links or a lower max degree. An overlay that
     reaches a bound is optimal.
     """
     from topicloom.metrics import bound as lower_bounds
+    from topicloom.registry import Watch
     from topicloom.views import designs
 
-    return designs.bounds(run.step("computing bounds", lower_bounds, run.interest, rounds=rounds))
+    watch, interest = Watch(), run.interest
+    work = partial(lower_bounds, interest, rounds=rounds, seconds=seconds, watch=watch)
+    return designs.bounds(run.step("computing bounds", work, watch=watch))

@@ -36,12 +36,13 @@ def command(
     Nodes join, change their topics and leave, in this order; `topicloom maintain` takes them.
     """
     from topicloom.model import Interest
-    from topicloom.model.events import events_between, topics_by_node, write_events
+    from topicloom.model.demand import Demand
+    from topicloom.model.events import topics_by_node, write_events
     from topicloom.model.filters import PLAIN
 
     checked_paths.require_writable(out, old, new, ending=".jsonl")
 
-    def topics_in(path: Path) -> dict[str, frozenset[str]]:
+    def topics_in(path: Path) -> Demand:
         interest = Interest.read(
             path,
             node_column=columns.node_column,
@@ -53,12 +54,12 @@ def command(
             # Events are about filters as nodes have them, and not about the topics that they come to.
             rows = interest.to_arrow().select(["node", "topic"]).replace_schema_metadata(None)
             interest = Interest.from_arrow(rows, filters=PLAIN)
-        return topics_by_node(interest)
+        return Demand.of_topics(topics_by_node(interest))
 
     with printing.working() as working:
         before = working.do(f"reading {old.name}", lambda: topics_in(old))
         after = working.do(f"reading {new.name}", lambda: topics_in(new))
-    events = events_between(before, after)
+    events = before.events_to(after)
     write_events(events, out)
     kinds = Counter(event.kind for event in events)
     counts = {kind: kinds[kind] for kind in ("join", "leave", "change")}

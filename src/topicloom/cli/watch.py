@@ -128,10 +128,10 @@ def command(
     from topicloom.brokers import Collected, Fleet
     from topicloom.brokers import collect as ask
     from topicloom.brokers.decisions import Decisions, Plannable
-    from topicloom.brokers.demand import read_wishes, wishes_in
     from topicloom.brokers.feed import CollectedFeed, Feed, LineFeed
     from topicloom.brokers.store import opened
     from topicloom.brokers.watch import Allowance, Controller, StatusBoard, WatchSettings, read_window, watch
+    from topicloom.model.demand import Demand
     from topicloom.model.filters import PLAIN
     from topicloom.views.status import serving
 
@@ -155,19 +155,20 @@ def command(
             print(output.one_line(f"{datetime.now():%H:%M:%S}  {text}"), flush=True)
 
     with ExitStack() as stack:
-        begin, kind = (None, None if filters == PLAIN else filters) if subs is None else read_wishes(subs, filters)
+        begin = None if subs is None else Demand.read(subs, filters)
+        kind = begin.filters if begin is not None else None if filters == PLAIN else filters
         fleet_state = stack.enter_context(opened(state))
         folder = state / "collected"
         if collect:
             folder.mkdir(exist_ok=True)
             first = ask(ways, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
-            begin = begin or wishes_in(first.to_arrow())
+            begin = begin or Demand.from_table(first.to_arrow(), kind)
         plannable = Plannable(ways, target)
         decisions = Decisions(state, ways.constraints, begin, filters=kind, tree=target == "nats", plannable=plannable)
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:
-            feed = CollectedFeed(ways, folder, decisions.wanted, decisions.last_event + 1, hold)
+            feed = CollectedFeed(ways, folder, decisions.demand, decisions.last_event + 1, hold)
         elif events is not None:
             feed = LineFeed(events, decisions.last_event)
         controller = Controller(ways, decisions, fleet_state, feed, allowance, settings, say)

@@ -39,7 +39,9 @@ import numpy.typing as npt
 from topicloom.errors import InputError
 from topicloom.io.tables import BOUND_ROUNDS
 from topicloom.kernels.bounds import fewest_neighbours, heaviest_overlaps, island_of_nodes, overpaid_links
+from topicloom.metrics.tree_bound import tree_bound
 from topicloom.model.interest import Ids, Interest, Starts
+from topicloom.registry import Watch
 from topicloom.views.html import table_html
 from topicloom.views.numbers import count, count_of
 
@@ -218,26 +220,41 @@ class Bounds:
         )
 
 
-def bound(interest: Interest | str | PathLike[str], *, rounds: int | None = None) -> Bounds:
+def bound(
+    interest: Interest | str | PathLike[str],
+    *,
+    rounds: int | None = None,
+    seconds: float | None = None,
+    watch: Watch | None = None,
+) -> Bounds:
     """Prove how many links, and how high a degree, any topic-connected overlay of an interest must have.
 
     Args:
         interest: who wants what, or the file or folder that it is in.
-        rounds: how often to improve the offers of nodes for links (see `metrics.bounds.offers`). Without it, up to 60
-            times, but no longer than some seconds; at a million nodes not at all.
+        rounds: how often to improve the offers of nodes for links (see `metrics.bounds.offers`), and the prices of
+            topics' trees (see `metrics.tree_bound`). Without it, up to 60 and 2,000 times, but no longer than some
+            seconds; at a million nodes not at all.
+        seconds: improve the prices of trees for this time instead; the bound then depends on it.
+        watch: stops the prices of trees at their next round, with the best bound so far.
     """
     if rounds is not None and not 0 <= rounds <= BOUND_ROUNDS:
         raise InputError(f"rounds must be from 0 to {BOUND_ROUNDS:,}, not {rounds}", "rounds")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"seconds must be above 0, not {seconds}", "seconds")
     interest = Interest.given(interest)
     island, sizes = _islands(interest)
     shared = ComparedTopics.of(interest, _WORK // _PASSES)
+    stopped = (lambda: False) if watch is None else (lambda: watch.stopped)
+    by_trees = np.array(
+        tree_bound(shared, island=island, rounds=rounds, seconds=seconds, stopped=stopped).by_island, np.int64
+    )
     if rounds is None:
         rounds = min(MOST_ROUNDS, max(0, _WORK // max(1, shared.pairs) - _PASSES))
     needed = neighbours_needed(shared)
     by_tree = sizes - 1
     by_neighbours = -(-np.bincount(island, needed, len(sizes)).astype(np.int64) // 2)
     by_offers = -(-paid_links(shared, island, rounds) // LINK)
-    by_island = np.maximum(np.maximum(by_tree, by_neighbours), by_offers)
+    by_island = np.maximum.reduce([by_tree, by_neighbours, by_offers, by_trees])
     links = int(by_island.sum())
     by_mean = -(-2 * by_island // np.maximum(sizes, 1))
     fullest = int(by_mean.argmax()) if len(by_mean) else 0
@@ -257,6 +274,13 @@ def bound(interest: Interest | str | PathLike[str], *, rounds: int | None = None
             int(by_offers.sum()),
             "in each topic every node but one needs a link towards that one, and can pay for it so much that no link "
             "gets more than its price: whatever the links, so many are paid for",
+        ),
+        Argument(
+            "links",
+            "trees",
+            int(by_trees.sum()),
+            "each topic needs a spanning tree, and can pay for its links so much that no link gets more than its price "
+            "from all topics: the cheapest trees cost so many links",
         ),
     ]
     if links > max(argument.value for argument in arguments):

@@ -1,18 +1,13 @@
-"""Joins, leaves and changes of nodes.
-
-What happens to a fleet: nodes join, leave, and change their topics. Read from and written as JSON Lines.
-
-From one interest to another: the events that turn the first into the second.
-"""
+"""Events: nodes join, leave, and change their topics. They are read and written as JSON Lines."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from topicloom.errors import InputError
 from topicloom.io.tables import NAME_BYTES
@@ -142,9 +137,6 @@ def write_events(events: Iterable[Event], path: str | os.PathLike[str]) -> None:
         temporary.write_text("".join(event.to_json() + "\n" for event in events), encoding="utf-8")
 
 
-TopicsByNode: TypeAlias = Mapping[str, Set[str]]
-
-
 def topics_by_node(interest: Interest) -> dict[str, frozenset[str]]:
     """The names of the topics of every node that has any."""
     names = interest.topic_names
@@ -155,29 +147,37 @@ def topics_by_node(interest: Interest) -> dict[str, frozenset[str]]:
     return {node: topics for node, topics in wanted.items() if topics}
 
 
-def events_between(old: TopicsByNode, new: TopicsByNode, first_id: int = 0) -> list[Event]:
-    """Joins, then changes, then leaves, each in the order of nodes; ids rise by one from `first_id`.
+def event_problem(
+    kind: str,
+    node: str,
+    *,
+    there: bool,
+    have: Collection[str] = (),
+    lack: Collection[str] = (),
+    left: bool = True,
+    changes: bool = True,
+) -> str | None:
+    """Return why an event cannot have happened, None if it can.
 
-    Nodes without topics are not there.
+    Args:
+        kind: join, leave or change.
+        node: the node of the event.
+        there: whether the node is there.
+        have: topics of the event that the node wants already. lack: topics to give up that it does not want.
+        left: whether the node wants a topic afterwards. changes: whether the event names a topic.
     """
-    found: list[tuple[str, str, Set[str], Set[str]]] = [
-        *((JOIN, node, new[node], frozenset()) for node in sorted(new.keys() - old.keys())),
-        *(
-            (CHANGE, node, new[node] - old[node], old[node] - new[node])
-            for node in sorted(new.keys() & old.keys())
-            if new[node] != old[node]
-        ),
-        *((LEAVE, node, frozenset(), frozenset()) for node in sorted(old.keys() - new.keys())),
-    ]
-    return [
-        Event(number, kind, node, tuple(sorted(add)), tuple(sorted(remove)))
-        for number, (kind, node, add, remove) in enumerate(found, first_id)
-    ]
-
-
-def after_event(topics: dict[str, frozenset[str]], event: Event) -> None:
-    """Let an event happen to the topics of nodes."""
-    if event.kind == LEAVE:
-        topics.pop(event.node, None)
-    else:
-        topics[event.node] = (topics.get(event.node, frozenset()) | set(event.add)) - set(event.remove)
+    if there == (kind == JOIN):
+        return f"{kind} of '{node}', which is {'there already' if there else 'not there'}"
+    if kind == JOIN:
+        if not left:
+            return f"join of '{node}', which wants no topic"
+        return None if is_name(node) else f"join of {node!r}, which is no name"
+    if kind == LEAVE:
+        return None
+    if have:
+        return f"change of '{node}': it wants '{min(have)}' already"
+    if lack:
+        return f"change of '{node}': it does not want '{min(lack)}', which it is to give up"
+    if not changes:
+        return f"change of '{node}', in which nothing changes"
+    return None if left else f"change of '{node}': it would want no topic; let it leave instead"
