@@ -28,7 +28,8 @@ def build(problem: DesignProblem, *, folds: int, ties: str | None = None) -> Lin
             break
         problem = replace(problem, limits=problem.limits.after(fold.source, fold.target))
         source, target, contribution = (np.concatenate(columns) for columns in zip(links[:3], fold[:3], strict=True))
-        links = Links(source, target, contribution)
+        # The first fold merges all that allowed links can merge.
+        links = Links(source, target, contribution, merged=links.merges or fold.merges)
     return links
 
 
