@@ -14,7 +14,9 @@ import numpy.typing as npt
 from topicloom.kernels.jit import inlined, tight_kernel
 
 # Positions in `Neighbours.total`.
-LINKS, SQUARES = 0, 1
+LINKS, SQUARES, EXCESS, TARGET, SHARED = range(5)
+# A target for degrees that none can pass.
+NO_TARGET = 1 << 40
 
 
 class Neighbours(NamedTuple):
@@ -24,7 +26,8 @@ class Neighbours(NamedTuple):
     node: npt.NDArray[np.int32]
     degree: npt.NDArray[np.int32]
     fixed: npt.NDArray[np.int32]  # by node: so many of its links stay; they come first
-    total: npt.NDArray[np.int64]  # number of links, sum of squared degrees
+    most: npt.NDArray[np.int32]  # by node: no link is added to a node with so many
+    total: npt.NDArray[np.int64]  # links, squared degrees, links above the target, the target, topics of links
 
 
 def capacities(degree: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -33,14 +36,20 @@ def capacities(degree: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def new_neighbours(
-    nodes: int, source: npt.NDArray[np.int32], target: npt.NDArray[np.int32], fixed: npt.NDArray[np.bool_]
+    source: npt.NDArray[np.int32],
+    target: npt.NDArray[np.int32],
+    fixed: npt.NDArray[np.bool_],
+    most: npt.NDArray[np.int32],
 ) -> Neighbours:
-    """The neighbours that links make; `fixed` says which links stay."""
+    """The neighbours that links make; `fixed` says which links stay, `most` how many links a node may have."""
+    nodes = len(most)
     degree = np.bincount(np.concatenate([source, target]), minlength=nodes)
     start = np.zeros(nodes + 1, np.int64)
     np.cumsum(capacities(degree), out=start[1:])
     none = np.zeros(nodes, np.int32)
-    neighbours = Neighbours(start, np.zeros(int(start[-1]), np.int32), none, none.copy(), np.zeros(2, np.int64))
+    most = np.minimum(most, np.diff(start)).astype(np.int32)
+    total = np.array([0, 0, 0, NO_TARGET, 0])
+    neighbours = Neighbours(start, np.zeros(int(start[-1]), np.int32), none, none.copy(), most, total)
     order = np.argsort(~fixed, kind="stable")
     fill(neighbours, source[order], target[order], int(np.count_nonzero(fixed)))
     return neighbours
@@ -58,8 +67,27 @@ def fill(neighbours, source, target, fixed):
 
 @inlined()
 def has_place(neighbours, v):
-    """Whether the row of a node has a place left."""
-    return neighbours.start[v] + neighbours.degree[v] < neighbours.start[v + 1]
+    """Whether a node may have one more link."""
+    return neighbours.degree[v] < neighbours.most[v] and neighbours.degree[v] <= neighbours.total[TARGET]
+
+
+@tight_kernel()
+def highest_degree(neighbours):
+    """The most links that a node has."""
+    highest = 0
+    for v in range(neighbours.degree.shape[0]):
+        highest = max(highest, neighbours.degree[v])
+    return highest
+
+
+@tight_kernel()
+def set_target(neighbours):
+    """Aim at a highest degree that is lower by one."""
+    highest = highest_degree(neighbours)
+    neighbours.total[TARGET] = highest - 1
+    neighbours.total[EXCESS] = 0
+    for v in range(neighbours.degree.shape[0]):
+        neighbours.total[EXCESS] += max(0, neighbours.degree[v] - highest + 1)
 
 
 @inlined()
@@ -69,6 +97,7 @@ def append(neighbours, u, v):
     neighbours.node[neighbours.start[u] + degree] = v
     neighbours.degree[u] = degree + 1
     neighbours.total[SQUARES] += 2 * degree + 1
+    neighbours.total[EXCESS] += degree >= neighbours.total[TARGET]
 
 
 @inlined()
@@ -81,6 +110,7 @@ def drop(neighbours, u, v):
     neighbours.node[place] = neighbours.node[neighbours.start[u] + degree]
     neighbours.degree[u] = degree
     neighbours.total[SQUARES] -= 2 * degree + 1
+    neighbours.total[EXCESS] -= degree >= neighbours.total[TARGET]
 
 
 @inlined()

@@ -1,9 +1,9 @@
 """Links added again, the best first, until the topics that fell apart are connected.
 
-Candidates of a node in a part are the nodes with most common topics and some members of topics in which it is in a part;
-to them come pairs of the nodes that are in most parts, and the links that were removed. They lie in a heap with the
-contribution that they had when last looked at, which bounds what they have now. The candidates of a node are made only
-when the number of topics in which it is in a part comes to the top, as no link with it can contribute more.
+Candidates of a node in a part are the nodes with most common topics, and some members of topics in which it is in a
+part. Pairs of nodes that are in several parts are candidates too, and the links that were removed. They lie in a heap
+by the contribution that they had when last evaluated: an upper bound, as contributions only fall. The candidates of a
+node are made only when the number of topics in which it is in a part comes to the top, which bounds them all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from topicloom.kernels.draws import hash_of
 from topicloom.kernels.greedy.lanes import lowest_bit, popcount
 from topicloom.kernels.jit import inlined, inner_kernel
-from topicloom.kernels.neighbours import add, has_place
+from topicloom.kernels.neighbours import SHARED, add, has_place
 from topicloom.kernels.splits import (
     FIRST,
     MISSING,
@@ -29,6 +29,8 @@ from topicloom.kernels.splits import (
     merge,
     merges,
 )
+from topicloom.kernels.subscriptions import in_common
+from topicloom.kernels.topic_links import connect, has_space, list_common
 
 # All pairs of so many nodes that are in most parts are candidates.
 MOST_PAIRED = 64
@@ -36,8 +38,10 @@ MOST_PAIRED = 64
 MEMBERS = 4
 _TIE_BITS = 38
 _NOISE_BITS = 32
-# A degree more at either end counts as an eighth of the random part of a tie.
+# A degree more at either end counts as an eighth of the random part of a tie, a topic in common as a quarter.
 _DEGREE_SHIFT = _NOISE_BITS - 3
+_COMMON_SHIFT = _NOISE_BITS - 2
+_MOST_COMMON = 127
 _ANY = np.int64((1 << _TIE_BITS) - 1)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -56,7 +60,6 @@ class Heap(NamedTuple):
 class Limits(NamedTuple):
     """Which links may be added, and what they cost."""
 
-    most: npt.NDArray[np.int32]  # by node: no link is added to a node with so many
     group: npt.NDArray[np.int32]
     permitted: npt.NDArray[np.bool_]  # group x group
     price_group: npt.NDArray[np.int32]
@@ -72,7 +75,7 @@ class Ruin(NamedTuple):
     v: npt.NDArray[np.int32]
     added_u: npt.NDArray[np.int32]
     added_v: npt.NDArray[np.int32]
-    count: npt.NDArray[np.int64]  # links removed, links added, their costs
+    counts: npt.NDArray[np.int64]  # links removed, links added, their costs
 
 
 REMOVED, ADDED, COST_REMOVED, COST_ADDED = range(4)
@@ -85,10 +88,15 @@ def new_heap(nearest: int) -> Heap:
     return Heap(keys, ids, ids.copy(), np.zeros(1, np.int64), np.zeros(MOST_NODES, np.int32))
 
 
-def new_ruin(most_added: int) -> Ruin:
+def new_ruin() -> Ruin:
     """No link removed yet."""
-    removed, added = np.zeros(MOST_REMOVED, np.int32), np.zeros(most_added, np.int32)
-    return Ruin(removed, removed.copy(), added, added.copy(), np.zeros(4, np.int64))
+    u, v, added_u, added_v = (np.zeros(size * MOST_REMOVED, np.int32) for size in (1, 1, 2, 2))
+    return Ruin(u, v, added_u, added_v, np.zeros(4, np.int64))
+
+
+def workspace_bytes() -> int:
+    """Bytes that a round takes at most, whatever the interest."""
+    return 1 << 21
 
 
 @inner_kernel()
@@ -149,12 +157,14 @@ def value_of(limits, contribution, cost):
 
 
 @inlined()
-def key_of(limits, neighbours, salt, contribution, a, b):
-    """What candidates are ordered by: their value, and of equals lower degrees and a random number."""
+def key_of(limits, neighbours, subscriptions, salt, contribution, a, b):
+    """What candidates are ordered by: value; then topics in common, low degrees and a random number together."""
     low, high = min(a, b), max(a, b)
     noise = np.int64(hash_of(salt, low, high) >> np.uint64(64 - _NOISE_BITS))
     ends = neighbours.degree[a] + neighbours.degree[b]
-    tie = noise + max(np.int64(0), _ANY - (np.int64(1) << _NOISE_BITS) - (np.int64(ends) << _DEGREE_SHIFT))
+    common = np.int64(min(in_common(subscriptions, a, b), _MOST_COMMON) - _MOST_COMMON)
+    tie = _ANY - (np.int64(1) << _NOISE_BITS) + (common << _COMMON_SHIFT) - (np.int64(ends) << _DEGREE_SHIFT)
+    tie = noise + max(np.int64(0), tie)
     return (value_of(limits, contribution, cost_of(limits, a, b)) << _TIE_BITS) | tie
 
 
@@ -168,30 +178,27 @@ def bound_of(limits, x, contribution):
 @inlined()
 def may_link(limits, neighbours, a, b):
     """Whether a link may be added."""
-    if a == b or neighbours.degree[a] >= limits.most[a] or neighbours.degree[b] >= limits.most[b]:
+    if a == b or not has_place(neighbours, a) or not has_place(neighbours, b):
         return False
-    if not has_place(neighbours, a) or not has_place(neighbours, b):
-        return False
-    return limits.permitted[limits.group[a], limits.group[b]]
+    return limits.permitted.shape[0] == 1 or limits.permitted[limits.group[a], limits.group[b]]
 
 
 @inner_kernel()
 def push_link(heap, limits, neighbours, parts, subscriptions, salt, least, a, b):
     """Put a link into the heap if it may be added and contributes at least so much."""
-    if may_link(limits, neighbours, a, b):
-        contribution = merges(parts, subscriptions, a, b)
-        if contribution >= least:
-            push(heap, key_of(limits, neighbours, salt, contribution, a, b), a, b)
+    contribution = merges(parts, subscriptions, a, b)
+    if contribution >= least and may_link(limits, neighbours, a, b):
+        push(heap, key_of(limits, neighbours, subscriptions, salt, contribution, a, b), a, b)
 
 
 @inner_kernel()
 def push_first(heap, limits, neighbours, parts, subscriptions, salt, ruin):
-    """Put removed links, pairs of nodes in most parts, and what stands for the candidates of each node into the heap."""
+    """Put removed links, pairs of nodes in several parts, and a bound for the candidates of each node into the heap."""
     heap.size[0] = 0
-    for k in range(ruin.count[REMOVED]):
+    for k in range(ruin.counts[REMOVED]):
         push_link(heap, limits, neighbours, parts, subscriptions, salt, 1, ruin.u[k], ruin.v[k])
     several = 0
-    for row in range(parts.count[NODES]):
+    for row in range(parts.counts[NODES]):
         x = parts.node[row]
         contribution = in_parts(parts, row)
         push(heap, bound_of(limits, x, contribution), x, -1)
@@ -200,9 +207,7 @@ def push_first(heap, limits, neighbours, parts, subscriptions, salt, ruin):
             several += 1
     for i in range(several):
         for j in range(i):
-            push_link(
-                heap, limits, neighbours, parts, subscriptions, salt, 2, heap.by_parts[i], heap.by_parts[j]
-            )
+            push_link(heap, limits, neighbours, parts, subscriptions, salt, 2, heap.by_parts[i], heap.by_parts[j])
 
 
 @inner_kernel()
@@ -213,9 +218,9 @@ def push_candidates(heap, limits, neighbours, parts, subscriptions, salt, neares
         if y < 0:
             break
         push_link(heap, limits, neighbours, parts, subscriptions, salt, 1, x, y)
-    words = parts.count[WORDS]
+    words = parts.counts[WORDS]
     row = parts.place[x]
-    total = 0
+    total = np.int64(0)
     for word in range(words):
         total += np.int64(popcount(parts.bits[(row * words + word) * ROW + FIRST]))
     for k in range(MEMBERS):
@@ -246,15 +251,15 @@ def least_cost(limits, missing, value):
 
 
 @inner_kernel()
-def recreate(heap, limits, neighbours, parts, subscriptions, salt, nearest, ruin, allowed):
+def recreate(heap, limits, neighbours, links, parts, subscriptions, salt, nearest, ruin, allowed):
     """Add the best candidates until nothing is missing; tell whether that costs no more than `allowed`."""
     push_first(heap, limits, neighbours, parts, subscriptions, salt, ruin)
-    while parts.count[MISSING] > 0:
+    while parts.counts[MISSING] > 0:
         if heap.size[0] == 0:
             return False
         key, a, b = heap.key[0], heap.one[0], heap.other[0]
         value = key >> _TIE_BITS
-        if value == 0 or ruin.count[COST_ADDED] + least_cost(limits, parts.count[MISSING], value) > allowed:
+        if value == 0 or ruin.counts[COST_ADDED] + least_cost(limits, parts.counts[MISSING], value) > allowed:
             return False
         if b < 0:
             contribution = in_parts(parts, parts.place[a])
@@ -270,18 +275,23 @@ def recreate(heap, limits, neighbours, parts, subscriptions, salt, nearest, ruin
         if contribution == 0 or not may_link(limits, neighbours, a, b):
             pop(heap)
             continue
-        now = key_of(limits, neighbours, salt, contribution, a, b)
+        now = key_of(limits, neighbours, subscriptions, salt, contribution, a, b)
         if now < key:
             lower_top(heap, now, a, b)
             continue
         pop(heap)
-        added = ruin.count[ADDED]
+        added = ruin.counts[ADDED]
         cost = cost_of(limits, a, b)
-        if added == ruin.added_u.shape[0] or ruin.count[COST_ADDED] + cost > allowed:
+        if added == ruin.added_u.shape[0] or ruin.counts[COST_ADDED] + cost > allowed:
             return False
-        merge(parts, subscriptions, a, b)
+        pairs = list_common(links, subscriptions, a, b)
+        if not has_space(links, pairs):
+            return False
+        connect(links, pairs)
+        neighbours.total[SHARED] += pairs
+        merge(parts, subscriptions, links, pairs, a, b)
         add(neighbours, a, b)
         ruin.added_u[added], ruin.added_v[added] = a, b
-        ruin.count[ADDED] = added + 1
-        ruin.count[COST_ADDED] += cost
+        ruin.counts[ADDED] = added + 1
+        ruin.counts[COST_ADDED] += cost
     return True

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from topicloom.kernels.draws import below, draw, fraction
 from topicloom.kernels.jit import inlined, inner_kernel
+from topicloom.kernels.neighbours import EXCESS
 from topicloom.kernels.recreating import REMOVED
 from topicloom.kernels.splits import MOST_REMOVED
 from topicloom.kernels.subscriptions import wants
@@ -28,7 +29,8 @@ PERIOD = 2048
 # What a kind has saved counts this share less after a period.
 _FADING = 0.8
 # Every kind is chosen in at least this share of the rounds.
-_LEAST_SHARE = 0.04
+_LEAST_SHARE = 0.1
+_TRIES = 4
 
 
 class Kinds(NamedTuple):
@@ -72,14 +74,14 @@ def choose_kind(kinds, draws):
 @inner_kernel()
 def choose_link(ruin, u, v):
     """Note a link that is to be removed, unless it is noted already or there are too many."""
-    count = ruin.count[REMOVED]
+    count = ruin.counts[REMOVED]
     if count == MOST_REMOVED:
         return
     for k in range(count):
         if (ruin.u[k] == u and ruin.v[k] == v) or (ruin.u[k] == v and ruin.v[k] == u):
             return
     ruin.u[count], ruin.v[count] = u, v
-    ruin.count[REMOVED] = count + 1
+    ruin.counts[REMOVED] = count + 1
 
 
 @inner_kernel()
@@ -125,6 +127,11 @@ def choose_ruin(ruin, kind, subscriptions, neighbours, nearest, draws):
     """Choose the links that a round removes."""
     nodes = neighbours.degree.shape[0]
     x = below(draw(draws), nodes)
+    if neighbours.total[EXCESS] > 0:
+        # With a target for degrees, nodes above it are looked for.
+        for _ in range(_TRIES):
+            y = below(draw(draws), nodes)
+            x = y if neighbours.degree[y] > neighbours.degree[x] else x
     degree = neighbours.degree[x]
     if degree == 0:
         return

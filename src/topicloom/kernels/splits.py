@@ -19,6 +19,7 @@ import numpy.typing as npt
 from topicloom.kernels.greedy.lanes import lowest_bit, popcount
 from topicloom.kernels.jit import inlined, inner_kernel
 from topicloom.kernels.subscriptions import wants
+from topicloom.kernels.topic_links import BLOCK, COUNT, MARK, PARENT, hang, set_parent
 
 # Labels 1 to 15 of the parts of a topic: as many links may be removed in a round.
 PLANES = 4
@@ -32,7 +33,8 @@ MOST_PARTS = 4096
 MOST_PART_NODES = 1 << 14
 MOST_NODES = 512
 MOST_CLAIMED = 4000
-# Positions in `Parts.count`.
+_HIGHEST_MARK = 2**31 - 4
+# Positions in `Parts.counts`.
 TOPICS, PARTS, PART_NODES, NODES, MISSING, WORDS = range(6)
 # Answers of `smaller_side` besides a number of nodes.
 CONNECTED = 0
@@ -44,8 +46,7 @@ _ZERO = np.uint64(0)
 class Sides(NamedTuple):
     """Two searches in one topic."""
 
-    mark: npt.NDArray[np.int64]  # by node: which search has claimed it
-    queue: npt.NDArray[np.int32]  # nodes claimed by the one; from the number of nodes on, by the other
+    queue: npt.NDArray[np.int32]  # subscriptions claimed by the one; from the middle on, by the other
     at: npt.NDArray[np.int64]  # the last mark; where the answer begins in `queue`
 
 
@@ -58,13 +59,14 @@ class Parts(NamedTuple):
     part_node: npt.NDArray[np.int32]
     place: npt.NDArray[np.int32]  # by node: its row, or -1
     node: npt.NDArray[np.int32]  # by row
+    filled: npt.NDArray[np.bool_]  # by row: whether it has the topics that the node wants
     bits: npt.NDArray[np.uint64]  # row after row
-    count: npt.NDArray[np.int64]  # topics, parts, nodes of parts, rows, merges that are missing, words of a row's column
+    counts: npt.NDArray[np.int64]  # topics, parts, nodes of parts, rows, missing merges, words of a bit for each topic
 
 
 def new_sides(nodes: int) -> Sides:
     """Searches among that many nodes."""
-    return Sides(np.zeros(nodes, np.int64), np.zeros(2 * nodes, np.int32), np.ones(2, np.int64))
+    return Sides(np.zeros(2 * nodes + 2, np.int32), np.zeros(2, np.int64))
 
 
 def new_parts(nodes: int, topics: int) -> Parts:
@@ -77,105 +79,124 @@ def new_parts(nodes: int, topics: int) -> Parts:
         np.zeros(MOST_PART_NODES, np.int32),
         np.full(nodes, -1, np.int32),
         np.zeros(MOST_NODES, np.int32),
+        np.zeros(MOST_NODES, np.bool_),
         np.zeros(MOST_NODES * ROW * -(-most // 64), np.uint64),
         np.zeros(6, np.int64),
     )
 
 
 @inner_kernel()
-def number_topics(parts, subscriptions, u, v):
-    """Number the topics that two nodes have in common; tell whether there is space for all of them."""
-    node_start, node_topics = subscriptions.node_start, subscriptions.node_topics
-    if node_start[u + 1] - node_start[u] > node_start[v + 1] - node_start[v]:
-        u, v = v, u
-    for place in range(node_start[u], node_start[u + 1]):
-        t = node_topics[place]
-        if parts.number[t] < 0 and wants(subscriptions, v, t):
-            count = parts.count[TOPICS]
+def number_topics(parts, subscriptions, links, pairs):
+    """Number the topics of the listed pairs of subscriptions; tell whether there is space for all of them."""
+    for k in range(pairs):
+        t = subscriptions.node_topics[links.common[2 * k]]
+        if parts.number[t] < 0:
+            count = parts.counts[TOPICS]
             if count == parts.topic.shape[0]:
                 return False
             parts.number[t] = count
             parts.topic[count, 0] = t
             parts.topic[count, 1] = 0
             parts.topic[count, 2] = -1
-            parts.count[TOPICS] = count + 1
+            parts.counts[TOPICS] = count + 1
     return True
 
 
 @inner_kernel()
-def smaller_side(sides, subscriptions, neighbours, u, v, t):
-    """The number of nodes of the smaller component of two nodes in a topic, which then are in the queue."""
-    mark, queue, degree, node = sides.mark, sides.queue, neighbours.degree, neighbours.node
-    nodes = mark.shape[0]
-    mine = sides.at[0] + 1
-    its = mine + 1
-    sides.at[0] = its
-    mark[u], mark[v] = mine, its
-    queue[0], queue[nodes] = u, v
-    head, tail, cost = 0, 1, degree[u] + 1
-    its_head, its_tail, its_cost = nodes, nodes + 1, degree[v] + 1
+def smaller_side(sides, links, one, other):
+    """The size of the smaller component of two subscriptions that have been disconnected; it then is in the queue.
+
+    If another link holds the topic together, the forest is mended with it.
+    """
+    queue, row, others = sides.queue, links.row, links.other
+    if row[one, PARENT] == other:
+        child = one
+    elif row[other, PARENT] == one:
+        child = other
+    else:
+        return CONNECTED
+    set_parent(links, child, -1)
+    half = queue.shape[0] >> 1
+    mine, its = next_marks(sides, links)
+    row[one, MARK], row[other, MARK] = mine, its
+    queue[0], queue[half] = one, other
+    head, tail, cost = 0, 1, row[one, COUNT] + 1
+    its_head, its_tail, its_cost = half, half + 1, row[other, COUNT] + 1
     while True:
-        if cost <= its_cost:
-            if head == tail:
-                sides.at[1] = 0
-                return tail
-            if cost > MOST_CLAIMED:
-                return TOO_LARGE
-            x = queue[head]
-            head += 1
-            first = neighbours.start[x]
-            for place in range(first, first + degree[x]):
-                y = node[place]
-                if mark[y] == mine:
-                    continue
-                if mark[y] == its:
-                    return CONNECTED
-                if wants(subscriptions, y, t):
-                    mark[y] = mine
-                    queue[tail] = y
-                    tail += 1
-                    cost += degree[y] + 1
+        first = cost <= its_cost
+        if first:
+            begin, at, end, own, foreign = 0, head, tail, mine, its
         else:
-            if its_head == its_tail:
-                sides.at[1] = nodes
-                return its_tail - nodes
-            if its_cost > MOST_CLAIMED:
-                return TOO_LARGE
-            x = queue[its_head]
-            its_head += 1
-            first = neighbours.start[x]
-            for place in range(first, first + degree[x]):
-                y = node[place]
-                if mark[y] == its:
-                    continue
-                if mark[y] == mine:
-                    return CONNECTED
-                if wants(subscriptions, y, t):
-                    mark[y] = its
-                    queue[its_tail] = y
-                    its_tail += 1
-                    its_cost += degree[y] + 1
+            begin, at, end, own, foreign = half, its_head, its_tail, its, mine
+        if at == end:
+            sides.at[1] = begin
+            for k in range(begin, end):
+                s = queue[k]
+                for place in range(row[s, BLOCK], row[s, BLOCK] + row[s, COUNT]):
+                    if row[others[place], MARK] != own:
+                        mend(links, child, one if first else other, s, others[place])
+                        return CONNECTED
+            return end - begin
+        if min(cost, its_cost) > MOST_CLAIMED:
+            return TOO_LARGE
+        s = queue[at]
+        above = row[s, PARENT]
+        met = -1
+        more = 0
+        # Without branches, which would often be foretold wrongly: what is no news is overwritten by the next.
+        for place in range(row[s, BLOCK], row[s, BLOCK] + row[s, COUNT]):
+            following = others[place]
+            mark = row[following, MARK]
+            met = following if mark == foreign else met
+            fresh = (mark < mine) & ((row[following, PARENT] == s) | (above == following))
+            row[following, MARK] = own if fresh else mark
+            queue[end] = following
+            end += 1 if fresh else 0
+            more += row[following, COUNT] + 1 if fresh else 0
+        if met >= 0:
+            mend(links, child, one if first else other, s, met)
+            return CONNECTED
+        if first:
+            head, tail, cost = at + 1, end, cost + more
+        else:
+            its_head, its_tail, its_cost = at + 1, end, its_cost + more
 
 
 @inner_kernel()
-def split_topics(parts, sides, subscriptions, neighbours, u, v):
-    """Note what falls apart as the link of two nodes has been removed; tell whether there is space for it."""
-    node_start, node_topics = subscriptions.node_start, subscriptions.node_topics
-    if node_start[u + 1] - node_start[u] > node_start[v + 1] - node_start[v]:
-        u, v = v, u
-    for place in range(node_start[u], node_start[u + 1]):
-        t = node_topics[place]
-        number = parts.number[t]
-        if number < 0 or not wants(subscriptions, v, t):
-            continue
-        size = smaller_side(sides, subscriptions, neighbours, u, v, t)
+def next_marks(sides, links):
+    """Marks of two searches that no subscription has yet."""
+    mine = sides.at[0] + 1
+    if mine > _HIGHEST_MARK:
+        for s in range(links.row.shape[0]):
+            links.row[s, MARK] = 0
+        mine = 1
+    sides.at[0] = mine + 1
+    return mine, mine + 1
+
+
+@inner_kernel()
+def mend(links, child, end, s, other):
+    """Join two trees by the link of s, in the tree of `end`, and another; hang the tree of the child on the other."""
+    if child == end:
+        hang(links, s, other)
+    else:
+        hang(links, other, s)
+
+
+@inner_kernel()
+def split_topics(parts, sides, subscriptions, links, pairs):
+    """Note what falls apart as pairs of subscriptions have been disconnected; tell whether there is space for it."""
+    for pair in range(pairs):
+        one, other = links.common[2 * pair], links.common[2 * pair + 1]
+        number = parts.number[subscriptions.node_topics[one]]
+        size = smaller_side(sides, links, one, other)
         if size == CONNECTED:
             continue
-        part, first = parts.count[PARTS], parts.count[PART_NODES]
+        part, first = parts.counts[PARTS], parts.counts[PART_NODES]
         if size == TOO_LARGE or part == MOST_PARTS or first + size > MOST_PART_NODES:
             return False
         for k in range(size):
-            parts.part_node[first + k] = sides.queue[sides.at[1] + k]
+            parts.part_node[first + k] = links.node[sides.queue[sides.at[1] + k]]
         parts.topic[number, 1] += 1
         parts.part[part, 0] = number
         parts.part[part, 1] = parts.topic[number, 1]
@@ -183,19 +204,19 @@ def split_topics(parts, sides, subscriptions, neighbours, u, v):
         parts.part[part, 3] = first
         parts.topic[number, 2] = part
         parts.part[part + 1, 3] = first + size
-        parts.count[PARTS] = part + 1
-        parts.count[PART_NODES] = first + size
-        parts.count[MISSING] += 1
+        parts.counts[PARTS] = part + 1
+        parts.counts[PART_NODES] = first + size
+        parts.counts[MISSING] += 1
     return True
 
 
 @inner_kernel()
-def label_nodes(parts, subscriptions):
+def label_nodes(parts):
     """Make a row of bits for every node in a part; tell whether there is space for them."""
-    words = (parts.count[TOPICS] + 63) >> 6
-    parts.count[WORDS] = words
+    words = (parts.counts[TOPICS] + 63) >> 6
+    parts.counts[WORDS] = words
     bits = parts.bits
-    for part in range(parts.count[PARTS]):
+    for part in range(parts.counts[PARTS]):
         number = parts.part[part, 0]
         label = parts.part[part, 1]
         word, bit = number >> 6, _ONE << np.uint64(number & 63)
@@ -203,19 +224,15 @@ def label_nodes(parts, subscriptions):
             x = parts.part_node[k]
             row = parts.place[x]
             if row < 0:
-                row = parts.count[NODES]
+                row = parts.counts[NODES]
                 if row == MOST_NODES:
                     return False
-                parts.count[NODES] = row + 1
+                parts.counts[NODES] = row + 1
                 parts.place[x] = row
                 parts.node[row] = x
-                begin = row * words * ROW
-                for j in range(begin, begin + words * ROW):
+                parts.filled[row] = False
+                for j in range(row * words * ROW, (row + 1) * words * ROW):
                     bits[j] = _ZERO
-                for place in range(subscriptions.node_start[x], subscriptions.node_start[x + 1]):
-                    its = parts.number[subscriptions.node_topics[place]]
-                    if its >= 0:
-                        bits[begin + (its >> 6) * ROW] |= _ONE << np.uint64(its & 63)
             column = (row * words + word) * ROW
             bits[column + FIRST] |= bit
             for plane in range(PLANES):
@@ -224,6 +241,20 @@ def label_nodes(parts, subscriptions):
                 else:
                     bits[column + 1 + plane] &= ~bit
     return True
+
+
+@inner_kernel()
+def fill(parts, subscriptions, row):
+    """Fill in the topics that a node wants, unless they are there."""
+    if parts.filled[row]:
+        return
+    parts.filled[row] = True
+    begin = row * parts.counts[WORDS] * ROW
+    x = parts.node[row]
+    for place in range(subscriptions.node_start[x], subscriptions.node_start[x + 1]):
+        number = parts.number[subscriptions.node_topics[place]]
+        if number >= 0:
+            parts.bits[begin + (number >> 6) * ROW] |= _ONE << np.uint64(number & 63)
 
 
 @inlined()
@@ -243,8 +274,8 @@ def differing(bits, one, other):
 @inlined()
 def in_parts(parts, row):
     """In how many topics a node is in a part."""
-    words = parts.count[WORDS]
-    total = 0
+    words = parts.counts[WORDS]
+    total = np.int64(0)
     for word in range(words):
         total += np.int64(popcount(labelled(parts.bits, (row * words + word) * ROW)))
     return total
@@ -253,8 +284,8 @@ def in_parts(parts, row):
 @inner_kernel()
 def common_parts(parts, subscriptions, row, y):
     """In how many topics that y wants, too, a node is in a part."""
-    words = parts.count[WORDS]
-    total = 0
+    words = parts.counts[WORDS]
+    total = np.int64(0)
     for word in range(words):
         rest = labelled(parts.bits, (row * words + word) * ROW)
         while rest != _ZERO:
@@ -275,12 +306,12 @@ def merges(parts, subscriptions, a, b):
         return 0
     if other < 0:
         return common_parts(parts, subscriptions, row, b)
-    words = parts.count[WORDS]
-    total = 0
+    fill(parts, subscriptions, row)
+    fill(parts, subscriptions, other)
+    words = parts.counts[WORDS]
+    total = np.int64(0)
     for word in range(words):
-        total += np.int64(
-            popcount(differing(parts.bits, (row * words + word) * ROW, (other * words + word) * ROW))
-        )
+        total += np.int64(popcount(differing(parts.bits, (row * words + word) * ROW, (other * words + word) * ROW)))
     return total
 
 
@@ -296,7 +327,7 @@ def label_at(bits, column, shift):
 @inner_kernel()
 def relabel(parts, number, before, after):
     """Give all nodes of a component in a topic another label."""
-    bits, words = parts.bits, parts.count[WORDS]
+    bits, words = parts.bits, parts.counts[WORDS]
     word, shift = number >> 6, np.uint64(number & 63)
     bit = _ONE << shift
     part = parts.topic[number, 2]
@@ -313,37 +344,35 @@ def relabel(parts, number, before, after):
 
 
 @inner_kernel()
-def merge(parts, subscriptions, a, b):
-    """Merge the components of two nodes in all topics that both want."""
+def merge(parts, subscriptions, links, pairs, a, b):
+    """Merge the components of two nodes in the topics of the listed pairs of subscriptions."""
     row, other = parts.place[a], parts.place[b]
-    if row < 0:
-        row, other, b = other, row, a
-    words, bits = parts.count[WORDS], parts.bits
-    for word in range(words):
-        column = (row * words + word) * ROW
-        its = (other * words + word) * ROW
-        rest = labelled(bits, column) if other < 0 else differing(bits, column, its)
-        while rest != _ZERO:
-            shift = np.uint64(lowest_bit(rest))
-            rest &= rest - _ONE
-            number = (word << 6) + np.int64(shift)
-            if other < 0 and not wants(subscriptions, b, parts.topic[number, 0]):
-                continue
-            label = label_at(bits, column, shift)
-            other_label = label_at(bits, its, shift) if other >= 0 else 0
-            if label == 0:
-                relabel(parts, number, other_label, label)
-            else:
-                relabel(parts, number, label, other_label)
-            parts.count[MISSING] -= 1
+    words, bits = parts.counts[WORDS], parts.bits
+    for pair in range(pairs):
+        one_s, other_s = links.common[2 * pair], links.common[2 * pair + 1]
+        number = parts.number[subscriptions.node_topics[one_s]]
+        if number < 0:
+            continue
+        word, shift = number >> 6, np.uint64(number & 63)
+        label = label_at(bits, (row * words + word) * ROW, shift) if row >= 0 else 0
+        other_label = label_at(bits, (other * words + word) * ROW, shift) if other >= 0 else 0
+        if label == other_label:
+            continue
+        if label == 0:
+            hang(links, other_s, one_s)
+            relabel(parts, number, other_label, label)
+        else:
+            hang(links, one_s, other_s)
+            relabel(parts, number, label, other_label)
+        parts.counts[MISSING] -= 1
 
 
 @inner_kernel()
 def forget(parts):
     """Make ready for the next round."""
-    for number in range(parts.count[TOPICS]):
+    for number in range(parts.counts[TOPICS]):
         parts.number[parts.topic[number, 0]] = -1
-    for row in range(parts.count[NODES]):
+    for row in range(parts.counts[NODES]):
         parts.place[parts.node[row]] = -1
     for k in range(WORDS + 1):
-        parts.count[k] = 0
+        parts.counts[k] = 0

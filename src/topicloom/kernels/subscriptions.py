@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.draws import hash_of
-from topicloom.kernels.jit import inlined, kernel, tight_kernel
+from topicloom.kernels.greedy.lanes import popcount
+from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
 
 _ONE = np.uint64(1)
 _WORD = 64
@@ -71,6 +72,25 @@ def wants(subscriptions, v, t):
             return subscriptions.node_topics[low] == t
         low += 1
     return False
+
+
+@inner_kernel()
+def in_common(subscriptions, a, b):
+    """How many topics two nodes have in common."""
+    total = np.int64(0)
+    if subscriptions.bits.shape[0]:
+        one, other = a * subscriptions.words, b * subscriptions.words
+        for word in range(subscriptions.words):
+            total += np.int64(popcount(subscriptions.bits[one + word] & subscriptions.bits[other + word]))
+        return total
+    one, one_end = subscriptions.node_start[a], subscriptions.node_start[a + 1]
+    other, other_end = subscriptions.node_start[b], subscriptions.node_start[b + 1]
+    while one < one_end and other < other_end:
+        t, its = subscriptions.node_topics[one], subscriptions.node_topics[other]
+        total += np.int64(t == its)
+        one += np.int64(t <= its)
+        other += np.int64(its <= t)
+    return total
 
 
 @kernel()
