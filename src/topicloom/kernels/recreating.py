@@ -3,7 +3,8 @@
 Candidates of a node in a part are the nodes with most common topics, and some members of topics in which it is in a
 part. Pairs of nodes that are in several parts are candidates too, and the links that were removed. They lie in a heap
 by the contribution that they had when last evaluated: an upper bound, as contributions only fall. The candidates of a
-node are made only when the number of topics in which it is in a part comes to the top, which bounds them all.
+node are made only when the number of topics in which it is in a part comes to the top: an upper bound too, but for
+links to nodes that are in parts themselves. A round is given up as soon as the best link is too weak.
 """
 
 from __future__ import annotations
@@ -163,16 +164,16 @@ def key_of(limits, neighbours, subscriptions, salt, contribution, a, b):
     noise = np.int64(hash_of(salt, low, high) >> np.uint64(64 - _NOISE_BITS))
     ends = neighbours.degree[a] + neighbours.degree[b]
     common = np.int64(min(in_common(subscriptions, a, b), _MOST_COMMON) - _MOST_COMMON)
-    tie = _ANY - (np.int64(1) << _NOISE_BITS) + (common << _COMMON_SHIFT) - (np.int64(ends) << _DEGREE_SHIFT)
+    tie = _ANY - (np.int64(2) << _NOISE_BITS) + (common << _COMMON_SHIFT) - (np.int64(ends) << _DEGREE_SHIFT)
     tie = noise + max(np.int64(0), tie)
     return (value_of(limits, contribution, cost_of(limits, a, b)) << _TIE_BITS) | tie
 
 
 @inlined()
 def bound_of(limits, x, contribution):
-    """The key above all candidates of a node that is in so many parts."""
+    """The key above all links of a node that is in so many parts to nodes in none."""
     cost = np.int64(1) if limits.price.shape[0] == 0 else limits.cheapest[limits.price_group[x]]
-    return (value_of(limits, contribution, cost) << _TIE_BITS) | _ANY
+    return (value_of(limits, contribution, cost) << _TIE_BITS) | (_ANY - x)
 
 
 @inlined()
