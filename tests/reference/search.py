@@ -39,7 +39,7 @@ class SlowSearch:
             self.row[v].append(u)
         self.nearest, self.most, self.state = nearest, most, seed
         self.saved, self.work, self.share = [0.0] * 6, [0.0] * 6, [(k + 1) / 6 for k in range(6)]
-        self.rounds = 0
+        self.rounds = self.centre = 0
         self.best = self.measured()
 
     def measured(self) -> tuple[int, int, list[Link]]:
@@ -109,6 +109,15 @@ class SlowSearch:
         self.saved = [0.8 * s for s in self.saved]
         self.work = [0.8 * w for w in self.work]
 
+    def next_centre(self, x: int) -> int:
+        step = self.below(16)
+        if step == 0 or not self.row[x]:
+            return self.below(len(self.row))
+        if step % 2:
+            return self.row[x][self.below(len(self.row[x]))]
+        y = self.nearest[x][self.below(len(self.nearest[x]))]
+        return y if y >= 0 else x
+
     def ruin(self, kind: int) -> list[Link]:
         """Remove nothing yet; say which links."""
         chosen: list[Link] = []
@@ -123,7 +132,7 @@ class SlowSearch:
                 choose(x, y)
 
         nodes = len(self.row)
-        x = self.below(nodes)
+        x = self.centre = self.next_centre(self.centre)
         if not self.row[x]:
             return chosen
         count = 1 + self.below(4)

@@ -76,10 +76,10 @@ class Ruin(NamedTuple):
     v: npt.NDArray[np.int32]
     added_u: npt.NDArray[np.int32]
     added_v: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int64]  # links removed, links added, their costs
+    counts: npt.NDArray[np.int64]  # links removed, links added, their costs, the last centre
 
 
-REMOVED, ADDED, COST_REMOVED, COST_ADDED = range(4)
+REMOVED, ADDED, COST_REMOVED, COST_ADDED, CENTRE = range(5)
 
 
 def new_heap(nearest: int) -> Heap:
@@ -92,7 +92,7 @@ def new_heap(nearest: int) -> Heap:
 def new_ruin() -> Ruin:
     """No link removed yet."""
     u, v, added_u, added_v = (np.zeros(size * MOST_REMOVED, np.int32) for size in (1, 1, 2, 2))
-    return Ruin(u, v, added_u, added_v, np.zeros(4, np.int64))
+    return Ruin(u, v, added_u, added_v, np.zeros(5, np.int64))
 
 
 def workspace_bytes() -> int:

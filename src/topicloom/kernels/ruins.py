@@ -18,7 +18,7 @@ import numpy.typing as npt
 from topicloom.kernels.draws import below, draw, fraction
 from topicloom.kernels.jit import inlined, inner_kernel
 from topicloom.kernels.neighbours import EXCESS
-from topicloom.kernels.recreating import REMOVED
+from topicloom.kernels.recreating import CENTRE, REMOVED
 from topicloom.kernels.splits import MOST_REMOVED
 from topicloom.kernels.subscriptions import wants
 
@@ -31,6 +31,8 @@ _FADING = 0.8
 # Every kind is chosen in at least this share of the rounds.
 _LEAST_SHARE = 0.1
 _TRIES = 4
+# One of so many rounds begins anywhere; the others, near the last.
+_STEPS = 16
 
 
 class Kinds(NamedTuple):
@@ -123,10 +125,23 @@ def choose_path(ruin, subscriptions, neighbours, draws, x, t, count):
 
 
 @inner_kernel()
+def next_centre(x, neighbours, nearest, draws):
+    """A node near the one of the last round, or any node: rounds at one place find more than as many at many."""
+    step = below(draw(draws), _STEPS)
+    if step == 0 or neighbours.degree[x] == 0:
+        return below(draw(draws), neighbours.degree.shape[0])
+    if step & 1:
+        return np.int64(neighbours.node[neighbours.start[x] + below(draw(draws), neighbours.degree[x])])
+    y = np.int64(nearest[x, below(draw(draws), nearest.shape[1])])
+    return y if y >= 0 else np.int64(x)
+
+
+@inner_kernel()
 def choose_ruin(ruin, kind, subscriptions, neighbours, nearest, draws):
     """Choose the links that a round removes."""
     nodes = neighbours.degree.shape[0]
-    x = below(draw(draws), nodes)
+    x = next_centre(ruin.counts[CENTRE], neighbours, nearest, draws)
+    ruin.counts[CENTRE] = x
     if neighbours.total[EXCESS] > 0:
         # With a target for degrees, nodes above it are looked for.
         for _ in range(_TRIES):
