@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from topicloom.churn.maintainer import EventRefused
-from topicloom.churn.state import DamagedJournal
 from topicloom.errors import InputError, shortened
 from topicloom.metrics.trees import BrokenTopic, BrokenTopicsError
 
@@ -44,7 +43,6 @@ def test_only_the_named_parameters_are_spelt_otherwise(problem: str, parameters:
     [
         InputError("k must be 1", "k", file="a.csv", row=3),
         EventRefused("no such node"),
-        DamagedJournal(Path("journal"), "line 2 is damaged", 7, []),
         BrokenTopicsError("1 topic is in pieces", (BrokenTopic("t", (("a",), ("b",))),)),
     ],
     ids=lambda error: type(error).__name__,

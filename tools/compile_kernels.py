@@ -19,6 +19,7 @@ from topicloom import DESIGNERS, Constraints, Interest, NodeRule, Overlay, Price
 from topicloom.brokers import Fleet, make_plan
 from topicloom.churn import BACKUPS, Settings, improve, maintainer
 from topicloom.content import ALGORITHMS, ROUTINGS, assign, core_trees, cost
+from topicloom.kernels.jit import cache_folder
 from topicloom.workloads import churn_trace
 from topicloom.workloads.content import content_network
 
@@ -110,7 +111,7 @@ FAMILIES: list[tuple[Callable[..., None], tuple[str, ...]]] = [
 
 def compile_all() -> None:
     """Compile all families, unless this was done with these sources and this numba."""
-    done = Path(numba.config.CACHE_DIR, f"compiled-{platform.python_version()}-numba-{numba.__version__}")  # type: ignore[attr-defined]
+    done = Path(cache_folder(), f"compiled-{platform.python_version()}-numba-{numba.__version__}")
     if done.exists():
         return
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from effort import times
 from topicloom import InputError, Interest
-from topicloom.brokers import Collected, Collection, Fleet, collect, http, interest_of
+from topicloom.brokers import Collected, Collection, Fleet, collect, interest_of
 
 NOW = 1_790_000_000_000_000
 # Those that answers are looked at by.
@@ -198,7 +198,7 @@ def test_what_is_told_again_keeps_its_time() -> None:
 def test_a_broker_that_answers_wrongly_is_named_and_the_others_go_on(
     answer: Any, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "LARGEST_BYTES", 2_000_000)
+    monkeypatch.setattr("topicloom.io.http.LARGEST_BYTES", 2_000_000)
     monkeypatch.setenv("SECRET", "never-shown")
     login = {"username": "me", "password_env": "SECRET"}
     right = {"api/v5/subscriptions": {"meta": {}, "data": [{"topic": "t", "clientid": "c"}]}}

@@ -145,9 +145,9 @@ def test_what_a_fleet_file_cannot_say(table: dict[str, Any], problem: str) -> No
     [
         (
             b"HTTP/1.0 200 OK\r\n\r\n<html>",
-            r"^http://127\.0\.0\.1:\d+ answered GET policies/%2F with something else than",
+            r"^http://127\.0\.0\.1:\d+/api/policies/%2F does not answer with JSON$",
         ),
-        (b"nonsense\r\n\r\n", r"^http://127\.0\.0\.1:\d+ does not answer \(nonsense"),
+        (b"nonsense\r\n\r\n", r"^http://127\.0\.0\.1:\d+/api/policies/%2F does not answer with HTTP"),
     ],
 )
 def test_a_management_interface_that_is_something_else(tmp_path: Path, answer: bytes, problem: str) -> None:

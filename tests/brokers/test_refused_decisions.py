@@ -45,16 +45,16 @@ def test_an_event_that_cannot_be_followed_changes_nothing(
     assert decisions.take(Event(1, "join", "d", ("t", "u"))) is None
     before, wanted = decisions.overlay().to_arrow(), dict(decisions.demand.by_node)
     kind = type(decisions.maintainer)
-    apply = kind.apply
+    become = kind.become
 
-    def breaks(self: Maintainer, event: Event) -> Change:
-        change = apply(self, event)
-        if event.node == "a":
+    def breaks(self: Maintainer, interest: Interest) -> Change:
+        change = become(self, interest)
+        if "u" in topics_by_node(interest)["a"]:
             raise RuntimeError(f"{change}\nand more")
         return change
 
     with monkeypatch.context() as broken:
-        broken.setattr(kind, "apply", breaks)
+        broken.setattr(kind, "become", breaks)
         refusal = decisions.take(Event(2, "change", "a", ("u",)))
     assert str(refusal).startswith("change of 'a' cannot be followed (RuntimeError: ")
     assert "\n" not in str(refusal)

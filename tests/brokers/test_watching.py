@@ -261,13 +261,13 @@ def test_no_more_links_are_tidied_than_needed() -> None:
     interest = Interest.from_pairs([(name, "t") for name in "abcdefghij"])
     links = MeshLinks(Constraints())
     chain = Overlay.from_links(interest, pairwise("abcdefghij"))
-    assert links.tidying(chain, 20) == []
+    assert links.tidying(links.over(chain), 20) == []
     forked = Overlay.from_links(interest, [*pairwise("abcdefghi"), ("b", "j")])
-    steps = links.tidying(forked, 20)
+    steps = links.tidying(links.over(forked), 20)
     assert 2 <= len(steps) <= 4
     after = {("b", "j"), *pairwise("abcdefghi")}
-    for action, source, target in steps:
-        (after.add if action == "add" else after.discard)((source, target))
+    for action, link in steps:
+        (after.add if action == "add" else after.discard)(link)
     assert Overlay.from_links(interest, after).degrees.max() == 2
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from topicloom import InputError
 from topicloom.brokers import Fleet, make_plan
-from topicloom.brokers.decisions import Decisions, TreeLinks, carried_topics
+from topicloom.brokers.decisions import Decisions, TreeLinks
 from topicloom.churn.maintainer import broken_topics
+from topicloom.churn.tree import carried_topics
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.demand import Demand, wishes_for
 from topicloom.model.events import Event

@@ -16,7 +16,7 @@ from reference.constrained import Rules, random_rules
 from reference.fleets import links_of, random_event, topics_of
 from reference.maintainers import MaintainerTwin, broken_topics
 from topicloom.churn import Settings, maintainer
-from topicloom.churn.state import living
+from topicloom.churn.state import open_state
 from topicloom.designers import design
 from topicloom.metrics import measure
 from topicloom.model import Constraints, InputError, Interest, NodeRule, Overlay, Prices
@@ -132,18 +132,18 @@ def test_constraints_survive_in_a_state(method: str, tmp_path_factory: pytest.Te
     settings = Settings(method)
     topics = topics_of(overlay.interest)
     events = [random_event(dice, number, topics) for number in range(1)]
-    with living(overlay, settings, folder, constraints=rules.constraints()) as state:
+    with open_state(overlay, settings, folder, constraints=rules.constraints()) as state:
         list(state.begin())
         for event in events:
             state.take(event)
         state.checkpoint()
         expected = links_of(state.maintainer.overlay())
-    with living(overlay, settings, folder, constraints=rules.constraints()) as state:
+    with open_state(overlay, settings, folder, constraints=rules.constraints()) as state:
         list(state.begin())
         assert links_of(state.maintainer.overlay()) == expected
     with (
         pytest.raises(InputError, match="was begun with another fleet; give the same, or another folder"),
-        living(overlay, settings, folder),
+        open_state(overlay, settings, folder),
     ):
         pass
 
@@ -213,12 +213,12 @@ def test_of_equally_good_links_the_cheaper_is_added(kind: str, rule: str) -> Non
 def test_prices_are_part_of_a_state(tmp_path: Path) -> None:
     overlay, _ = constrained_fleet(random.Random(1))
     prices = Prices({("*", "*"): 3, ("b00", "b01"): 1})
-    with living(overlay, Settings(), tmp_path / "state", prices=prices) as state:
+    with open_state(overlay, Settings(), tmp_path / "state", prices=prices) as state:
         state.checkpoint()
-    with living(overlay, Settings(), tmp_path / "state", prices=prices) as state:
+    with open_state(overlay, Settings(), tmp_path / "state", prices=prices) as state:
         assert not list(state.begin())
     with (
         pytest.raises(InputError, match="was begun with other prices; give the same, or another folder"),
-        living(overlay, Settings(), tmp_path / "state"),
+        open_state(overlay, Settings(), tmp_path / "state"),
     ):
         pass

@@ -10,7 +10,7 @@ import pytest
 from reference.fleets import links_of, random_event, random_overlay, topics_of
 from topicloom.churn import Change, Settings, maintainer
 from topicloom.churn.maintainer import broken_topics
-from topicloom.churn.state import living
+from topicloom.churn.state import open_state
 from topicloom.designers import design
 from topicloom.model import Interest
 from topicloom.model.events import CHANGE, JOIN, LEAVE, Event
@@ -72,16 +72,16 @@ def test_a_state_that_ended_anywhere_goes_on_as_if_nothing_had_happened(tmp_path
             if event.kind != LEAVE:
                 topics[event.node] = wanted
         batches.append(events)
-    with living(overlay, settings) as state:
+    with open_state(overlay, settings) as state:
         expected = [outcome for events in batches for outcome in state.take_jointly(events)]
         links = list(links_of(state.maintainer.overlay()).items())
     assert [outcome.change for outcome in expected if outcome.change and outcome.change.added]
     for end in range(5):
         folder = tmp_path / str(end)
-        with living(overlay, settings, folder) as state:
+        with open_state(overlay, settings, folder) as state:
             for events in batches[:end]:
                 state.take_jointly(events)
-        with living(overlay, settings, folder) as state:
+        with open_state(overlay, settings, folder) as state:
             again = list(state.begin())
             again += [outcome for events in batches[end:] for outcome in state.take_jointly(events)]
             assert [(o.event.id, o.change, o.error) for o in again] == [
@@ -93,7 +93,7 @@ def test_a_state_that_ended_anywhere_goes_on_as_if_nothing_had_happened(tmp_path
 
 def test_a_batch_of_one_is_an_event(tmp_path: Path) -> None:
     overlay = design(SMALL, "gm")
-    with living(overlay, Settings()) as jointly, living(overlay, Settings()) as alone:
+    with open_state(overlay, Settings()) as jointly, open_state(overlay, Settings()) as alone:
         event = Event(1, LEAVE, "b")
         assert jointly.take_jointly([event])[0].change == alone.take(event).change
         assert jointly.take_jointly([]) == []

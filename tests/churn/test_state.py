@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
+import random
 import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 
 from topicloom import InputError, Overlay, design, synthetic
 from topicloom.churn import Settings
-from topicloom.churn.state import LivingState, begin_journal, living
+from topicloom.churn.state import BATCH, STORE, MaintainedState, open_state
 from topicloom.model.events import Event
 from topicloom.workloads import churn_trace
 
@@ -33,7 +36,7 @@ ALL = [
 ]
 
 
-def go_on(state: LivingState, events: list[Event]) -> None:
+def go_on(state: MaintainedState, events: list[Event]) -> None:
     list(state.begin())
     for event in events:
         if state.is_due(event):
@@ -46,21 +49,39 @@ def written(overlay: Overlay, folder: Path) -> bytes:
 
 
 def undisturbed(settings: Settings, folder: Path, events: list[Event] = EVENTS) -> bytes:
-    with living(overlay(), settings) as state:
+    with open_state(overlay(), settings) as state:
         go_on(state, events)
         return written(state.maintainer.overlay(), folder)
 
 
 def half_way(folder: Path, settings: Settings = ALL[0]) -> None:
     """A run that ended after 20 events, without a word."""
-    with living(overlay(), settings, folder) as state:
+    with open_state(overlay(), settings, folder) as state:
         go_on(state, EVENTS[:20])
 
 
-def finished(folder: Path, settings: Settings = ALL[0], *, recover: bool = False) -> bytes:
-    with living(overlay(), settings, folder, recover=recover) as state:
+def finished(folder: Path, settings: Settings = ALL[0]) -> bytes:
+    with open_state(overlay(), settings, folder) as state:
         go_on(state, EVENTS)
         return written(state.maintainer.overlay(), folder.parent)
+
+
+def sql(path: Path, statement: str, *values: str) -> list[tuple[int, str]]:
+    """Run a statement as any other program could."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        return connection.execute(statement, values).fetchall()
+
+
+def bodies(folder: Path) -> list[tuple[int, str]]:
+    """Batch and text of what is in the store."""
+    return sql(folder / STORE, "SELECT batch, body FROM entries ORDER BY number")
+
+
+def refusal(folder: Path, settings: Settings = ALL[0]) -> str:
+    with pytest.raises(InputError) as refused:
+        finished(folder, settings)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
 
 
 @pytest.mark.slow
@@ -70,169 +91,174 @@ def test_runs_that_end_at_any_event_go_on_alike(tmp_path: Path, settings: Settin
     for step in (1, 7, 19):
         folder = tmp_path / f"state-{step}"
         for end in range(step, len(EVENTS) + step, step):
-            with living(overlay(), settings, folder) as state:
+            with open_state(overlay(), settings, folder) as state:
                 go_on(state, EVENTS[:end])
                 if end % 2 == 0:
                     state.checkpoint()
         assert finished(folder, settings) == expected
 
 
-def test_refused_events_are_seen_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("done", [0, 1, 7, 39])
+def test_a_run_that_ends_within_a_batch(tmp_path: Path, done: int) -> None:
+    """The whole batch was committed, so the next run does the rest of it, without being given the events."""
+    folder = tmp_path / "state"
+    with open_state(overlay(), Settings(), folder) as state:
+        outcomes = state.take_all(EVENTS)
+        first = [next(outcomes) for _ in range(done)]
+    with open_state(overlay(), Settings(), folder) as state:
+        again = list(state.begin())
+        assert len(again) == (len(EVENTS) if done else 0)
+        assert [outcome.change for outcome in again[:done]] == [outcome.change for outcome in first]
+        assert state.last_event == (EVENTS[-1].id if done else None)
+    assert finished(folder) == undisturbed(Settings(), tmp_path)
+
+
+def test_a_snapshot_within_a_batch_keeps_the_rest_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    with open_state(overlay(), Settings(), folder) as state:
+        outcomes = state.take_all(EVENTS)
+        for _ in range(10):
+            next(outcomes)
+        state.checkpoint()
+        with pytest.raises(RuntimeError, match="exhaust begin"):
+            state.take(Event(99, "leave", "n01"))
+    assert len(bodies(folder)) == 30
+    assert finished(folder) == undisturbed(Settings(), tmp_path)
+
+
+def test_batches_have_a_limit(tmp_path: Path) -> None:
+    many = churn_trace(INTEREST, 2 * BATCH + 50, seed=4)
+    folder = tmp_path / "state"
+    with open_state(overlay(), Settings(), folder) as state:
+        outcomes = state.take_all(many)
+        next(outcomes)
+    assert len(bodies(folder)) <= BATCH
+    with open_state(overlay(), Settings(), folder) as state:
+        list(state.begin())
+        list(state.take_all(event for event in many if state.is_due(event)))
+        assert written(state.maintainer.overlay(), tmp_path) == undisturbed(Settings(), tmp_path, many)
+
+
+def test_refused_events_are_seen_once_and_stored_as_refused(tmp_path: Path) -> None:
+    """What is refused is decided before it is committed; a later batch is judged by what came before it."""
     odd = [Event(1, "leave", "nobody"), *[Event(e.id + 1, e.kind, e.node, e.add, e.remove) for e in EVENTS[:5]]]
-    for _ in range(2):
-        with living(overlay(), Settings(), tmp_path / "state") as state:
-            go_on(state, odd)
-            assert state.last_event == 6
-            assert not state.is_due(odd[0])
+    odd += [Event(8, "join", "new", ("t",)), Event(9, "join", "new", ("t",)), Event(10, "leave", "new")]
+    folder = tmp_path / "state"
+    with open_state(overlay(), Settings(), folder) as state:
+        told = [outcome.error for outcome in state.take_all(odd)]
+        assert [event.id for event, error in zip(odd, told, strict=True) if error] == [1, 9]
+        expected = written(state.maintainer.overlay(), tmp_path)
+    assert [json.loads(body)["refused"] for _, body in bodies(folder) if "refused" in body] == [told[0], told[-2]]
+    with open_state(overlay(), Settings(), folder) as state:
+        assert [outcome.error for outcome in state.begin()] == told
+        assert not state.is_due(odd[-1])
+        assert written(state.maintainer.overlay(), tmp_path) == expected
 
 
-def test_a_line_that_was_never_finished_is_dropped(tmp_path: Path) -> None:
+def test_jointly_refused_events(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    odd = [Event(1, "leave", "nobody"), *EVENTS[1:4]]
+    with open_state(overlay(), Settings(), folder) as state:
+        told = [(outcome.error, outcome.change) for outcome in state.take_jointly(odd)]
+    assert {batch for batch, _ in bodies(folder)} == {1}
+    with open_state(overlay(), Settings(), folder) as state:
+        assert [(outcome.error, outcome.change) for outcome in state.begin()] == told
+
+
+def test_an_event_that_cannot_be_followed_is_one_line(tmp_path: Path) -> None:
+    """Nothing that was committed can be refused; if somebody changed the store, nothing is guessed over."""
     folder = tmp_path / "state"
     half_way(folder)
-    with (folder / "journal.jsonl").open("ab") as journal:
-        journal.write(b'12345678 {"id": 21, "event": "le')
-    assert finished(folder) == undisturbed(Settings(), tmp_path)
+    sql(folder / STORE, "UPDATE entries SET body = ? WHERE number = 3", Event(3, "leave", "x").to_json())
+    before = bodies(folder)
+    told = refusal(folder)
+    assert told.startswith(f"{folder / STORE}: event 3 cannot be followed (leave of 'x', which is not there)")
+    assert bodies(folder) == before
 
 
-def test_an_event_that_was_written_and_not_counted_has_happened(tmp_path: Path) -> None:
+def cut(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+def overwrite(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(random.Random(1).randbytes(2000))
+
+
+def lose_the_snapshot(path: Path) -> None:
+    sql(path, "UPDATE snapshots SET body = substr(body, 5)")
+
+
+@pytest.mark.parametrize("damage", [cut, overwrite, lose_the_snapshot])
+def test_damage_is_refused_and_never_written_over(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     folder = tmp_path / "state"
     half_way(folder)
-    (folder / "journal.count").write_text(f"{19:20}")
-    assert finished(folder) == undisturbed(Settings(), tmp_path)
-
-
-def lose_lines(folder: Path) -> None:
-    lines = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    (folder / "journal.jsonl").write_bytes(b"".join(lines[:11]))
-
-
-def lose_bytes(folder: Path) -> None:
-    os.truncate(folder / "journal.jsonl", (folder / "journal.jsonl").stat().st_size - 5)
-
-
-def flip_a_byte(folder: Path) -> None:
-    raw = bytearray((folder / "journal.jsonl").read_bytes())
-    raw[raw.index(b'"id": 8') + 6] ^= 1
-    (folder / "journal.jsonl").write_bytes(bytes(raw))
-
-
-def empty(folder: Path) -> None:
-    (folder / "journal.jsonl").write_bytes(b"")
-
-
-DAMAGES = [
-    (lose_lines, r"is cut short, 20 events were written and 10 are there; the last good event is 10\. Put"),
-    (lose_bytes, r"is cut short, 20 events were written and 19 are there; the last good event is 19\. Put"),
-    (flip_a_byte, r"line 9 is damaged; the last good event is 7\. Put"),
-    (empty, r"is cut short, 20 events were written and 0 are there; no event before that is known to be good"),
-]
-
-
-@pytest.mark.parametrize(("damage", "message"), DAMAGES)
-def test_damage_is_said_and_never_guessed_over(tmp_path: Path, damage, message: str) -> None:
-    folder = tmp_path / "state"
-    half_way(folder)
-    damage(folder)
-    before = (folder / "journal.jsonl").read_bytes()
-    with pytest.raises(InputError, match=message):
-        finished(folder)
-    assert (folder / "journal.jsonl").read_bytes() == before, "left as it was"
-    assert finished(folder, recover=True) == undisturbed(Settings(), tmp_path)
-    assert (folder / "journal.damaged").read_bytes() == before
-
-
-def test_an_end_between_snapshot_and_journal(tmp_path: Path) -> None:
-    folder = tmp_path / "state"
-    half_way(folder)
-    old = {name: (folder / name).read_bytes() for name in ("journal.jsonl", "journal.count")}
-    with living(overlay(), Settings(), folder) as state:
-        go_on(state, [])
-        state.checkpoint()
-    (folder / "journal.jsonl").write_bytes(old["journal.jsonl"])
-    assert finished(folder) == undisturbed(Settings(), tmp_path), "the counter is new, the journal old"
+    shutil.copytree(folder, tmp_path / "copy")
+    damage(folder / STORE)
+    before = (folder / STORE).read_bytes()
+    assert "damaged; put" in refusal(folder)
+    assert (folder / STORE).read_bytes() == before
     shutil.rmtree(folder)
-    half_way(folder)
-    with living(overlay(), Settings(), folder) as state:
-        go_on(state, [])
-        state.checkpoint()
-    for name, content in old.items():
-        (folder / name).write_bytes(content)
-    assert finished(folder) == undisturbed(Settings(), tmp_path), "both are old"
-
-
-def test_a_journal_ahead_of_its_snapshot(tmp_path: Path) -> None:
-    folder = tmp_path / "state"
-    half_way(folder)
-    begin_journal(folder / "journal.jsonl", 33)
-    with pytest.raises(InputError, match=r"journal\.jsonl: follows event 33, but the snapshot beside it has seen None"):
-        finished(folder)
-
-
-def test_files_that_are_missing_or_damaged(tmp_path: Path) -> None:
-    folder = tmp_path / "state"
-    half_way(folder)
-    whole = tmp_path / "whole"
-    shutil.copytree(folder, whole)
-
-    def afresh() -> None:
-        shutil.rmtree(folder)
-        shutil.copytree(whole, folder)
-
-    for name, message in (
-        ("snapshot.json", r"snapshot\.json: is missing; journal\.jsonl beside it is no use without it"),
-        ("journal.jsonl", r"journal\.jsonl: is missing; the state is not whole without it"),
-        ("journal.count", r"journal\.count: is missing or damaged; it says how many events journal\.jsonl has"),
-    ):
-        (folder / name).unlink()
-        with pytest.raises(InputError, match=message):
-            finished(folder)
-        afresh()
-    raw = bytearray((folder / "snapshot.json").read_bytes())
-    raw[100] ^= 1
-    (folder / "snapshot.json").write_bytes(bytes(raw))
-    with pytest.raises(InputError, match=r"snapshot\.json: is damaged; its checksum is wrong"):
-        finished(folder)
+    shutil.copytree(tmp_path / "copy", folder)
+    assert finished(folder) == undisturbed(Settings(), tmp_path)
 
 
 def test_another_beginning(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     half_way(folder)
-    with pytest.raises(InputError, match="was begun with coverage 3, not 2; give the same, or another folder"):
-        finished(folder, Settings(coverage=2))
+    told = refusal(folder, Settings(coverage=2))
+    assert told == f"{folder}: was begun with coverage 3, not 2; give the same, or another folder"
     other = design(INTEREST, "gm")
     with (
         pytest.raises(InputError, match="was begun with other subscriptions or links"),
-        living(other, Settings(), folder),
+        open_state(other, Settings(), folder),
     ):
         pass
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:
     with (
-        living(overlay(), Settings(), tmp_path / "state"),
-        pytest.raises(InputError, match="another process is at work on it"),
-        living(overlay(), Settings(), tmp_path / "state"),
+        open_state(overlay(), Settings(), tmp_path / "state"),
+        pytest.raises(InputError, match=r"state\.sqlite: is in use by another process$"),
+        open_state(overlay(), Settings(), tmp_path / "state"),
     ):
         pass
 
 
 def test_folders_that_are_none_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "cat.jpg").touch()
+    for name, file in (("photos", "cat.jpg"), ("old", "snapshot.json"), ("text", STORE)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text("something else, of some length" * 100)
     for folder, message in (
         (tmp_path / "photos", r"holds 'cat\.jpg' and is no state of maintain; give a new or empty folder"),
         (tmp_path / "no" / "such", r"such: the folder .*no does not exist"),
         (tmp_path / "photos" / "cat.jpg", r"cat\.jpg: cannot be written \(File exists\)"),
+        (tmp_path / "old", "old: is a state of an earlier version of Topicloom; begin with a new folder"),
+        (tmp_path / "text", r"state\.sqlite: is not a store of Topicloom"),
     ):
-        with pytest.raises(InputError, match=message), living(overlay(), Settings(), folder):
+        with pytest.raises(InputError, match=message), open_state(overlay(), Settings(), folder):
             pass
 
 
+def test_a_run_that_ended_before_its_first_snapshot(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    half_way(folder)
+    sql(folder / STORE, "DELETE FROM entries")
+    sql(folder / STORE, "DELETE FROM snapshots")
+    assert finished(folder) == undisturbed(Settings(), tmp_path)
+
+
 def test_the_snapshot_is_plain_json(tmp_path: Path) -> None:
-    with living(overlay(), Settings(), tmp_path / "state") as state:
+    folder = tmp_path / "state"
+    with open_state(overlay(), Settings(), folder) as state:
         go_on(state, EVENTS)
         state.checkpoint()
-        content = json.loads((tmp_path / "state" / "snapshot.json").read_text().split("\n")[0])
-        assert content["last_event"] == 40
-        assert content["nodes"] == {node: state.maintainer.topics_of(node) for node in content["nodes"]}
-        assert len(content["links"]) == state.maintainer.link_count
+        wanted = {node: state.maintainer.topics_of(node) for node in state.maintainer.interest().node_names}
+        links = state.maintainer.link_count
+    ((upto, body),) = sql(folder / STORE, "SELECT * FROM snapshots")
+    content = json.loads(body)
+    assert (upto, content["last_event"], len(content["links"])) == (40, 40, links)
+    assert content["nodes"] == wanted
+    assert bodies(folder) == [], "they are in the snapshot"

@@ -16,7 +16,7 @@ from command_line import Cli
 
 from topicloom import Interest, Overlay, measure, synthetic
 from topicloom.churn import Settings
-from topicloom.churn.state import living
+from topicloom.churn.state import open_state
 from topicloom.model.events import read_events
 
 COMMAND = [sys.executable, "-c", "import sys; from topicloom.cli.main import run; sys.exit(run())"]
@@ -82,7 +82,7 @@ def test_maintain_looks_at_the_assumptions(cli: Cli, fleet: Path) -> None:
     assert [row["event"] for row in rows] == list(range(1, 61))
     assert all(row["average_change"] > 0 for row in rows)
     subs, events = Interest.read(fleet / "subs.parquet"), read_events(fleet / "events.jsonl")
-    with living(Overlay.read(fleet / "overlay.parquet", subs), Settings(), fleet / "state") as killed:
+    with open_state(Overlay.read(fleet / "overlay.parquet", subs), Settings(), fleet / "state") as killed:
         for event in events[:30]:
             killed.take(event)
     after, state = fleet / "after.parquet", fleet / "state"
@@ -125,7 +125,7 @@ def test_a_run_that_was_killed_before_its_last_snapshot_tells_all_again(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("topicloom.churn.state.LivingState.checkpoint", killed)
+        patch.setattr("topicloom.churn.state.MaintainedState.checkpoint", killed)
         with pytest.raises(Killed):
             cli(*given(fleet), *options)
     told = pyarrow.parquet.read_table(trace, columns=["event", "links"])
@@ -205,13 +205,13 @@ def test_killed_at_random_moments(cli: Cli, fleet: Path) -> None:
     cli(*given(fleet), "--out", fleet / "undisturbed.parquet")
     rng = random.Random(4)
     again = [*COMMAND, *map(str, given(fleet)), "--state", str(fleet / "state"), "--out", str(fleet / "mended.parquet")]
-    journal = fleet / "state" / "journal.jsonl"
+    log = fleet / "state" / "state.sqlite-wal"
     kills = 0
     for _ in range(2):
         # Starting takes longer than the events; so wait until they are being applied.
-        size = journal.stat().st_size if journal.exists() else 0
+        size = log.stat().st_size if log.exists() else 0
         process = subprocess.Popen(again, stdout=subprocess.DEVNULL)
-        while process.poll() is None and (not journal.exists() or journal.stat().st_size <= size):
+        while process.poll() is None and (not log.exists() or log.stat().st_size <= size):
             time.sleep(0.001)
         time.sleep(rng.random() * 0.1)
         process.send_signal(signal.SIGKILL)

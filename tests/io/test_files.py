@@ -78,6 +78,31 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
     assert os.umask(0o027) == 0o027
 
 
+def test_the_umask_of_the_process_is_never_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other threads would make files that anybody can write in that moment."""
+
+    def set_umask(mode: int) -> int:
+        raise AssertionError(f"umask({mode:o})")
+
+    monkeypatch.setattr(os, "umask", set_umask)
+    with replacing(tmp_path / "out.txt") as temporary:
+        temporary.write_text("x")
+    assert (tmp_path / "out.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o755])
+@pytest.mark.usefixtures("umask")
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+    target = tmp_path / "out.txt"
+    target.write_text("old")
+    target.chmod(mode)
+    with replacing(target) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600, "nobody else reads what is not whole"
+        temporary.write_text("new")
+    assert target.read_text() == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
 @pytest.mark.parametrize("name", ["a" * 200 + ".parquet", "é 😀.parquet", ".hidden", "without"])
 def test_odd_names(name: str, tmp_path: Path) -> None:
     with replacing(tmp_path / name) as temporary:

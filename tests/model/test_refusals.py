@@ -298,7 +298,7 @@ class TestWriting:
         assert not file.parent.exists()
 
     def test_where_nothing_can_be_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(*_: object) -> None:
+        def refuse(*_: object, **_named: object) -> None:
             raise PermissionError(13, "Permission denied")
 
         monkeypatch.setattr("topicloom.io.whole._new_file", refuse)

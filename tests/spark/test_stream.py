@@ -19,10 +19,10 @@ from pyspark.sql import SparkSession
 from effort import THOROUGH
 from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.churn import Settings
-from topicloom.churn.state import living
+from topicloom.churn.state import open_state
 from topicloom.cli.main import run
 from topicloom.model.events import Event, write_events
-from topicloom.spark.stream import Batch, _folders, event_lines, follow
+from topicloom.spark.stream import Batch, _make_folders, event_lines, follow
 from topicloom.workloads import churn_trace
 
 INTEREST = synthetic(24, 12, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=6, seed=5)
@@ -59,7 +59,7 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
 def undisturbed(folder: Path, events: list[Event]) -> tuple[bytes, list[tuple[int, str, str, str]]]:
     """The overlay as bytes, and every change of a link."""
     changes = []
-    with living(OVERLAY, Settings()) as state:
+    with open_state(OVERLAY, Settings()) as state:
         for event in events:
             change = state.take(event).change
             assert change is not None
@@ -132,8 +132,8 @@ def dying(call):
         return given
     return instead
 
-if place == "append":
-    state.Journal.append = dying(state.Journal.append)
+if place == "happen":
+    state.MaintainedState._happen = dying(state.MaintainedState._happen)
 elif place == "write":
     stream._write = dying(stream._write)
 elif place == "done":
@@ -145,7 +145,7 @@ with spark_session(SparkOptions("local[1]", driver_memory="512m"), "killed") as 
 
 
 # In the middle of the second batch; thoroughly, again before its changes are written and once more when all is written.
-KILLS = (("append", 7), *((("write", 1), ("done", 1)) if THOROUGH else ()))
+KILLS = (("happen", 7), *((("write", 1), ("done", 1)) if THOROUGH else ()))
 
 
 def test_a_killed_stream_goes_on(spark: SparkSession, tmp_path: Path) -> None:
@@ -194,11 +194,12 @@ def test_state_and_checkpoint_that_do_not_agree(spark: SparkSession, tmp_path: P
 def test_output_of_a_run_that_ended_before_its_first_batch(tmp_path: Path) -> None:
     state, out = tmp_path / "state", tmp_path / "out"
     for _ in range(2):
-        with _folders(state, out):
-            assert sorted(path.name for path in out.iterdir()) == ["changes", "refused"]
+        _make_folders(state, out, is_new=True)
+        assert sorted(path.name for path in out.iterdir()) == ["changes", "refused"]
     (out / "changes" / "batch-00000000.parquet").write_text("of another state")
-    with pytest.raises(InputError, match="is not empty"), _folders(state, out):
-        pass
+    with pytest.raises(InputError, match="is not empty"):
+        _make_folders(state, out, is_new=True)
+    _make_folders(state, out, is_new=False)
 
 
 def test_folders(spark: SparkSession, tmp_path: Path) -> None:

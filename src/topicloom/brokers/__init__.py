@@ -5,7 +5,7 @@
   `plan_costs`, `explain`: its cost, and the reason for each link. `diff`: safe steps from one plan to another.
 - `kinds`: Mosquitto, RabbitMQ, NATS and EMQX: configurations written and read, brokers asked.
 - `lint`: loops and duplicates in bridges as people wrote them.
-- `collect`: who subscribes and publishes, asked of running brokers; `rows`, `log_files` and `http` are what it reads.
+- `collect`: who subscribes and publishes, asked of running brokers; `rows` and `log_files` are what it reads.
 - `apply`: a running fleet brought to a plan; `foreign` follows bridges that are not in the plan, `deliver` takes files
   to brokers and checks them, `store` keeps the state, `bridge_sessions` keeps messages while links move.
 - `watch`: a fleet kept connected; `decisions`, `demand`, `feed` and `health` are what it goes by.

@@ -36,8 +36,9 @@ from topicloom.brokers.kinds.nats import ask_nats
 from topicloom.brokers.kinds.rabbitmq import ask_rabbitmq, read_definitions
 from topicloom.brokers.rows import SCHEMA, BrokerRows, SourceError
 from topicloom.errors import InputError
+from topicloom.io.http import HttpError
 from topicloom.io.tables import FILTERS, read_parquet, write_parquet
-from topicloom.io.whole import replacing
+from topicloom.io.whole import replacing, write_whole
 from topicloom.model.demand import Demand, roles_of
 from topicloom.model.events import Event, parse_events, topics_by_node
 from topicloom.model.filters import PLAIN, PROTOCOLS
@@ -169,7 +170,7 @@ def collect(
         try:
             for rows in _looks(fleet.sources[name], name, before.of(name), now):
                 asked.note(name, rows)
-        except SourceError as error:
+        except (SourceError, HttpError) as error:
             asked.problems[name] = str(error)
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -239,8 +240,7 @@ class EventsLog:
             self._begin()
             self._told = baseline
             topics = {node: list(roles_of(wishes)) for node, wishes in sorted(baseline.by_node.items())}
-            with replacing(kept) as temporary:
-                temporary.write_text(json.dumps({"events": str(path.resolve()), "topics": topics}), encoding="utf-8")
+            write_whole(kept, json.dumps({"events": str(path.resolve()), "topics": topics}))
         for file in self._files():
             _cut_to_whole_lines(file)
             events = list(parse_events(file.read_text(encoding="utf-8").split("\n"), str(file)))
@@ -254,10 +254,7 @@ class EventsLog:
             return []
         lines = "".join(event.to_json() + "\n" for event in events).encode()
         if self._path.is_dir():
-            # Whoever reads the folder must find files whole.
-            hidden = self._path / f".{events[0].id:012}.part"
-            hidden.write_bytes(lines)
-            hidden.rename(self._path / f"events-{events[0].id:012}.jsonl")
+            write_whole(self._path / f"events-{events[0].id:012}.jsonl", lines, sync=True)
         else:
             with self._path.open("ab") as file:
                 file.write(lines)

@@ -22,29 +22,21 @@ brokers at once, as filters that overlap are one topic; so may a publisher, as w
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import networkx
-
 from topicloom.brokers.fleet_file import Fleet
 from topicloom.brokers.names import filter_problem, name_problem, quoted
-from topicloom.brokers.store import DurableLog
-from topicloom.churn.improve import Aim, improve
-from topicloom.churn.live_overlay import Link
-from topicloom.churn.maintainer import Maintainer, broken_topics
-from topicloom.churn.rebuild import links_by_name
-from topicloom.churn.settings import Settings, maintainer
-from topicloom.churn.state import Snapshot, checksum, read_snapshot, write_snapshot
+from topicloom.brokers.store import DurableLog, checksum
+from topicloom.churn.maintainer import LinkStep, Maintainer, links_by_name
+from topicloom.churn.settings import Settings, maintainer, thaw
 from topicloom.churn.tree import TreeMaintainer
 from topicloom.designers import design
 from topicloom.errors import InputError
-from topicloom.io.whole import replacing
+from topicloom.io.whole import write_whole
 from topicloom.model.constraints import Constraints
 from topicloom.model.demand import Demand, Wish, WishesByNode, roles_of, wishes_for
 from topicloom.model.events import Event, topics_by_node
@@ -54,9 +46,6 @@ from topicloom.model.overlay import Overlay
 
 _MESH_DESIGNER = "low-oda"
 _SETTINGS = Settings(prune=True)
-# How much above a fresh design links or the highest degree may be before they are tidied.
-_SLACK = 1.1
-_FEW = 4
 
 
 class MeshLinks:
@@ -73,42 +62,18 @@ class MeshLinks:
         """These links."""
         return maintainer(overlay, _SETTINGS, self._constraints)
 
-    def tidying(self, overlay: Overlay, changes: int) -> list[list[str]]:
-        """Steps that bring links nearer to a fresh design where they have become much worse; at most so many."""
-        if not len(overlay):
-            return []
-        fresh = design(overlay.interest, _MESH_DESIGNER, constraints=self._constraints)
-        better = None
-        # As few as suffice: each changed link restarts a broker or two.
-        for most in (*range(_FEW, changes, _FEW), changes):
-            found = overlay if better is None else better.overlay
-            if not _has_many(found, fresh) and not _is_high(found, fresh):
-                break
-            aim: Aim = "max-degree" if _is_high(overlay, fresh) else "links"
-            better = improve(overlay, most, aim=aim, designer=_MESH_DESIGNER, constraints=self._constraints)
-        if better is None or broken_topics(better.overlay) or self._constraints.broken_by(better.overlay):
-            return []
-        return [[step.action, *step.link] for step in better.steps]
-
-    def write(self, path: Path, links: Maintainer, decisions: int) -> None:
-        """Keep links as they are after so many decisions."""
-        write_snapshot(path, Snapshot(links, _SETTINGS, "watch", decisions, self._constraints))
+    def tidying(self, links: Maintainer, changes: int) -> list[LinkStep]:
+        """Return steps that bring links nearer to a fresh design if they became much worse, at most so many."""
+        fresh = design(links.interest(), _MESH_DESIGNER, constraints=self._constraints)
+        return links.tidying(fresh, changes)
 
     def read(self, path: Path) -> tuple[Maintainer, int]:
-        """The links that were kept, and after how many decisions; designed anew where the fleet file allows others."""
-        snapshot = read_snapshot(path)
-        links = snapshot.maintainer
-        return links if snapshot.constraints == self._constraints else self.fresh(
-            links.interest()
-        ), snapshot.last_event or 0
-
-
-def _has_many(overlay: Overlay, fresh: Overlay) -> bool:
-    return len(overlay) > _SLACK * len(fresh)
-
-
-def _is_high(overlay: Overlay, fresh: Overlay) -> bool:
-    return bool(overlay.degrees.max(initial=0) > _SLACK * fresh.degrees.max(initial=0))
+        """Return the links that were kept, and after how many decisions; a fresh design under other constraints."""
+        content = _kept(path)
+        links = thaw(content, _SETTINGS, self._constraints)
+        if content["constraints"] != self._constraints.text:
+            links = self.fresh(links.interest())
+        return links, content["decisions"]
 
 
 _TREE_DESIGNER = "tree"
@@ -129,70 +94,30 @@ class TreeLinks:
         """These links."""
         return TreeMaintainer(topics_by_node(overlay.interest), links_by_name(overlay), self._constraints)
 
-    def tidying(self, overlay: Overlay, changes: int) -> list[list[str]]:
-        """Steps that bring a tree nearer to a fresh one where brokers pass on much more; at most so many.
-
-        A link of the fresh tree takes the place of one on the way between its ends, so it is a tree after every two.
-        """
-        fresh = self.fresh(overlay.interest).overlay()
-        if carried_topics(overlay) <= _SLACK * carried_topics(fresh):
-            return []
-        tree, wanted = networkx.Graph(list(links_by_name(overlay))), links_by_name(fresh)
-        steps: list[list[str]] = []
-        for link in wanted:
-            if tree.has_edge(*link) or len(steps) + 2 > changes or not networkx.has_path(tree, *link):
-                continue
-            way = networkx.shortest_path(tree, *link)
-            gone = next(Link(*sorted(pair)) for pair in pairwise(way) if Link(*sorted(pair)) not in wanted)
-            tree.remove_edge(*gone)
-            tree.add_edge(*link)
-            steps += [["remove", *gone], ["add", *link]]
-        return steps
-
-    def write(self, path: Path, links: Maintainer, decisions: int) -> None:
-        """Keep links as they are after so many decisions; the file is on the disk when this returns."""
-        overlay = links.overlay()
-        content = {
-            "decisions": decisions,
-            "nodes": {node: links.topics_of(node) for node in overlay.interest.node_names},
-            "links": list(links_by_name(overlay)),
-        }
-        text = json.dumps(content, ensure_ascii=False)
-        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-            file.write(f"{text}\n{checksum(text)}\n")
-            file.flush()
-            os.fsync(file.fileno())
+    def tidying(self, links: Maintainer, changes: int) -> list[LinkStep]:
+        """Return steps that bring a tree nearer to a fresh one if brokers pass on much more, at most so many."""
+        return links.tidying(self.fresh(links.interest()).overlay(), changes)
 
     def read(self, path: Path) -> tuple[Maintainer, int]:
-        """The links that were kept, and after how many decisions; those that the fleet file allows no more are gone."""
-        text, _, rest = path.read_text(encoding="utf-8", errors="replace").partition("\n")
-        if rest != checksum(text) + "\n":
-            raise InputError(f"{path}: is damaged; its checksum is wrong")
-        content = json.loads(text)
-        links = [Link(*link) for link in content["links"]]
-        return TreeMaintainer(content["nodes"], links, self._constraints), content["decisions"]
+        """Return the links that were kept and are still allowed, and after how many decisions."""
+        content = _kept(path)
+        return thaw(content, constraints=self._constraints), content["decisions"]
 
 
-def carried_topics(overlay: Overlay) -> int:
-    """How many topics the links of a tree carry, summed over the links."""
-    tree = networkx.Graph(list(links_by_name(overlay)))
-    wanted = topics_by_node(overlay.interest)
-    everywhere: dict[str, int] = {}
-    for topics in wanted.values():
-        for topic in topics:
-            everywhere[topic] = everywhere.get(topic, 0) + 1
-    carried = 0
-    for root in (min(island) for island in networkx.connected_components(tree)):
-        below: dict[str, dict[str, int]] = {}
-        for node in networkx.dfs_postorder_nodes(tree, root):
-            mine = below.setdefault(node, {})
-            for topic in wanted.get(node, ()):
-                mine[topic] = mine.get(topic, 0) + 1
-        for parent, node in reversed(list(networkx.bfs_edges(tree, root))):
-            carried += sum(count < everywhere[topic] for topic, count in below[node].items())
-            for topic, count in below[node].items():
-                below[parent][topic] = below[parent].get(topic, 0) + count
-    return carried
+def _keep(path: Path, links: Maintainer, decisions: int, constraints: Constraints) -> None:
+    """Keep links as they are after so many decisions; the file is on the disk when this returns."""
+    content = {"decisions": decisions, "constraints": constraints.text, **links.freeze()}
+    text = json.dumps(content, ensure_ascii=False)
+    write_whole(path, f"{text}\n{checksum(text)}\n", sync=True)
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    """Return what `_keep` kept."""
+    text, _, rest = path.read_text(encoding="utf-8", errors="replace").partition("\n")
+    if rest != checksum(text) + "\n":
+        raise InputError(f"{path}: is damaged; its checksum is wrong")
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 # More nodes of a topic than these are counted, not named.
@@ -306,6 +231,7 @@ class Decisions:
         first = self._log.entries[0] if self._log.entries else self._first(begin, filters, tree=tree)
         self.filters = self._begun(first, "filters", filters, "topics", "filters")
         tree = self._begun(first, "tree", tree or None, "links", "target") is not None
+        self._constraints = constraints
         self._links = TreeLinks(constraints) if tree else MeshLinks(constraints)
         self.interest, self.maintainer = self._restored(first)
         if not self._log.entries:
@@ -364,16 +290,16 @@ class Decisions:
 
     def overlay(self) -> Overlay:
         """The links among those that are there, over what they want and publish."""
-        return Overlay.from_links(self.interest, links_by_name(self.maintainer.overlay()))
+        return self.maintainer.overlay(self.interest)
 
     def tidy(self, changes: int) -> int:
         """Bring the overlay nearer to a fresh design where it has become much worse, by at most so many links.
 
         Gives how many were changed.
         """
-        steps = self._links.tidying(self.maintainer.overlay(), changes) if changes > 0 else []
+        steps = self._links.tidying(self.maintainer, changes) if changes > 0 else []
         if steps:
-            self._decide({"tidied": steps})
+            self._decide({"tidied": [[action, *link] for action, link in steps]})
         return len(steps)
 
     def note(self, entry: dict[str, Any]) -> None:
@@ -401,23 +327,10 @@ class Decisions:
         """Let a decision have its effect on the overlay, and on what is known."""
         self._know(entry)
         if "tidied" in entry:
-            self._change_links(entry["tidied"])
+            self.maintainer.relink((action, link) for action, *link in entry["tidied"])
             return
-        before, self.interest = self.interest, self._interest()
-        self._mend(before)
-
-    def _mend(self, before: Interest) -> None:
-        """Bring the overlay from one interest to the present one."""
-        old, new = topics_by_node(before), topics_by_node(self.interest)
-        changed = {node for node in old.keys() | new.keys() if old.get(node) != new.get(node)}
-        parts = ({node: topics for node, topics in each.items() if node in changed} for each in (old, new))
-        was, becomes = (Demand.of_topics(part) for part in parts)
-        events = was.events_to(becomes)
-        if len(events) == 1:
-            self.maintainer.apply(events[0])
-        elif events:
-            _, refused = self.maintainer.apply_jointly(events)
-            assert not refused, refused
+        self.interest = self._interest()
+        self.maintainer.become(self.interest)
 
     def _know(self, entry: dict[str, Any]) -> None:
         if "begin" in entry:
@@ -445,18 +358,6 @@ class Decisions:
         """Return the nodes that are there and that plans can have."""
         return [node for node in self._kept.by_node if node not in self.away]
 
-    def _change_links(self, steps: Sequence[Sequence[str]]) -> None:
-        overlay = self.maintainer.overlay()
-        names = overlay.interest.node_names
-        ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)
-        links = dict.fromkeys((names[u], names[v]) for u, v in ends)
-        for action, source, target in steps:
-            if action == "add" and {source, target} <= overlay.interest.node_ids.keys():
-                links[source, target] = None
-            else:
-                links.pop((source, target), None)
-        self.maintainer = self._links.over(Overlay.from_links(overlay.interest, links))
-
     def _restored(self, first: dict[str, Any]) -> tuple[Interest, Maintainer]:
         """What there is, and its links: from the snapshot, or a design of what was first, and what followed."""
         self.demand, self.away, self.last_event = Demand({}, self.filters), set(), -1
@@ -474,7 +375,7 @@ class Decisions:
             self.interest = self._interest()
             if done:
                 # The fleet file may have other brokers now than when these links were kept.
-                self._mend(self.maintainer.interest())
+                self.maintainer.become(self.interest)
             else:
                 self.maintainer = self._links.fresh(self.interest)
             for entry in self._log.entries[known:]:
@@ -490,7 +391,7 @@ class Decisions:
         return self.interest, self.maintainer
 
     def _write_snapshot(self) -> None:
-        self._links.write(self._folder / _SNAPSHOT, self.maintainer, self.count)
+        _keep(self._folder / _SNAPSHOT, self.maintainer, self.count, self._constraints)
 
 
 def _to_log(demand: Demand) -> dict[str, list[Any]]:

@@ -20,7 +20,6 @@ Whether a broker answers, its links are up, and messages come through.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shlex
 import shutil
@@ -30,12 +29,10 @@ import ssl
 import subprocess
 import tempfile
 import time
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
@@ -52,13 +49,15 @@ from topicloom.brokers.fleet_file import (
     secret_of,
 )
 from topicloom.brokers.kinds.mosquitto import session_name
-from topicloom.brokers.kinds.rabbitmq import ManagementFailed, RabbitManagement
+from topicloom.brokers.kinds.nats import leafnodes
+from topicloom.brokers.kinds.rabbitmq import RabbitManagement
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Pair, Plan
-from topicloom.brokers.store import sync_folder
 from topicloom.errors import InputError
+from topicloom.io.http import HttpClient, HttpError
+from topicloom.io.whole import replacing
 
 
 class DeliveryFailed(Exception):  # noqa: N818  it says what happened
@@ -184,23 +183,18 @@ class FolderDriver:
             raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
 
     def put(self, text: str) -> None:
-        """Write the file; what a killed run left beside it is written over."""
-        part = part_of(self._path)
+        """Write the file."""
         try:
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            part.chmod(self._delivery.mode)
-            if self._delivery.owner is not None:
-                user, _, group = self._delivery.owner.partition(":")
-                shutil.chown(part, user, group or None)
-            part.replace(self._path)
-            sync_folder(self._path.parent)
+            with replacing(self._path, mode=self._delivery.mode, sync=True) as part:
+                part.write_text(text, encoding="utf-8")
+                if self._delivery.owner is not None:
+                    user, _, group = self._delivery.owner.partition(":")
+                    shutil.chown(part, user, group or None)
         except LookupError:
             raise DeliveryFailed(f"there is no user {self._delivery.owner} on this machine") from None
+        except InputError as error:
+            raise DeliveryFailed(str(error)) from None
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise DeliveryFailed(f"{self._path}: cannot be written ({error.strerror})") from None
 
     def reload(self) -> None:
@@ -285,7 +279,7 @@ class ManagementDriver:
         """Make the broker's definitions those of a plan."""
         try:
             self._management.take(text)
-        except ManagementFailed as failure:
+        except HttpError as failure:
             raise DeliveryFailed(str(failure)) from None
         self._text = text
 
@@ -297,7 +291,7 @@ class ManagementDriver:
         assert self._text is not None
         try:
             down = self._management.links_down(self._text)
-        except ManagementFailed as failure:
+        except HttpError as failure:
             raise DeliveryFailed(str(failure)) from None
         if down:
             more = f" and {len(down) - 1} more" if len(down) > 1 else ""
@@ -405,10 +399,9 @@ def _require_listening(broker: Broker) -> None:
 def _require_leafnodes(plan: Plan, broker: Broker, url: str) -> None:
     """An error unless the server has the links that it opens by a plan and no others, by the ports they lead to."""
     try:
-        with urllib.request.urlopen(f"{url}/leafz", timeout=_CONNECT_SECONDS) as answer:
-            leafs = json.load(answer).get("leafs") or []
-    except (OSError, HTTPException, ValueError, AttributeError) as error:
-        raise DeliveryFailed(f"{url} does not tell of leafnodes ({getattr(error, 'reason', error)})") from None
+        leafs = leafnodes(HttpClient(url, seconds=_CONNECT_SECONDS))
+    except HttpError as error:
+        raise DeliveryFailed(str(error)) from None
     opened = [plan.broker[link[1]].port for link in plan.links_of.get(broker.name, ()) if link[0] == broker.name]
     known = {other.port for other in plan.brokers}
     found = Counter(leaf["port"] for leaf in leafs if leaf.get("port") in known)

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from topicloom.brokers.fleet_file import Broker, Tls, password_of
 from topicloom.errors import InputError
+from topicloom.io.http import HttpClient, HttpError
 
 _LONGEST_SECONDS = 3600.0
 
@@ -166,13 +166,14 @@ def _begins(line: _Line) -> bool:
 
 
 def _serves(url: str, deadline: float) -> bool:
-    """Whether a web server answers, with whatever status."""
-    parts = urlsplit(url)
-    secure = parts.scheme == "https"
-    context = _context(Tls(), False, _period()) if secure else None
-    with _reached(parts.hostname or "", parts.port or (443 if secure else 80), context, deadline) as line:
-        line.send(f"GET /api/ HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n".encode())
-        return line.read(5) == b"HTTP/"
+    """Whether a web server answers, with any status."""
+    try:
+        HttpClient(url, seconds=_left(deadline), context=_context(Tls(), False, _period())).request("GET", "api/")
+    except HttpError as error:
+        if isinstance(error.__cause__, OSError):
+            raise error.__cause__ from None
+        return error.status is not None
+    return True
 
 
 class _Line:

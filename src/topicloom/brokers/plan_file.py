@@ -29,7 +29,7 @@ from topicloom.brokers.plan import TARGETS, Pair, Plan, Route, circle_problem, r
 from topicloom.errors import InputError
 from topicloom.io.settings import parsed_json
 from topicloom.io.tables import PLAN_BYTES, read_limited
-from topicloom.io.whole import replacing
+from topicloom.io.whole import write_whole
 from topicloom.model.filters import protocol_of
 
 FORMAT = "topicloom plan 1"
@@ -37,8 +37,7 @@ FORMAT = "topicloom plan 1"
 
 def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     """Write a plan; the same plan gives the same bytes."""
-    with replacing(path) as temporary:
-        temporary.write_text(plan_text(plan), encoding="utf-8", newline="\n")
+    write_whole(path, plan_text(plan))
 
 
 def plan_text(plan: Plan) -> str:

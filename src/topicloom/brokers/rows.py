@@ -7,6 +7,7 @@ What one broker tells: who subscribes and publishes what there, since when, and 
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -16,11 +17,31 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.brokers.fleet_file import SourceSettings
+from topicloom.brokers.fleet_file import SourceSettings, secret_of
+from topicloom.errors import InputError
+from topicloom.io.http import HttpClient, Login
 
 
 class SourceError(Exception):
     """One broker cannot be asked, or answers what cannot be used; the message is one line. Others may go on."""
+
+
+def client_of(source: SourceSettings, broker: str) -> HttpClient:
+    """Return a client of a broker's interface, with its login and certificates."""
+    credentials = source.credentials
+
+    def login() -> Login | None:
+        if credentials is None:
+            return None
+        return credentials.username, secret_of(credentials, f"broker '{broker}': the password")
+
+    try:
+        context = None if source.ca_file is None else ssl.create_default_context(cafile=source.ca_file)
+    except OSError as error:
+        raise InputError(
+            f"broker '{broker}': ca_file {source.ca_file} cannot be read ({error.strerror or error})"
+        ) from None
+    return HttpClient(source.places[0], seconds=source.timeout_seconds, login=login, context=context)
 
 
 TIME = pa.timestamp("us", "UTC")

@@ -25,6 +25,7 @@ import hashlib
 import json
 import os
 import time
+import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,11 +35,15 @@ from typing import Any
 from topicloom.brokers.diff import Difference
 from topicloom.brokers.plan import Plan
 from topicloom.brokers.plan_file import plan_text, read_plan
-from topicloom.churn.state import checksum
 from topicloom.errors import InputError
-from topicloom.io.whole import alone
+from topicloom.io.whole import exclusive_lock, sync_path, write_whole
 
 _CHECKSUM = 8
+
+
+def checksum(text: str) -> str:
+    """Return eight digits that change with the text."""
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 class DurableLog:
@@ -57,7 +62,7 @@ class DurableLog:
                 raise
         except OSError as error:
             raise InputError(f"{path}: cannot be read and written ({error.strerror})") from None
-        sync_folder(path.parent)
+        sync_path(path.parent)
 
     def append(self, entry: dict[str, Any]) -> None:
         """Add an entry; it is on the disk when this returns."""
@@ -94,15 +99,6 @@ class DurableLog:
                 raise InputError(f"{self._path}: line {number} is damaged; put the file back from a copy")
             self.entries.append(json.loads(text))
         return len(raw) - len(unfinished)
-
-
-def sync_folder(folder: Path) -> None:
-    """Return when the names in a folder are on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @dataclass(frozen=True)
@@ -267,14 +263,8 @@ class FleetState:
 
     def keep(self, plan: Plan) -> None:
         """Keep a plan."""
-        part = self.folder / _PLANS / "new.part"
         try:
-            with part.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(plan_text(plan))
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self._file(plan_id(plan)))
-            sync_folder(self.folder / _PLANS)
+            write_whole(self._file(plan_id(plan)), plan_text(plan), sync=True)
         except OSError as error:
             raise InputError(f"{self.folder / _PLANS}: cannot be written ({error.strerror})") from None
 
@@ -348,7 +338,7 @@ def opened(folder: Path) -> Iterator[FleetState]:
         others = sorted(path.name for path in folder.iterdir() if path.name not in _OURS)
         if others:
             raise InputError(f"{folder}: holds '{others[0]}' and is no state of a fleet; give a new or empty folder")
-    with alone(folder, _LOCK, what="this fleet", mode=0o700):
+    with exclusive_lock(folder, _LOCK, mode=0o700):
         (folder / _PLANS).mkdir(exist_ok=True)
         log = DurableLog(folder / _LOG)
         try:

@@ -15,12 +15,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
+from topicloom.churn.live_overlay import LiveOverlay, row_of
+from topicloom.churn.maintainer import LinkStep
 from topicloom.churn.relieve import find_relief
 from topicloom.designers.contract import Links
 from topicloom.designers.run import design
@@ -42,13 +43,6 @@ _Ends = tuple[int, int]
 _Value = tuple[int, ...]
 
 
-class LinkStep(NamedTuple):
-    """One change: a link that is added or taken away."""
-
-    action: Literal["add", "remove"]
-    link: Link
-
-
 @dataclass(frozen=True)
 class Improvement:
     """The overlay after changes, the changes in their order, and the fresh design that they lead towards."""
@@ -66,6 +60,7 @@ def improve(
     designer: str | None = None,
     constraints: Constraints | None = None,
     prices: Prices | None = None,
+    fresh: Overlay | None = None,
 ) -> Improvement:
     """Change at most so many links of an overlay.
 
@@ -76,6 +71,7 @@ def improve(
         designer: what the fresh design is made by; `gm` unless given, and `minmax-oda` for the highest degree.
         constraints: what the fresh design keeps to, and which links stay; with few changes others may still break them.
         prices: what links cost; needed for the aim `price`.
+        fresh: the fresh design, if it is there already.
     """
     if changes < 0:
         raise InputError(f"changes must be 0 or more, not {changes}", "changes")
@@ -83,7 +79,8 @@ def improve(
         raise InputError("the aim price needs prices", "prices")
     interest = overlay.interest
     paying = prices if aim == "price" else None
-    fresh = design(interest, designer or DESIGNER_FOR[aim], constraints=constraints, prices=paying)
+    if fresh is None:
+        fresh = design(interest, designer or DESIGNER_FOR[aim], constraints=constraints, prices=paying)
     work = _Work(overlay, fresh, changes, aim, prices, constraints or Constraints())
     work.join_pieces()
     work.drop_needless(work.old)

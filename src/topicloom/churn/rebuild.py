@@ -1,6 +1,6 @@
 """Rebuilding: a design from scratch after each event, the baseline of Shadows, section VI, where it is `low-oda`.
 
-Degrees are as low as the designer makes them; but every event costs a whole design, and many links come and go.
+Degrees are as low as the designer makes them, but every event costs a whole design, and many links come and go.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from topicloom.churn.live_overlay import Link
-from topicloom.churn.maintainer import Change, MaintainerByName
+from topicloom.churn.maintainer import Change, MaintainerByName, links_by_name
 from topicloom.designers import DESIGNERS, DesignProblem, run
 from topicloom.designers.run import warm_up
 from topicloom.model.constraints import Constraints
@@ -25,7 +25,7 @@ _NOTHING = np.empty(0, np.int32)
 
 
 class RebuildMaintainer(MaintainerByName):
-    """Designs the whole overlay anew; `build_seconds` of processor time went into the latest design alone."""
+    """Designs the whole overlay anew; `build_seconds` is the processor time of the latest design."""
 
     method = "rebuild"
     _topics: dict[str, set[str]]
@@ -93,7 +93,7 @@ class RebuildMaintainer(MaintainerByName):
         return DesignProblem.of(interest, constraints=self._constraints, prices=self._prices)
 
     def _interest_now(self) -> Interest:
-        """What all nodes want. From numbers: from names it took twice as long as the design."""
+        """Return what all nodes want. Made from numbers: from names it took twice as long as the design."""
         nodes = sorted(self._topics)
         wanted = [self._numbers_of(node) for node in nodes]
         present, topics = np.unique(np.concatenate([_NOTHING, *wanted]), return_inverse=True)
@@ -105,7 +105,7 @@ class RebuildMaintainer(MaintainerByName):
         return Interest.from_ids(tuple(nodes), tuple(sorted(names)), owners, ids[topics])
 
     def _numbers_of(self, node: str) -> Ids:
-        """The topics of a node as numbers, found once for each set of them."""
+        """Return the topics of a node as numbers, found once for each set of them."""
         kept = self._rows.get(node)
         if kept is None or kept[0] is not self._topics[node]:
             for topic in self._topics[node]:
@@ -118,31 +118,26 @@ class RebuildMaintainer(MaintainerByName):
 
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool]:
-        """What it was made with."""
+        """The parameters that it was made with."""
         return self._made_with
 
     @property
     def support(self) -> float:
-        """Share of the possible merging that is done now; designs are whole unless there are constraints."""
+        """Share of the possible merges that is done; designs are connected unless there are constraints."""
         return 1.0 if self._constraints is None else super().support
 
     def interest(self) -> Interest:
-        """What all nodes want now."""
+        """Return what all nodes want now."""
         return self._overlay.interest
 
-    def overlay(self) -> Overlay:
-        """The links as they are now, in the order they were added."""
+    def _restart(self, overlay: Overlay) -> None:
+        self._overlay, self._links = overlay, links_by_name(overlay)
+
+    def _overlay_now(self) -> Overlay:
         numbers = {name: value for name, value in self._made_with.items() if not isinstance(value, str)}
         return replace(self._overlay, provenance=Provenance(self.method, MappingProxyType(numbers)))
 
 
 def choosing(rule: str, rho: float) -> dict[str, int | float | str | bool]:
-    """How links are chosen, as maintainers say it: the rule where it is not that of Shadows, or its rho."""
+    """Return the parameters of how links are chosen: rho for the rule of Shadows, else the rule."""
     return {"rho": rho} if rule == "low-oda" else {"rule": rule}
-
-
-def links_by_name(overlay: Overlay) -> dict[Link, None]:
-    """The links of an overlay, in their order."""
-    names = overlay.interest.node_names
-    ends = zip(overlay.source.tolist(), overlay.target.tolist(), strict=True)
-    return {Link(names[u], names[v]): None for u, v in ends}

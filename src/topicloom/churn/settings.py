@@ -1,21 +1,24 @@
-"""Maintainers by name."""
+"""Maintainers by name, their parameters, and how they are made."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from topicloom.churn.live_overlay import LiveOverlay
-from topicloom.churn.maintainer import Maintainer, require_connected
+from topicloom.churn.live_overlay import Link, LiveOverlay
+from topicloom.churn.maintainer import Maintainer, links_by_name, require_connected
 from topicloom.churn.prune import Pruner
-from topicloom.churn.rebuild import RebuildMaintainer, choosing, links_by_name
+from topicloom.churn.rebuild import RebuildMaintainer, choosing
 from topicloom.churn.shadow import MendingMaintainer
+from topicloom.churn.tree import TreeMaintainer
 from topicloom.errors import InputError
 from topicloom.kernels import shadow_sets
 from topicloom.model.constraints import Constraints
+from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
@@ -88,13 +91,13 @@ def maintainer(
     constraints: Constraints | None = None,
     prices: Prices | None = None,
 ) -> Maintainer:
-    """A maintainer of an overlay; backups are built at once.
+    """Return a maintainer of an overlay, with its backups.
 
     Args:
         overlay: must be topic-connected over its interest, unless there are constraints, which it must not break.
         settings: how to maintain it; by shadow sets unless given.
         constraints: which links may be added, and which are there while both ends are. They are never broken, so
-            events may leave topics in pieces.
+            events may leave topics in several components.
         prices: of links; of equally good ones the cheaper is added. `rebuild` designs by contribution per price.
     """
     settings = settings or Settings()
@@ -110,8 +113,36 @@ def maintainer(
     return made
 
 
+def thaw(
+    frozen: Mapping[str, Any],
+    settings: Settings | None = None,
+    constraints: Constraints | None = None,
+    prices: Prices | None = None,
+) -> Maintainer:
+    """Return a maintainer that goes on as the one did whose `freeze` returned this.
+
+    Args:
+        frozen: what `freeze` returned, for instance read from JSON.
+        settings: those that it was made with. constraints, prices: likewise.
+    """
+    settings = settings or Settings()
+    nodes = frozen["nodes"]
+    if frozen["method"] == TreeMaintainer.method:
+        return TreeMaintainer(nodes, [Link(*link) for link in frozen["links"]], constraints or Constraints())
+    interest = Interest.from_pairs(((node, topic) for node in nodes for topic in nodes[node]), filters=PLAIN)
+    ids = interest.node_ids
+    links = [(ids[source], ids[target], contribution) for source, target, contribution in frozen["links"]]
+    table = np.array(links, np.int32).reshape(-1, 3)
+    overlay = Overlay(interest, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
+    if settings.method == "rebuild":
+        return RebuildMaintainer(overlay, settings.rule, settings.rho, constraints, prices)
+    live = LiveOverlay(overlay, frozen["random"], constraints, prices)
+    live.set_backups(frozen["backups"])
+    return mending(live, settings)
+
+
 def require_staying(overlay: Overlay, constraints: Constraints) -> None:
-    """An error where an overlay lacks a link that stays, though both its nodes are there."""
+    """Raise InputError if an overlay lacks a link that is to be kept, though both its nodes are there."""
     there = set(links_by_name(overlay))
     ids = overlay.interest.node_ids
     for a, b in constraints.links:
@@ -122,7 +153,7 @@ def require_staying(overlay: Overlay, constraints: Constraints) -> None:
 
 
 def mending(live: LiveOverlay, settings: Settings) -> MendingMaintainer:
-    """A maintainer of what is there, with the backups that are there."""
+    """Return a maintainer of a live overlay as it is, with its present backups."""
     _warm_up(settings.prune)
     return _made(live, settings)
 
@@ -155,13 +186,13 @@ def _kind(settings: Settings) -> int:
 
 
 def _rho(settings: Settings) -> float:
-    """What a link that spares the highest degree may lack: nothing as `gm` chooses, anything as `minmax-oda` does."""
+    """Return the rho of a rule: 0 for `gm`, which minds contributions alone, infinite for `minmax-oda`."""
     return {"gm": 0.0, "minmax-oda": np.inf}.get(settings.rule, settings.rho)
 
 
 @cache
 def _warm_up(prune: bool) -> None:
-    """Compile what events need, by letting some happen to a tiny fleet, so that the first one takes no longer."""
+    """Compile what events need, by a few events of a tiny fleet, so that the first event takes no longer."""
     interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x")])
     made = _made(LiveOverlay(Overlay.from_links(interest, [("a", "b"), ("b", "c")]), 0), Settings(prune=prune))
     made.build_backups()

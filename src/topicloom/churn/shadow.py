@@ -1,23 +1,19 @@
-"""Shadow and naive maintenance.
+"""Shadow and naive maintenance: add a few links if an event broke topics, among a shadow set or among all nodes.
 
-How often a set of nodes covers topics: Shadows, section V-G, the coverage factor.
+Paper: Shadows, section V. `naive` is algorithms 3 and 4, `shadow` algorithms 6 to 10; the coverage factor is V-G.
 
-Maintainers that add a few links where an event broke topics: with shadow sets, or naively among all nodes.
-
-Paper: Shadows, section V. `naive` is algorithms 3 and 4, `shadow` algorithms 6 to 10.
-
-Rule: links are added among the shadow set until no topic is in pieces, each chosen as `low-oda` would with `rho` for
-its k. The shadow set of a node that leaves is its neighbours and backups, of one that joins its backups; naively it is
+Rule: add links among the shadow set until every topic is connected, each chosen as `low-oda` would with `rho` for its
+k. The shadow set of a node that leaves is its neighbours and backups, of one that joins its backups; naively it is
 every node that wants a topic of the event. Ties go to the lowest pair of names.
 
-Beyond the paper: a change of topics is mended as a leave for the topics given up, then as a join for the new ones.
+Beyond the paper: a change of topics is repaired as a leave for the topics given up, then as a join for the new ones.
 Backups are built anew for the primaries of a node that left (algorithm 8), for those of a node that gave up a topic
-of theirs, and for whoever was alone with a topic until another came: only so are all topics of a node covered by
-its backups at all times, as far as others want them.
+of theirs, and for a node that was the only one with a topic until another came: only so do its backups cover all
+topics of a node at all times, as far as others want them.
 
-Constraints are kept throughout. Where they, or the few nodes of a shadow set, leave a topic in pieces, all nodes that
-want it are considered after every event, as another event may have made room. A node that joins is linked at once
-with those that a link of it stays with.
+Constraints are kept throughout. If they, or the few nodes of a shadow set, leave a topic in several components, all
+nodes that want it are considered after every event, as another event may have made more links possible. A node that
+joins is linked at once to nodes with which a link is to be kept.
 
 Cost of a leave: a search through each of the node's topics, and pairs of the shadow set times broken topics. Then,
 after its links are known and before the next event, one building of backups for each primary (`settle`).
@@ -29,11 +25,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
+from topicloom.churn.improve import Aim, improve
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
-from topicloom.churn.maintainer import Change, Maintainer, share_merged
+from topicloom.churn.maintainer import SLACK, Change, LinkStep, Maintainer, broken_topics, share_merged
 from topicloom.churn.prune import Pruner
 from topicloom.kernels import mending, shadow_sets
 from topicloom.kernels.live_graph import GrowingRows
@@ -44,7 +42,7 @@ from topicloom.model.provenance import Provenance
 
 
 def coverage_factor(wanted_by: Iterable[Collection[str]], topics: Collection[str]) -> int:
-    """The fewest of some nodes that want a topic, over all of the topics; 0 where there are no topics.
+    """Return how many of some nodes want the topic that fewest of them want; 0 if there are no topics.
 
     Args:
         wanted_by: the topics of each of the nodes.
@@ -55,10 +53,20 @@ def coverage_factor(wanted_by: Iterable[Collection[str]], topics: Collection[str
 
 
 _NOBODY = np.empty(0, np.int32)
+# By how many links more it is tried whether they suffice to tidy.
+_FEW_STEPS = 4
+
+
+def _has_many(overlay: Overlay, fresh: Overlay) -> bool:
+    return len(overlay) > SLACK * len(fresh)
+
+
+def _is_high(overlay: Overlay, fresh: Overlay) -> bool:
+    return bool(overlay.degrees.max(initial=0) > SLACK * fresh.degrees.max(initial=0))
 
 
 class MendingMaintainer(Maintainer):
-    """Mends among a shadow set; `kind` is a number of `kernels.shadows`, `coverage` 0 where there are no backups."""
+    """Repairs among a shadow set; `kind` is a number of `kernels.shadow_sets`, `coverage` 0 if there are no backups."""
 
     def __init__(
         self,
@@ -71,24 +79,27 @@ class MendingMaintainer(Maintainer):
         made_with: Mapping[str, int | float | str | bool],
     ) -> None:
         self.method = method
-        self.live = live
         self._kind = kind
         self._coverage = coverage
         self._rho = rho
         self._pruner = pruner
         self._made_with = MappingProxyType(dict(made_with))
         self._constrained = live.constraints != Constraints()
+        self._begin(live)
+
+    def _begin(self, live: LiveOverlay) -> None:
+        self.live = live
         # A node that has left and must yet be retired, and nodes whose backups must be built anew.
         self._left: int | None = None
         self._stale: Ids = _NOBODY
-        # Topics that constraints have left in pieces.
+        # Topics that constraints have left in several components.
         self._broken: Ids = _NOBODY
         if self._constrained:
             topics = np.arange(len(live.topic_names), dtype=np.int32)
             self._broken = mending.pieces_of(live.population, live.scratch, topics)[2]
 
     def build_backups(self, nodes: Ids | None = None) -> None:
-        """Build the backups of nodes, one after the other; of all in the order of their names unless given."""
+        """Build the backups of nodes, one after the other; of all nodes in the order of their names unless given."""
         if self._coverage == 0:
             return
         live = self.live
@@ -99,7 +110,7 @@ class MendingMaintainer(Maintainer):
             shadow_sets.build_backups(live.population, live.scratch, nodes, self._coverage, self._kind)
 
     def settle(self) -> None:
-        """Build the backups that the latest event made stale; nobody has to wait for it, but the next event does."""
+        """Build the backups that the latest event made stale; the next event would do it first."""
         left, stale = self._left, self._stale
         self._left, self._stale = None, _NOBODY
         if left is not None:
@@ -120,7 +131,7 @@ class MendingMaintainer(Maintainer):
         return self._changed(added, [], shadow, numbers)
 
     def _covered(self, number: int, first: Ids) -> Ids:
-        """How many topics of a node each of its first neighbours is the first to want too."""
+        """Return for each of the first neighbours of a node how many of its topics no earlier one wants."""
         topics = self.live.population.topics
         left = set(row_of(topics, number).tolist())
         covered = []
@@ -163,11 +174,11 @@ class MendingMaintainer(Maintainer):
 
     @property
     def _is_whole(self) -> bool:
-        """Whether no topic was left in pieces, so that only an event can have broken one."""
+        """Whether all topics are connected, so that only an event can break one."""
         return len(self._broken) == 0
 
     def _mend_rest(self, topics: Ids) -> list[Link]:
-        """Add links among all nodes of topics that are in pieces, these or earlier ones, as far as allowed."""
+        """Add links among all nodes of topics that are not connected, these or earlier ones, as far as allowed."""
         live = self.live
         concerned = np.union1d(topics, self._broken).astype(np.int32)
         nodes, table, self._broken = mending.pieces_of(live.population, live.scratch, concerned)
@@ -177,7 +188,7 @@ class MendingMaintainer(Maintainer):
         return live.record(*mending.mend(live.population, nodes, table, mending.NOBODY, self._rho))
 
     def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
-        """Several events mended at once, among the shadow sets of all that they change."""
+        """Repair once for several events, among the shadow sets of all nodes that they change."""
         live = self.live
         before = {node: self._wanted(node) or set() for node in wanted}
         after = {node: topics or set() for node, topics in wanted.items()}
@@ -214,18 +225,18 @@ class MendingMaintainer(Maintainer):
         return self._changed(staying + live.record(ends, contributions), removed, len(nodes), concerned)
 
     def _around(self, node: str, *, linked: bool = True) -> list[str]:
-        """Who may mend in the place of a node: its backups, and its neighbours where they are linked with it."""
+        """Return the nodes that may be linked in place of a node: its backups and, if `linked`, its neighbours."""
         number, population, names = self.live.numbers[node], self.live.population, self.live.names
         rows = [population.backups, *([population.neighbours] if linked else [])]
         return [names[other] for rows_of in rows for other in row_of(rows_of, number).tolist()]
 
     def _members(self, topic: int) -> list[str]:
-        """Who wants a topic; nobody where it is so new that it has no row yet."""
+        """Return the nodes that want a topic; a new topic may have no row yet."""
         rows = self.live.population.members
         return [self.live.names[u] for u in row_of(rows, topic).tolist()] if topic < len(rows.start) else []
 
     def _old_members(self, taken_up: Mapping[str, set[str]], *, alone: bool = False) -> set[str]:
-        """For each topic that somebody takes up, the first by name of those that want it; or only who does so alone."""
+        """Return for each topic that is taken up the first node by name that wants it; with `alone` only sole ones."""
         found = set()
         for topic in set().union(*taken_up.values()):
             members = self._members(self.live.topic_numbers[topic])
@@ -234,7 +245,7 @@ class MendingMaintainer(Maintainer):
         return found
 
     def _let_go(self, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> list[Link]:
-        """Let nodes want only what they keep, and those that are to be gone lose their links; give these."""
+        """Let nodes want only what they keep, take the links of those that leave, and return these links."""
         live = self.live
         removed = []
         for node in sorted(node for node in before if node in live.numbers):
@@ -250,9 +261,9 @@ class MendingMaintainer(Maintainer):
         return sorted(removed)
 
     def _let_come(self, wanted: Mapping[str, set[str] | None]) -> tuple[list[str], list[Link]]:
-        """Let nodes come, and others want what they take up.
+        """Let nodes join, and others want what they take up.
 
-        Give those that are there and want other topics, and the links that newcomers have at once.
+        Returns the nodes that are there with other topics, and the links that newcomers have at once.
         """
         live = self.live
         staying: list[Link] = []
@@ -272,7 +283,7 @@ class MendingMaintainer(Maintainer):
         return newer, staying
 
     def _record_first(self, number: int, first: Ids) -> list[Link]:
-        """Note the links that a newcomer has at once."""
+        """Note the links that a newcomer has at once, and return them."""
         if len(first) == 0:
             return []
         ends = np.stack([np.full(len(first), number, np.int32), first], axis=1)
@@ -293,27 +304,27 @@ class MendingMaintainer(Maintainer):
 
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool]:
-        """What it was made with."""
+        """The parameters that it was made with."""
         return self._made_with
 
     @property
     def link_count(self) -> int:
-        """How many links there are now."""
+        """The number of links now."""
         return len(self.live.links)
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are now."""
+        """The number of nodes now."""
         return self.live.node_count
 
     @property
     def max_degree(self) -> int:
-        """The most links that a node has now."""
+        """The highest degree now."""
         return self.live.max_degree
 
     @property
     def support(self) -> float:
-        """Share of the possible merging that is done now; only topics that were left in pieces are looked at."""
+        """Share of the possible merges that is done; only topics that were not connected are looked at."""
         if self._is_whole:
             return 1.0
         population = self.live.population
@@ -326,11 +337,11 @@ class MendingMaintainer(Maintainer):
         return node in self.live.numbers
 
     def topics_of(self, node: str) -> list[str]:
-        """The topics that a node wants now."""
+        """Return the topics that a node wants now."""
         return self.live.topics_of(node)
 
     def shadow_of(self, node: str) -> list[str]:
-        """Who would mend if a node left: its neighbours and backups, or naively all that want a topic of it."""
+        """Return the shadow set if a node left: its neighbours and backups, or naively all that want its topics."""
         self.settle()
         if self._kind != shadow_sets.NAIVE:
             return sorted(set(self._around(node)))
@@ -338,9 +349,9 @@ class MendingMaintainer(Maintainer):
         return sorted(other for other in self.live.numbers if other != node and topics & set(self.topics_of(other)))
 
     def coverage_factors(self) -> dict[str, int]:
-        """How often the backups of each node cover, at the least, a topic of it that others want too.
+        """Return the coverage factor of the backups of each node, the paper's lambda.
 
-        The paper's lambda of a set of backups; 0 where nobody else wants any of a node's topics.
+        Only topics that other nodes want, too, count; it is 0 if there are none.
         """
         topics = {node: set(self.topics_of(node)) for node in self.live.numbers}
         wanting = Counter(topic for wanted in topics.values() for topic in wanted)
@@ -352,12 +363,12 @@ class MendingMaintainer(Maintainer):
         }
 
     def backups(self) -> dict[str, list[str]]:
-        """Who stands in for each node, by name."""
+        """Return the backups of each node, by name."""
         self.settle()
         return self._by_name(self.live.population.backups)
 
     def primaries(self) -> dict[str, list[str]]:
-        """Whom each node stands in for, by name."""
+        """Return the primaries of each node, by name."""
         self.settle()
         return self._by_name(self.live.population.primaries)
 
@@ -369,12 +380,39 @@ class MendingMaintainer(Maintainer):
         }
 
     def interest(self) -> Interest:
-        """What all nodes want now."""
+        """Return what all nodes want now."""
         self.settle()
         return self.live.interest()
 
-    def overlay(self) -> Overlay:
-        """The links as they are now, in the order they were added."""
+    def freeze(self) -> dict[str, Any]:
+        """Return all that `settings.thaw` needs to make a maintainer that goes on as this one."""
+        return {**super().freeze(), "backups": self.backups(), "random": int(self.live.scratch.random[0])}
+
+    def tidying(self, fresh: Overlay, most: int) -> list[LinkStep]:
+        """Return steps towards a fresh design, if links or the highest degree became much more.
+
+        As few as suffice: each link that changes restarts a broker or two.
+        """
+        overlay = self.overlay()
+        if not len(overlay):
+            return []
+        constraints = self.live.constraints
+        better = None
+        for count in (*range(_FEW_STEPS, most, _FEW_STEPS), most):
+            found = overlay if better is None else better.overlay
+            if not _has_many(found, fresh) and not _is_high(found, fresh):
+                break
+            aim: Aim = "max-degree" if _is_high(overlay, fresh) else "links"
+            better = improve(overlay, count, aim=aim, constraints=constraints, fresh=fresh)
+        if better is None or broken_topics(better.overlay) or constraints.broken_by(better.overlay):
+            return []
+        return list(better.steps)
+
+    def _restart(self, overlay: Overlay) -> None:
+        self._begin(LiveOverlay(overlay, int(self._made_with["seed"]), self.live.constraints, self.live.prices))
+        self.build_backups()
+
+    def _overlay_now(self) -> Overlay:
         self.settle()
         numbers = {name: value for name, value in self.parameters.items() if not isinstance(value, str)}
         return self.live.overlay(Provenance(self.method, MappingProxyType(numbers), int(self._made_with["seed"])))

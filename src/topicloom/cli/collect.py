@@ -72,7 +72,7 @@ def command(
     """
     from topicloom.brokers import Collected, Fleet, collect, fleet_changes
     from topicloom.errors import InputError
-    from topicloom.io.whole import alone
+    from topicloom.io.whole import exclusive_lock
 
     checked_paths.require_readable(fleet)
     if watch != (events is not None):
@@ -80,7 +80,7 @@ def command(
     if not 0 <= every < float("inf"):
         raise InputError(f"--every must be a number, 0 or more, not {every:g}")
     brokers = Fleet.read(fleet)
-    with alone(out, ".lock"):
+    with exclusive_lock(out, ".lock"):
         if events is None:
             with printing.working() as working:
                 collection = working.do(

@@ -19,13 +19,13 @@ from topicloom.io.tables import write_parquet
 from topicloom.views import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
     from topicloom.churn.assumptions import AssumptionRow
     from topicloom.churn.maintainer import Maintainer
-    from topicloom.churn.state import LivingState, Outcome
+    from topicloom.churn.state import MaintainedState, Outcome
     from topicloom.churn.trace import TraceRow
     from topicloom.model import Interest
     from topicloom.model.events import Event
@@ -62,12 +62,11 @@ def command(
         typer.Option(
             "--state",
             metavar="DIR",
-            help="Folder that keeps a snapshot and a journal. A run that was killed goes on from there, and so does "
-            "the next one with more events.",
+            help="Folder of the state. A run that was killed goes on from there, and so does the next one with more "
+            "events.",
             show_default=False,
         ),
     ] = None,
-    recover: options.Recover = False,
     out_subs: Annotated[
         Path | None,
         typer.Option(
@@ -111,7 +110,7 @@ def command(
     """
     from topicloom.churn import Settings
     from topicloom.churn.assumptions import write_assumptions
-    from topicloom.churn.state import living
+    from topicloom.churn.state import open_state
     from topicloom.churn.trace import summary, write_trace
     from topicloom.errors import InputError
     from topicloom.model import Overlay
@@ -136,17 +135,17 @@ def command(
         run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
         constraints = constraints_of(fleet, interest)
         prices = costs.read(fleet, interest)
-        begin = partial(living, given, settings, state, recover=recover, constraints=constraints, prices=prices)
-        living_state = working.do("making ready", lambda: stack.enter_context(begin()))
-        working.do("mending", lambda: run.through(living_state), watch=run, total=len(due))
-        result = working.do("writing", lambda: _written(living_state, interest, out, out_subs))
+        begin = partial(open_state, given, settings, state, constraints=constraints, prices=prices)
+        maintained = working.do("making ready", lambda: stack.enter_context(begin()))
+        working.do("mending", lambda: run.through(maintained), watch=run, total=len(due))
+        result = working.do("writing", lambda: _written(maintained, interest, out, out_subs))
         # Where all had happened before, an earlier run has told of it.
         if trace is not None and (run.rows or not trace.exists()):
             write_trace(run.rows, trace)
         if assumptions is not None and (run.assumptions or not assumptions.exists()):
             write_assumptions(run.assumptions, assumptions)
-        # Last: what comes after a snapshot is not told again, should this process be killed before it has told it.
-        living_state.checkpoint()
+        # Last: what comes before a snapshot is not written again, should this process be killed before it is written.
+        maintained.checkpoint()
     if result["silent"] and not printing.json:
         output.complain(f"{numbers.count_of(result['silent'], 'topic')} wanted, and published by nobody any more")
     facts = {"method": settings.method, **summary(run.rows), "done_before": run.done_before, **result, "out": str(out)}
@@ -158,7 +157,7 @@ def command(
     for row in [row for row in run.rows if row.error is not None][:1]:
         others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
         output.complain(f"refused event {row.event}: {row.error}{others}")
-    if constraints is not None and tell_of_blocked(living_state.maintainer.overlay(), constraints):
+    if constraints is not None and tell_of_blocked(maintained.maintainer.overlay(), constraints):
         raise typer.Exit(1)
 
 
@@ -183,7 +182,7 @@ class _Run:
         """Stop after the event that is being taken."""
         self._stopped = True
 
-    def through(self, state: LivingState) -> None:
+    def through(self, state: MaintainedState) -> None:
         """Take all events that are due."""
         from topicloom.churn.trace import trace_row
 
@@ -197,21 +196,34 @@ class _Run:
         again = len(self.rows)
         due = [event for event in self._events if state.is_due(event)]
         self.done_before += len(self._events) - len(due)
-        for begin in range(0, len(due), self._at_once):
-            if self._stopped:
-                where = "before the first event" if state.last_event is None else f"after event {state.last_event}"
-                raise KeyboardInterrupt(f"stopped {where}; with --state, the same command goes on from there")
-            for outcome in state.take_jointly(due[begin : begin + self._at_once]):
+        for outcomes in self._taken(state, due):
+            for outcome in outcomes:
                 row = trace_row(outcome, state.maintainer)
                 if self._strict and row.error is not None:
                     raise _refusal(row)
                 self.rows.append(row)
                 self.done += 1
             if self._check:
-                _require_whole(state.maintainer, due[begin])
+                _require_whole(state.maintainer, outcomes[0].event)
+            if self._stopped and outcomes[-1].event is not due[-1]:
+                raise KeyboardInterrupt(
+                    f"stopped after event {state.last_event}; with --state, the same command goes on from there"
+                )
         self.done_before -= again
 
-    def _assumed(self, state: LivingState, ids: set[int]) -> Callable[[Event, Callable[[], Outcome]], Outcome]:
+    def _taken(self, state: MaintainedState, due: Sequence[Event]) -> Iterator[list[Outcome]]:
+        """Take events, and give the outcomes of those that take effect together."""
+        from topicloom.churn.state import BATCH
+
+        if self._at_once > 1:
+            for begin in range(0, len(due), self._at_once):
+                yield state.take_jointly(due[begin : begin + self._at_once])
+            return
+        # With --strict nothing after a refused event may be committed.
+        for outcome in state.take_all(due, 1 if self._strict else BATCH):
+            yield [outcome]
+
+    def _assumed(self, state: MaintainedState, ids: set[int]) -> Callable[[Event, Callable[[], Outcome]], Outcome]:
         from topicloom.churn.assumptions import assumed
 
         def around(event: Event, happen: Callable[[], Outcome]) -> Outcome:
@@ -249,7 +261,7 @@ def _unspoken(interest: Interest) -> int:
     return 0 if interest.roles is None else interest.roles.unspoken
 
 
-def _written(state: LivingState, before: Interest, out: Path, out_subs: Path | None) -> dict[str, Any]:
+def _written(state: MaintainedState, before: Interest, out: Path, out_subs: Path | None) -> dict[str, Any]:
 
     from topicloom.io.whole import replacing
     from topicloom.model import Interest

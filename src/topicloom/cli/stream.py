@@ -50,7 +50,6 @@ def command(
         ),
     ],
     once: Annotated[bool, typer.Option("--once", help="Process what is there and leave.")] = False,
-    recover: options.Recover = False,
     jointly: Annotated[
         bool, typer.Option("--jointly", help="Mend once for each batch, instead of after each event.")
     ] = False,
@@ -89,7 +88,6 @@ def command(
                         out=out,
                         settings=settings,
                         once=once,
-                        recover=recover,
                         jointly=jointly,
                         told=telling.of,
                         until=lambda: telling.stopped,

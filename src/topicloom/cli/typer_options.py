@@ -375,14 +375,6 @@ class RateFile(SharedOptions):
         return None if self.rates is None else Rates.read(self.rates)
 
 
-Recover = Annotated[
-    bool,
-    typer.Option(
-        "--recover", help="Go on from the last good event of a damaged journal, which is kept aside as journal.damaged."
-    ),
-]
-
-
 Command = Callable[..., None]
 Options = list[inspect.Parameter]
 

@@ -30,7 +30,7 @@ from topicloom.experiments.reproduction_index import (
 )
 from topicloom.experiments.results_page import results_page
 from topicloom.io.tables import write_parquet
-from topicloom.io.whole import replacing
+from topicloom.io.whole import replacing, write_whole
 from topicloom.model import InputError
 from topicloom.spark.grid import Cell, require_grid_folder
 from topicloom.views.figures import write_figure
@@ -67,8 +67,7 @@ def write_reproduction(plan: PlannedFigures, errors: Mapping[Cell, str], *, quic
         raise InputError(f"no run gave a result; the first failed with: {next(iter(errors.values()))}")
     figures, verdicts = _merged(plan, made)
     write_claims(plan.folder, verdicts, quick=quick)
-    with replacing(plan.folder / RESULTS) as temporary:
-        temporary.write_text(results_page(figures, verdicts, quick=quick), encoding="utf-8")
+    write_whole(plan.folder / RESULTS, results_page(figures, verdicts, quick=quick))
     write_figures(plan.folder, figures, quick=quick)
     return made
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from topicloom._version import __version__
 from topicloom.experiments.claims import Verdict
 from topicloom.io.settings import Count, read_json
-from topicloom.io.whole import replacing
+from topicloom.io.whole import write_whole
 
 REPRODUCTION = "reproduction.json"
 CLAIMS = "claims.json"
@@ -87,5 +87,4 @@ def write_claims(folder: Path, verdicts: Sequence[Verdict], *, quick: bool) -> N
 
 
 def _write(path: Path, content: Any) -> None:
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(asdict(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(asdict(content), indent=1, ensure_ascii=False) + "\n")

@@ -2,6 +2,8 @@
 
 - `whole`: files and folders written whole, scratch folders, locks; leftovers of killed runs are cleared.
 - `tables`: columns of names and numbers in Parquet, CSV and TSV; ids of names; limits.
+- `http`: requests to one server.
 - `settings`: TOML and JSON files, with one-line errors.
+- `store`: a SQLite file of what happened.
 - `ingest_folder`: the folder that `topicloom ingest` and `sample` write.
 """

@@ -1,15 +1,10 @@
-"""Read settings from TOML and JSON files, with one-line errors.
-
-JSON files, checked by pydantic, with errors of one line that name the file and the key.
-
-TOML files, with errors of one line that name the file.
-"""
+"""Settings from JSON and TOML, checked by pydantic, with errors of one line that name the file and the key."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -19,27 +14,35 @@ from annotated_types import Ge
 from topicloom.errors import InputError
 from topicloom.io.tables import TOML_BYTES, read_limited
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
 JSON = ".json"
 
-# What the fields of dataclasses that JSON is read into may be annotated with.
+# Annotations of fields of dataclasses that settings are read into.
 Count = Annotated[int, Ge(0)]
 Amount = Annotated[float, Ge(0)]
 
-# What would be right, by what pydantic calls the error.
-_NEEDED = {
+# What would be right, by the type of the error in pydantic.
+_EXPECTED = {
     "string_type": "text",
     "int_type": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "greater_than_equal": "at least {ge:g}",
     "less_than_equal": "at most {le:g}",
+    "finite_number": "a finite number",
     "tuple_type": "a list",
+    "list_type": "a list",
     "dict_type": "an object",
     "dataclass_type": "an object",
+    "model_type": "an object",
 }
 
 # How much of a wrong value is shown.
@@ -49,7 +52,7 @@ T = TypeVar("T")
 
 
 def read_json(file: Path, kind: type[T]) -> T:
-    """What a JSON file holds, as a dataclass; its annotations say what is right, and other keys do not matter."""
+    """Read a JSON file into a dataclass or model, whose annotations say what is right."""
     if not file.is_file():
         raise InputError(f"{file.parent}: has no {file.name}")
     try:
@@ -59,30 +62,39 @@ def read_json(file: Path, kind: type[T]) -> T:
 
 
 def parsed_json(text: bytes, kind: type[T], where: str) -> T:
-    """What JSON holds, as a dataclass; `where` names it in errors."""
+    """Read JSON into a dataclass or model; `where` names it in errors."""
     from pydantic import ValidationError
 
     annotation: Any = kind
     try:
         read: T | None = _adapter(annotation).validate_json(text)
     except ValidationError as error:
-        raise InputError(f"{where}: {_problem(error.errors(include_url=False)[0])}") from None
+        raise InputError(f"{where}: {problem_of(error)}") from None
     if read is None:
         raise InputError(f"{where}: holds no JSON object")
     return read
 
 
+def checked(table: Mapping[str, Any], kind: type[T], where: str) -> T:
+    """Read a table, such as one of TOML, into a dataclass or model, with the errors of `parsed_json`."""
+    return parsed_json(json.dumps(table, default=str).encode(), kind, where)
+
+
 @lru_cache
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
-    # Imported where it is needed, as it takes half as long as all of topicloom. A dataclass alone would take no
-    # configuration; one that may be null does.
+    # Imported here, as it takes half as long as all of topicloom. A dataclass alone would take no configuration; one
+    # that may be null does.
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(annotation | None, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
+def problem_of(error: Any) -> str:
+    """Return the first problem of a ValidationError of pydantic, as one line in the words of this package."""
+    return _problem(error.errors(include_url=False)[0])
+
+
 def _problem(error: Any) -> str:
-    """What pydantic found first, in our words."""
     if error["type"] == "json_invalid":
         return f"cannot be read as JSON ({error['msg'].removeprefix('Invalid JSON: ')})"
     if not error["loc"]:
@@ -91,13 +103,15 @@ def _problem(error: Any) -> str:
     before = "".join(f"{part}: " for part in [_place(above)] if part)
     if error["type"] == "missing":
         return f"{before}has no {_place([last])}"
+    if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"{before}unknown key {_place([last])}"
     place = _place(error["loc"]) if isinstance(last, int) else f"{before}{_place([last])}"
-    needed = _NEEDED.get(error["type"], error["msg"].removeprefix("Input should be ")).format(**error.get("ctx", {}))
-    return f"{place} is {_shown(error)}; it should be {needed}"
+    expected = _EXPECTED.get(error["type"], error["msg"].removeprefix("Input should be "))
+    return f"{place} is {_shown(error)}; it should be {expected.format(**error.get('ctx', {}))}"
 
 
 def _place(keys: Sequence[str | int]) -> str:
-    """Keys in quotes, and places in lists, counted from 1."""
+    """Return keys in quotes, and places in lists, counted from 1."""
     text = ""
     for key in keys:
         text += f", number {key + 1}" if isinstance(key, int) else f"{': ' if text else ''}'{key}'"
@@ -109,14 +123,8 @@ def _shown(error: Any) -> str:
     return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
 
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """The text of a file, and its tables."""
+    """Return the text of a file, and its tables."""
     try:
         text = read_limited(path, TOML_BYTES).decode()
     except UnicodeDecodeError:

@@ -1,15 +1,8 @@
-"""Write files and folders whole or not at all.
+"""Files and folders written whole or not at all, scratch folders, and locks on folders.
 
-Temporary files and folders, which the next run clears where the one that made them was killed.
-
-Their maker holds a lock on each for as long as it lives, however it ends; so whoever gets that lock knows that it is
-dead, whatever process has its number now, in this container or another.
-
-Writing files so that a killed run leaves the old file or the new one, never half of one.
-
-Output folders that are whole or absent, whenever a run is killed.
-
-A folder that one process at a time works on.
+A killed run leaves the old file or the new one, never half of one. What it leaves beside it, the next run clears: the
+process that makes a temporary file holds a lock on it for as long as it lives, so a file whose lock is free is left
+over, whichever process or container its number names by now.
 """
 
 from __future__ import annotations
@@ -22,14 +15,18 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from topicloom.errors import InputError
 
 _PRIVATE = 0o700
+_PRIVATE_FILE = 0o600
+_ORDINARY_FILE = 0o666
 # A process and a random number, so that a person can tell whose it is.
 _OURS = re.compile(r"(\.|topicloom-).+\.[0-9]+-[0-9a-f]{8}\.part", re.DOTALL)
 _LONGEST_BYTES = 100
@@ -38,13 +35,16 @@ _cleared: set[Path] = set()
 
 
 @contextmanager
-def temporary_file(target: Path) -> Iterator[Path]:
-    """An empty file beside a target, which only its owner can read; it is removed in the end if it is still there."""
+def temporary_file(target: Path, mode: int = _PRIVATE_FILE) -> Iterator[Path]:
+    """Make an empty file beside a target, and remove it in the end if it is still there.
+
+    The kernel takes the umask off the mode.
+    """
     # Once in a process, as there may be thousands of files in one folder.
     if target.parent not in _cleared:
         clear_left_over(target.parent)
         _cleared.add(target.parent)
-    with _locked(target.parent, f".{_cut(target.name)}", _new_file) as path:
+    with _locked(target.parent, f".{_cut(target.name)}", partial(_new_file, mode=mode)) as path:
         try:
             yield path
         finally:
@@ -53,7 +53,7 @@ def temporary_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(target: Path, mode: int = _PRIVATE) -> Iterator[Path]:
-    """An empty folder beside a target; it is removed in the end with all that is in it."""
+    """Make an empty folder beside a target, and remove it in the end with all that is in it."""
     clear_left_over(target.parent)
     with _locked(target.parent, f".{_cut(target.name)}", lambda path: path.mkdir(mode)) as path:
         try:
@@ -64,7 +64,7 @@ def temporary_folder(target: Path, mode: int = _PRIVATE) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(kind: str) -> Iterator[Path]:
-    """An empty folder among the system's temporary files, for its owner alone; it is removed in the end."""
+    """Make an empty private folder among the system's temporary files, and remove it in the end."""
     place = Path(tempfile.gettempdir())
     clear_left_over(place)
     with _locked(place, f"topicloom-{kind}", lambda path: path.mkdir(_PRIVATE)) as path:
@@ -72,7 +72,7 @@ def scratch_folder(kind: str) -> Iterator[Path]:
             yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
-            # Java outlives who started it for a moment, and may have made a folder anew that was cleared.
+            # Java runs on for a moment after its parent, and may have made a folder anew that was cleared.
             clear_left_over(place)
 
 
@@ -84,7 +84,7 @@ def clear_left_over(folder: Path) -> None:
 
 
 def _clear(path: Path) -> None:
-    with suppress(OSError):  # somebody else's, or one that another run is clearing
+    with suppress(OSError):  # another user's, or one that another run is clearing
         held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -116,30 +116,44 @@ def _locked(place: Path, name: str, make: Callable[[Path], None]) -> Iterator[Pa
 
 
 def _is(path: Path, held: int) -> bool:
-    """Whether a path still leads to what is held."""
+    """Whether a path still leads to an open file."""
     try:
         return os.path.samestat(os.fstat(held), path.stat())
     except FileNotFoundError:
         return False
 
 
-def _new_file(path: Path) -> None:
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+def _new_file(path: Path, mode: int) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
 
 
 def _cut(name: str) -> str:
-    """The beginning of a name, short enough that more can follow it."""
+    """Return the beginning of a name, short enough that more can follow it."""
     return os.fsdecode(os.fsencode(name)[:_LONGEST_BYTES])
 
 
-_CANNOT_TAKE_IT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def write_whole(
+    path: str | os.PathLike[str], content: str | bytes, *, mode: int | None = None, sync: bool = False
+) -> None:
+    """Write text, as UTF-8, or bytes to a file that is replaced as a whole; arguments as those of `replacing`."""
+    data = content.encode() if isinstance(content, str) else content
+    with replacing(path, mode=mode, sync=sync) as temporary:
+        temporary.write_bytes(data)
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], *, mode: int | None = None, sync: bool = False) -> Iterator[Path]:
     """Give a temporary path; on success what is there becomes `path`, otherwise it is removed.
 
-    A file is replaced, also where a link leads to it. What is no file, such as a pipe or /dev/null, is written to.
+    A file is replaced, also if a link leads to it. What is not a file, such as a pipe or /dev/null, is written to.
+
+    Args:
+        path: the file to write.
+        mode: its permissions; unless given, a file that is replaced keeps its own, and a new one follows the umask.
+        sync: whether the file and its name are on the disk in the end.
     """
     target = Path(path)
     if target.is_dir():
@@ -151,37 +165,51 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
                 with (folder / "out").open("rb") as made, target.open("wb") as taker:
                     shutil.copyfileobj(made, taker)
         else:
-            with _beside(target) as temporary:
+            with _beside(target, mode, sync=sync) as temporary:
                 yield temporary
 
 
 @contextmanager
 def naming(target: Path) -> Iterator[None]:
-    """Where the disk is full, for instance, say what was being written to it."""
+    """Name a file in errors that leave it out, such as that of a full disk."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _CANNOT_TAKE_IT:
+        if error.errno not in _DISK_ERRORS:
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
+def _beside(path: Path, mode: int | None, *, sync: bool) -> Iterator[Path]:
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     if not target.parent.is_dir():
         raise InputError(f"{path}: the folder {target.parent} does not exist")
     with ExitStack() as stack:
         try:
-            temporary = stack.enter_context(temporary_file(target))
+            if mode is None and target.exists():
+                mode = stat.S_IMODE(target.stat().st_mode)
+            new = temporary_file(target, _ORDINARY_FILE if mode is None else _PRIVATE_FILE)
+            temporary = stack.enter_context(new)
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror})") from None
         yield temporary
-        # Temporary files are their owner's alone; give the mode an ordinary file would have.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        if mode is not None:
+            temporary.chmod(mode)
+        if sync:
+            sync_path(temporary)
         temporary.replace(target)
+        if sync:
+            sync_path(target.parent)
+
+
+def sync_path(path: Path) -> None:
+    """Return when a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 MANIFEST = "manifest.json"
@@ -198,7 +226,7 @@ def replacing_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     require_replaceable(target)
-    # On a cluster others than its owner may write to it.
+    # On a cluster other users than its owner may write to it.
     with new_folder(target, mode=0o777) as folder:
         folder.mkdir()
         yield folder
@@ -223,7 +251,7 @@ def new_folder(path: Path, *, mode: int = 0o700) -> Iterator[Path]:
 
 
 def require_replaceable(path: Path) -> None:
-    """Refuse a path where something lies that is not such a folder, or that has no place."""
+    """Raise InputError unless a folder can be written to a path: a new one, or one that was written before."""
     if path.is_dir():
         if not _has_manifest(path) and any(path.iterdir()):
             raise InputError(f"{path}: is a folder with other things in it; give a new folder or one written before")
@@ -241,17 +269,17 @@ def _has_manifest(folder: Path) -> bool:
 
 
 def _put_in_place(temporary: Path, target: Path) -> None:
-    """Give a folder the place of another, if there is one, whose name it has then; at once where the system can."""
+    """Give a folder its final name; a folder of that name takes the other name, in one step if the system can."""
     if not target.exists():
         temporary.rename(target)
     elif not _exchanged(temporary, target):
-        # Not at once on this file system: for a moment there is neither.
+        # Not in one step on this file system: for a moment there is neither.
         target.rename(temporary.with_name("old"))
         temporary.rename(target)
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Whether two folders could be made to change names in one step, which Linux can on most file systems."""
+    """Exchange the names of two folders in one step, which Linux can on most file systems; tell whether it could."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError):
@@ -263,10 +291,10 @@ LOCK = "lock"
 
 
 @contextmanager
-def alone(folder: Path, lock_name: str = LOCK, *, what: str = "it", mode: int = 0o777) -> Iterator[None]:
-    """Make sure that no other process works on a folder, which is made where it is missing.
+def exclusive_lock(folder: Path, lock_name: str = LOCK, *, mode: int = 0o777) -> Iterator[None]:
+    """Make a folder if it is missing, and hold a lock on it; raise InputError if another process holds it.
 
-    The lock ends with the process, however that ends; `what` is what a second process is told of.
+    The lock ends with the process, however that ends.
     """
     try:
         folder.mkdir(mode, exist_ok=True)
@@ -279,7 +307,7 @@ def alone(folder: Path, lock_name: str = LOCK, *, what: str = "it", mode: int = 
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{folder}: another process is at work on {what}") from None
+            raise InputError(f"{folder}: is in use by another process") from None
         yield
     finally:
         os.close(lock)

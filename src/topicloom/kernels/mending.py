@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicloom.kernels.jit import inlined, inner_kernel, kernel
+from topicloom.kernels.jit import inlined, inner_array_kernel, inner_kernel, kernel
 from topicloom.kernels.live_graph import link, new_mark
 
 NOBODY = np.int64(-1)
@@ -57,7 +57,7 @@ def reach(population, scratch, wanting, source, piece, awaited):
     return found
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def pieces_without(population, scratch, topics, around, nodes):
     """The table of pieces of those topics that a node left in pieces; it is gone already.
 
@@ -123,7 +123,7 @@ def pieces_of(population, scratch, topics):
     return nodes, pieces_among(population, scratch, broken[:count], nodes), broken[:count]
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def pieces_among(population, scratch, topics, nodes):
     """The table of pieces of topics, whatever they were before an event; `nodes` get the rows."""
     table = np.full((nodes.shape[0], topics.shape[0]), NOBODY, np.int32)
@@ -135,7 +135,7 @@ def pieces_among(population, scratch, topics, nodes):
     return table
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def pieces_with(population, scratch, topics, newcomer, nodes):
     """The table of pieces of the topics in which a newcomer has no neighbour yet: it is one, all others are another.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.kernels.backups import build_by_bits, build_by_primal_dual, build_greedily, forget_backups
-from topicloom.kernels.jit import inner_kernel, kernel
+from topicloom.kernels.jit import inner_array_kernel, inner_kernel, kernel
 from topicloom.kernels.live_graph import clear, enter, exit_, link, new_mark, remove, unlink, want
 from topicloom.kernels.mending import NOBODY, mend, pieces_among, pieces_with, pieces_without
 
@@ -39,13 +39,13 @@ def build_backups(population, scratch, nodes, coverage, method):
             build_greedily(population, scratch, np.int64(nodes[k]), coverage, method == GREEDY_PLAIN)
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def row(rows, r):
     """A copy of a row."""
     return rows.items[rows.start[r] : rows.start[r] + rows.length[r]].copy()
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def by_rank(population, nodes):
     """Nodes in the order of their names."""
     return nodes[np.argsort(population.rank[nodes])]
@@ -63,7 +63,7 @@ def collect(scratch, collected, rows, r, marked, count):
     return count
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def shadow_set(population, scratch, v, topics, method, leaving):
     """The nodes that links may be added among, by rank: without v where it is leaving, with it where it comes."""
     marked = new_mark(scratch.latest)
@@ -82,7 +82,7 @@ def shadow_set(population, scratch, v, topics, method, leaving):
     return by_rank(population, scratch.queue[:count].copy())
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def connect(population, scratch, v, topics, whole, rho, coverage, method):
     """Link a node within topics that it has just begun to want, which were `whole` or not.
 
@@ -99,7 +99,7 @@ def connect(population, scratch, v, topics, whole, rho, coverage, method):
     return ends, contributions, nodes.shape[0]
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho):
     """A node wants fewer topics: mend those given up, which were `whole` or not; give links and contributions."""
     want(population, v, kept)
@@ -212,7 +212,7 @@ def primaries_that_want(population, scratch, v, topics):
     return primaries[:count]
 
 
-@kernel(no_cpython_wrapper=True)
+@inner_array_kernel()
 def no_longer_alone(population, scratch, v, topics):
     """Who wanted one of these topics alone until v came, by rank; only now can somebody stand in for them there."""
     marked = new_mark(scratch.latest)

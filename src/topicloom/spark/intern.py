@@ -26,7 +26,6 @@ all tasks; they, and the different subscriptions of one task, must fit in memory
 from __future__ import annotations
 
 import math
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +41,7 @@ import pyarrow.parquet
 from topicloom.errors import InputError
 from topicloom.io.ingest_folder import NODES, SUBSCRIPTIONS, TOPICS, nodes_table, subscriptions_table, topics_table
 from topicloom.io.tables import in_one_piece, intern_names, open_parquet, parquet_writer, read_parquet, write_parquet
+from topicloom.io.whole import replacing
 from topicloom.model import fingerprint
 from topicloom.model.roles import ROLE_NAMES, known_roles
 
@@ -71,7 +71,7 @@ def part_file(folder: Path, number: int) -> Path:
 
 def write_part(folder: Path, number: int, table: pa.Table) -> None:
     """Write one part of a table."""
-    with placing(part_file(folder, number)) as temporary:
+    with replacing(part_file(folder, number)) as temporary:
         # With Arrow's schema dictionaries would come back as such; to readers these are plain strings.
         write_parquet(table, temporary, store_schema=False, compression="zstd", dictionary_pagesize_limit=16 << 20)
 
@@ -80,7 +80,7 @@ def write_part(folder: Path, number: int, table: pa.Table) -> None:
 def writing_part(folder: Path, number: int, schema: pa.Schema) -> Iterator[Add]:
     """Give a function that adds a batch to a part; it is in place on leaving."""
     waiting: list[pa.RecordBatch] = []
-    with placing(part_file(folder, number)) as temporary, parquet_writer(temporary, schema) as writer:
+    with replacing(part_file(folder, number)) as temporary, parquet_writer(temporary, schema) as writer:
 
         def add(batch: pa.RecordBatch) -> None:
             waiting.append(batch)
@@ -93,14 +93,6 @@ def writing_part(folder: Path, number: int, schema: pa.Schema) -> Iterator[Add]:
 
         yield add
         flush()
-
-
-@contextmanager
-def placing(file: Path) -> Iterator[Path]:
-    """A name to write the file under; it is in place on leaving."""
-    temporary = file.parent / f".{uuid.uuid4().hex}"
-    yield temporary
-    temporary.replace(file)
 
 
 def clear_attempts(folder: Path) -> None:
@@ -317,7 +309,8 @@ class _Spread:
         order = np.argsort(ranges.astype(np.int16 if len(self.bounds) < 1 << 15 else np.int64), kind="stable")
         table = table.take(pa.array(order)).combine_chunks()
         ends = np.searchsorted(ranges[order], np.arange(len(self.bounds) + 2))
-        with placing(_file(self.folder, number)) as temporary, pa.ipc.new_file(str(temporary), table.schema) as writer:
+        file = _file(self.folder, number)
+        with replacing(file) as temporary, pa.ipc.new_file(str(temporary), table.schema) as writer:
             for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
                 batch = table.slice(start, stop - start).to_batches()
                 writer.write_batch(batch[0] if batch else pa.RecordBatch.from_pylist([], table.schema))

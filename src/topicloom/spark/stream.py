@@ -1,17 +1,16 @@
 """Events as they come, followed by Spark Structured Streaming: every micro-batch is applied once, in the order of ids.
 
 Spark remembers which files belong to which batch before it hands a batch over, and hands the same batch over again
-after a crash. The maintainer remembers in its journal which events have happened, and in `batch.json` beside it which
-batch is at work and which event came before it. So events of a batch that was cut off are told from late ones, and
-their changes are told again, as they were. A batch is done when its file of changes is there.
+after a crash. The store of the maintainer holds which events have happened, which batch is being applied, and which
+event came before it. So events of a batch that was cut off are told from late ones, and their changes are written
+again, as they were. A batch is done when its file of changes is there.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from topicloom.churn import Settings
-from topicloom.churn.state import LivingState, Outcome, living
+from topicloom.churn.state import MaintainedState, Outcome, open_state
 from topicloom.errors import InputError
 from topicloom.io.tables import write_parquet
 from topicloom.io.whole import replacing
@@ -49,16 +48,16 @@ REFUSED = pa.schema(
         ("line", pa.string()),
     ]
 )
-# Events in the journal after which a snapshot is taken, so that starting again does not take for ever.
+# Events after which a snapshot is taken, so that starting again takes seconds.
 _SNAPSHOT_AFTER = 10_000
-_MARKER = "batch.json"
+_MARKER = "batch"
 _CHECKPOINT = "checkpoint"
 _TABLES = ("changes", "refused")
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What became of a micro-batch."""
+    """The result of a micro-batch."""
 
     number: int
     events: int
@@ -72,15 +71,15 @@ class Follower:
     """Applies micro-batches, one after the other; to be given to `foreachBatch`."""
 
     def __init__(
-        self, state: LivingState, folder: Path, out: Path, told: Callable[[Batch], None], *, jointly: bool = False
+        self, state: MaintainedState, folder: Path, out: Path, told: Callable[[Batch], None], *, jointly: bool = False
     ) -> None:
         self._state = state
-        self._marker = folder / _MARKER
+        self._folder = folder
         self._out = out
         self._told = told
         self._jointly = jointly
-        self._journalled = 0
-        # What became of events that an earlier run has seen since its snapshot, by id.
+        self._since_snapshot = 0
+        # Outcomes of events that an earlier run has seen since its snapshot, by id.
         self._before = {outcome.event.id: outcome for outcome in state.begin()}
         self.error: Exception | None = None
         # Held while a batch is being applied, which goes on for a moment after Spark was told to stop.
@@ -104,11 +103,15 @@ class Follower:
         events, refused = _parsed(frame)
         outcomes: list[Outcome] = []
         ordered = sorted(events, key=lambda item: item[0].id)
-        together = self._together([event for event, _, _ in ordered])
+        last = self._state.last_event
+        taken = self._taken([event for event, _, _ in ordered])
         for event, file, line in ordered:
-            outcome = together.pop(event.id, None) or self._outcome(event, after)
-            if isinstance(outcome, str):
-                refused.append((event.id, outcome, file, line))
+            if event.id in taken:
+                outcome, last = taken.pop(event.id), event.id
+            elif event.id in self._before and (after is None or event.id > after):
+                outcome = self._before.pop(event.id)
+            else:
+                refused.append((event.id, f"late or repeated: event {last} has happened already", file, line))
                 continue
             outcomes.append(outcome)
             if outcome.error is not None:
@@ -126,18 +129,18 @@ class Follower:
         overlay.write(self._out / "overlay.parquet")
         overlay.interest.write(self._out / "subscriptions.parquet")
         _write(self._out / "changes" / name, changes, CHANGES)
-        self._journalled += len(outcomes)
-        if self._journalled >= _SNAPSHOT_AFTER:
-            self._journalled = 0
+        self._since_snapshot += len(outcomes)
+        if self._since_snapshot >= _SNAPSHOT_AFTER:
+            self._since_snapshot = 0
             self._state.checkpoint()
         added = sum(action == "add" for _, _, action, _, _ in changes)
         self._told(Batch(number, len(outcomes), len(refused), added, len(changes) - added, self._state.last_event))
 
     def _begun(self, number: int) -> tuple[int | None, bool]:
-        """The last event before a batch, and whether the batch is new to this state."""
-        folder = self._marker.parent
+        """Return the last event before a batch, and whether the batch is new to this state."""
+        folder = self._folder
         query = json.loads((folder / _CHECKPOINT / "metadata").read_text())["id"]
-        last = _read_marker(self._marker)
+        last = _marker_of(self._state)
         if last.query not in (None, query) or number not in (last.batch, last.batch + 1):
             raise InputError(
                 f"{folder}: Spark's checkpoint and the state do not go together: it goes on with batch {number}, and "
@@ -146,22 +149,15 @@ class Follower:
         if number == last.batch:
             return last.after, False
         after = self._state.last_event
-        with replacing(self._marker) as temporary:
-            temporary.write_text(json.dumps({"batch": number, "after": after, "query": query}))
+        self._state.note(_MARKER, json.dumps({"batch": number, "after": after, "query": query}))
         return after, True
 
-    def _together(self, events: Sequence[Event]) -> dict[int, Outcome]:
-        """What becomes of those that are due, by id, where a batch is mended jointly; of repeated ids the first."""
-        due = {event.id: event for event in reversed(events) if self._jointly and self._state.is_due(event)}
-        outcomes = self._state.take_jointly(sorted(due.values(), key=lambda event: event.id))
+    def _taken(self, events: Sequence[Event]) -> dict[int, Outcome]:
+        """Take the events that are due, of repeated ids the first, and return the outcomes by id."""
+        due = {event.id: event for event in reversed(events) if self._state.is_due(event)}
+        ordered = sorted(due.values(), key=lambda event: event.id)
+        outcomes = self._state.take_jointly(ordered) if self._jointly else self._state.take_all(ordered)
         return {outcome.event.id: outcome for outcome in outcomes}
-
-    def _outcome(self, event: Event, after: int | None) -> Outcome | str:
-        """What becomes of an event, or why it is not applied."""
-        if self._state.is_due(event):
-            return self._state.take(event)
-        earlier = self._before.pop(event.id, None) if after is None or event.id > after else None
-        return earlier or f"late or repeated: event {self._state.last_event} has happened already"
 
 
 def follow(
@@ -172,28 +168,27 @@ def follow(
     out: Path,
     settings: Settings | None = None,
     once: bool = False,
-    recover: bool = False,
     jointly: bool = False,
     told: Callable[[Batch], None] = lambda batch: None,
     until: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Mend an overlay as events come.
+    """Repair an overlay as events come.
 
     Args:
         frame: a streaming frame with an event as JSON in the column `value`, and its `file` where it has one.
         overlay: the overlay to begin with.
-        state: folder for the snapshot, the journal and Spark's checkpoint.
+        state: folder for the store and Spark's checkpoint.
         out: folder for `changes/`, `refused/`, `overlay.parquet` and `subscriptions.parquet`.
-        settings: how to mend.
+        settings: how to repair.
         once: end when all that is there has been applied; otherwise wait for more.
-        jointly: mend the overlay once for each micro-batch, instead of after each event.
-        recover: accept a damaged journal up to its last good event.
+        jointly: repair the overlay once for each micro-batch, instead of after each event.
         told: told of each batch that is done.
         until: asked several times a second whether to end.
     """
     settings = settings or Settings()
-    with living(overlay, settings, state, recover=recover) as living_state, _folders(state, out):
-        follower = Follower(living_state, state, out, told, jointly=jointly)
+    with open_state(overlay, settings, state) as maintained:
+        _make_folders(state, out, is_new=_marker_of(maintained).batch < 0)
+        follower = Follower(maintained, state, out, told, jointly=jointly)
         writer = frame.writeStream.foreachBatch(follower).option("checkpointLocation", spark_path(state / _CHECKPOINT))
         query = (writer.trigger(availableNow=True) if once else writer.trigger(processingTime="1 second")).start()
         stopped = False
@@ -209,7 +204,7 @@ def follow(
             # Lines that Spark was told not to read any more are read again the next time.
             if follower.error is not None and not (stopped and not isinstance(follower.error, InputError)):
                 raise follower.error
-            living_state.checkpoint()
+            maintained.checkpoint()
 
 
 def event_lines(spark: SparkSession, folder: Path) -> DataFrame:
@@ -219,10 +214,8 @@ def event_lines(spark: SparkSession, folder: Path) -> DataFrame:
     return spark.readStream.text(spark_path(folder)).selectExpr("value", "_metadata.file_path as file")
 
 
-@contextmanager
-def _folders(state: Path, out: Path) -> Iterator[None]:
-    """Make the folders of the output; an error where they hold what this state did not write."""
-    is_new = not (state / _MARKER).exists()
+def _make_folders(state: Path, out: Path, *, is_new: bool) -> None:
+    """Make the folders of the output; raise InputError if they hold what this state did not write."""
     if is_new and out.exists() and any(path.name not in _TABLES or any(path.iterdir()) for path in out.iterdir()):
         raise InputError(f"{out}: is not empty, and {state} has written nothing to it; give a new folder")
     for name in _TABLES:
@@ -230,7 +223,6 @@ def _folders(state: Path, out: Path) -> Iterator[None]:
             (out / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{out}: cannot be written ({error.strerror})") from None
-    yield
 
 
 def _parsed(frame: DataFrame) -> tuple[list[tuple[Event, str, str]], list[tuple[int | None, str, str, str]]]:
@@ -250,18 +242,16 @@ def _parsed(frame: DataFrame) -> tuple[list[tuple[Event, str, str]], list[tuple[
 
 
 class _Marker(NamedTuple):
-    """The latest batch, -1 where there is none, the last event before it, and Spark's name for the query."""
+    """The latest batch, -1 if there is none, the last event before it, and Spark's name for the query."""
 
     batch: int
     after: int | None
     query: str | None
 
 
-def _read_marker(path: Path) -> _Marker:
-    try:
-        return _Marker(**json.loads(path.read_text()))
-    except FileNotFoundError:
-        return _Marker(-1, None, None)
+def _marker_of(state: MaintainedState) -> _Marker:
+    text = state.noted().get(_MARKER)
+    return _Marker(-1, None, None) if text is None else _Marker(**json.loads(text))
 
 
 def _write(path: Path, rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> None:

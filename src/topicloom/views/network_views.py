@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import time
-import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from markupsafe import Markup
 
 from topicloom.errors import InputError
+from topicloom.io.http import HttpClient, HttpError
 from topicloom.metrics import Measures, measure
 from topicloom.metrics.summary import compared_facts
 from topicloom.views.answers import answer, carried, find
@@ -50,18 +50,11 @@ def fleet_now(explorer: Explorer, known: str) -> dict[str, Any]:
 
 
 def read_status(address: str, token: str | None = None) -> Mapping[str, Any]:
-    """What a controller that listens at an address tells of its fleet."""
-    asked = urllib.request.Request(f"{address.rstrip('/')}/status.json")
-    if token is not None:
-        asked.add_header("Authorization", f"Bearer {token}")
+    """Return the status of the fleet that a controller at an address watches."""
     try:
-        with urllib.request.urlopen(asked, timeout=_ASKING_SECONDS) as answered:
-            status = json.loads(answered.read(50_000_000))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{address}: does not answer ({error})") from None
-    if not isinstance(status, dict):
-        raise InputError(f"{address}: tells of no fleet")
-    return status
+        return HttpClient(address, seconds=_ASKING_SECONDS, token=token).object("status.json")
+    except HttpError as error:
+        raise InputError(str(error)) from None
 
 
 def _digest(status: Mapping[str, Any]) -> str:

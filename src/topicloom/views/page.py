@@ -25,7 +25,7 @@ from topicloom.content.views import Costs, ShownNetwork, Trees
 from topicloom.errors import InputError
 from topicloom.io.settings import JSON, read_json
 from topicloom.io.tables import column_names
-from topicloom.io.whole import replacing
+from topicloom.io.whole import write_whole
 from topicloom.model import Overlay
 from topicloom.views import overlays, papers, runs
 from topicloom.views.html import asset, rendered
@@ -206,8 +206,7 @@ def _has_network(section: Section) -> bool:
 
 def write_page(html: str, out: str | os.PathLike[str]) -> None:
     """Write the page."""
-    with replacing(out) as temporary:
-        temporary.write_text(html, encoding="utf-8")
+    write_whole(out, html)
 
 
 def _aside(aside: Iterable[Aside]) -> Section:

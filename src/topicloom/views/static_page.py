@@ -14,7 +14,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from topicloom.io.whole import replacing
+from topicloom.io.whole import write_whole
 from topicloom.metrics import measure
 from topicloom.model import Overlay
 from topicloom.views.drawing import SeenOverlay
@@ -60,8 +60,7 @@ def whole_page(body: Markup, title: str, *, contents: list[str] | None = None) -
 def write_static(explorer: Explorer, out: str | os.PathLike[str]) -> int:
     """Write the file and give its size in bytes."""
     data = static_html(explorer).encode("utf-8", "replace")
-    with replacing(out) as temporary:
-        temporary.write_bytes(data)
+    write_whole(out, data)
     return len(data)
 
 

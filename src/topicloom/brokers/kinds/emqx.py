@@ -7,8 +7,8 @@ given as credentials: the key as the username, its secret as the password.
 from __future__ import annotations
 
 from topicloom.brokers.fleet_file import SourceSettings
-from topicloom.brokers.http import Asking, list_of_objects
-from topicloom.brokers.rows import BrokerRows, Heard, SourceError, kept, looked_at
+from topicloom.brokers.rows import BrokerRows, Heard, SourceError, client_of, kept, looked_at
+from topicloom.io.http import list_of_objects
 
 _PAGE = 1000
 _MOST_PAGES = 100_000
@@ -16,10 +16,10 @@ _MOST_PAGES = 100_000
 
 def ask_emqx(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
     """Look at a broker, or at a cluster of them, which counts as one."""
-    asking = Asking(source, broker)
+    client = client_of(source, broker)
     told = []
     for page in range(1, _MOST_PAGES):
-        answer = asking.object(f"api/v5/subscriptions?page={page}&limit={_PAGE}")
+        answer = client.object(f"api/v5/subscriptions?page={page}&limit={_PAGE}")
         meta = answer.get("meta")
         rows = list_of_objects(answer.get("data"), "data of api/v5/subscriptions")
         for row in rows:

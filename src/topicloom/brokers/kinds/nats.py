@@ -35,12 +35,12 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from topicloom.brokers.fleet_file import Broker, SourceSettings, password_of
-from topicloom.brokers.http import Asking, list_of_objects
 from topicloom.brokers.kinds.mosquitto import Bridge, Configured
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan import Pair, Plan
-from topicloom.brokers.rows import BrokerRows, Heard, SourceError, kept, looked_at
+from topicloom.brokers.rows import BrokerRows, Heard, SourceError, client_of, kept, looked_at
 from topicloom.errors import InputError
+from topicloom.io.http import HttpClient, list_of_objects
 
 # The line that begins what we write for a server.
 HEADING = re.compile(r"^# Topicloom: leafnode remotes of broker (\S+) at (\S+):(\d+)$", re.MULTILINE)
@@ -249,19 +249,19 @@ _INTERNAL = ("$", "_")
 
 def ask_nats(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
     """Look at a server."""
-    asking = Asking(source, broker)
-    connections = _pages(asking, "connz?subs=1", "connections")
+    client = client_of(source, broker)
+    connections = _pages(client, "connz?subs=1", "connections")
     told = [
         Heard(subject, "sub", str(each.get("name") or f"client {each.get('cid')}"))
         for each in connections
         for subject in _subjects(each)
     ]
     clients = {each.get("cid") for each in connections}
-    for each in _pages(asking, "subsz?subs=1", "subscriptions_list"):
+    for each in _pages(client, "subsz?subs=1", "subscriptions_list"):
         if each.get("cid") not in clients and each.get("account") != _SYSTEM_ACCOUNT:
             told.append(Heard(str(each.get("subject", "")), "sub", "server"))
-    leafs = _list(asking.object("leafz?subs=1"), "leafs")
-    routes = _list(asking.object("routez"), "routes")
+    leafs = _list(client.object("leafz?subs=1"), "leafs")
+    routes = _list(client.object("routez"), "routes")
     if source.leafs:
         told += [
             Heard(subject, "sub", str(leaf.get("name") or f"leaf node {leaf.get('ip')}"))
@@ -275,20 +275,25 @@ def ask_nats(source: SourceSettings, broker: str, before: BrokerRows, now_us: in
     )
 
 
-def _pages(asking: Asking, path: str, key: str) -> list[dict[str, Any]]:
+def leafnodes(client: HttpClient) -> list[dict[str, Any]]:
+    """Return the leafnode connections of a server, by its monitoring interface."""
+    return list_of_objects(client.object("leafz").get("leafs") or [], "leafs of leafz")
+
+
+def _pages(client: HttpClient, path: str, key: str) -> list[dict[str, Any]]:
     """All objects of all pages, as of one moment as nearly as the server lets us."""
     for _ in range(_TRIES):
-        pages = list(_read_pages(asking, path, key))
+        pages = list(_read_pages(client, path, key))
         rows = [row for page in pages for row in _list(page, key)]
         if len(rows) == pages[-1].get("total", len(rows)):
             return rows
     raise SourceError(f"{path.partition('?')[0]} changes faster than it can be read")
 
 
-def _read_pages(asking: Asking, path: str, key: str) -> Iterator[dict[str, Any]]:
+def _read_pages(client: HttpClient, path: str, key: str) -> Iterator[dict[str, Any]]:
     offset = 0
     while True:
-        page = asking.object(f"{path}&limit={_PAGE}&offset={offset}")
+        page = client.object(f"{path}&limit={_PAGE}&offset={offset}")
         yield page
         offset += _PAGE
         if not _list(page, key) or offset >= int(page.get("total", 0)):

@@ -6,15 +6,16 @@ import json
 import selectors
 import socket
 import time
-import urllib.request
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from topicloom.brokers.fleet_file import Broker
+from topicloom.brokers.kinds.nats import leafnodes
 from topicloom.brokers.local import LOOPBACK, OnMessage, Processes, free_ports, installed
 from topicloom.errors import InputError
+from topicloom.io.http import HttpClient, HttpError
 
 _CONNECT_SECONDS = 10.0
 _CHUNK = 1 << 16
@@ -39,9 +40,12 @@ class NatsProcesses(Processes):
         self._web = free_ports(list(ports), {*ports.values(), *leaf_ports.values()})
 
     def linked(self, name: str) -> set[str]:
-        """The servers to which a server has opened links."""
-        with urllib.request.urlopen(f"http://{LOOPBACK}:{self._web[name]}/leafz", timeout=_CONNECT_SECONDS) as answer:
-            ports = {leaf["port"] for leaf in json.load(answer).get("leafs") or []}
+        """Return the servers to which a server has opened links."""
+        url = f"http://{LOOPBACK}:{self._web[name]}"
+        try:
+            ports = {leaf["port"] for leaf in leafnodes(HttpClient(url, seconds=_CONNECT_SECONDS))}
+        except HttpError as error:
+            raise InputError(f"broker '{name}': {error}") from None
         return {other for other, port in self._leaf_ports.items() if port in ports}
 
     def _find_program(self) -> str:

@@ -27,25 +27,21 @@ published at a broker where more came in than its federation links brought.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from topicloom.brokers.fleet_file import Broker, SourceSettings, password_of
-from topicloom.brokers.http import LARGEST_BYTES, Asking, list_of_objects
 from topicloom.brokers.kinds.mosquitto import Bridge, Configured
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan import Plan, Route
-from topicloom.brokers.rows import PUBLISHERS, BrokerRows, Heard, SourceError, kept, looked_at
+from topicloom.brokers.rows import PUBLISHERS, BrokerRows, Heard, SourceError, client_of, kept, looked_at
 from topicloom.errors import InputError
+from topicloom.io.http import LARGEST_BYTES, HttpClient, HttpError, Login, list_of_objects
 
 # The virtual host that every broker has.
 VHOST = "/"
@@ -210,21 +206,11 @@ def _bridge(upstream: str, value: Any, file: Path) -> Bridge:
 _NOT_FOUND = 404
 
 
-class ManagementFailed(Exception):  # noqa: N818  it says what happened
-    """The interface does not answer, or refuses; the message says which, in one line."""
-
-    def __init__(self, message: str, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 class RabbitManagement:
-    """The interface of one broker at a URL; `login` gives a user and a password, None where there is none."""
+    """The interface of one broker at a URL; `login` gives a user and a password, or None."""
 
-    def __init__(self, url: str, login: Callable[[], tuple[str, str] | None], seconds: float) -> None:
-        self._url = url.rstrip("/")
-        self._login = login
-        self._seconds = seconds
+    def __init__(self, url: str, login: Callable[[], Login | None], seconds: float) -> None:
+        self._client = HttpClient(f"{url.rstrip('/')}/api", seconds=seconds, login=login)
 
     def take(self, text: str) -> None:
         """Make the broker's definitions those of a plan, in their virtual host."""
@@ -261,7 +247,7 @@ class RabbitManagement:
         (host,) = (row["name"] for row in wanted["vhosts"])
         try:
             rows = self.ask("GET", f"federation-links/{quote(host, safe='')}")
-        except ManagementFailed as failure:
+        except HttpError as failure:
             if failure.status == _NOT_FOUND:
                 return None
             raise
@@ -275,24 +261,8 @@ class RabbitManagement:
         return [f"{exchange} from {upstream}" for exchange, upstream in expected if (exchange, upstream) not in running]
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask the interface; an error where it does not answer or refuses."""
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self._url}/api/{path}", data, method=method)
-        request.add_header("Content-Type", "application/json")
-        login = self._login()
-        if login is not None:
-            request.add_header("Authorization", "Basic " + base64.b64encode(":".join(login).encode()).decode())
-        try:
-            with urllib.request.urlopen(request, timeout=self._seconds) as answer:
-                text = answer.read()
-            return json.loads(text) if text else None
-        except urllib.error.HTTPError as error:
-            said = f"{self._url} answered {method} {path} with {error.code} {error.reason}"
-            raise ManagementFailed(said, error.code) from None
-        except (OSError, HTTPException) as error:
-            raise ManagementFailed(f"{self._url} does not answer ({getattr(error, 'reason', error)})") from None
-        except ValueError:
-            raise ManagementFailed(f"{self._url} answered {method} {path} with something else than JSON") from None
+        """Return the answer of the interface; raise HttpError if it does not answer or refuses."""
+        return self._client.send(method, path, body)
 
 
 _FEDERATION = "federation: "
@@ -304,11 +274,11 @@ _ALWAYS = {"amq.topic": "topic", "amq.direct": "direct"}
 
 def ask_rabbitmq(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
     """Look at a broker by its management interface."""
-    asking = Asking(source, broker)
-    bindings = asking.objects("api/bindings?columns=source,vhost,destination,destination_type,routing_key")
-    exchanges = asking.objects("api/exchanges?columns=name,vhost,type,message_stats")
+    client = client_of(source, broker)
+    bindings = client.objects("api/bindings?columns=source,vhost,destination,destination_type,routing_key")
+    exchanges = client.objects("api/exchanges?columns=name,vhost,type,message_stats")
     here = list(_here(exchanges, source.vhost))
-    links = _federation_links(asking, source.vhost)
+    links = _federation_links(client, source.vhost)
     told = [*_subscribed(_here(bindings, source.vhost), here), *_published(here, _federated(links))]
     found = looked_at(before, kept(told, source), now_us)
     return BrokerRows(
@@ -358,10 +328,12 @@ def _published(exchanges: Iterable[Table], federated: Mapping[str, int]) -> Iter
             yield Heard(name, "pub", PUBLISHERS)
 
 
-def _federation_links(asking: Asking, vhost: str) -> list[Table]:
+def _federation_links(client: HttpClient, vhost: str) -> list[Table]:
     try:
-        return list(_here(asking.objects("api/federation-links"), vhost))
-    except SourceError:
+        return list(_here(client.objects("api/federation-links"), vhost))
+    except HttpError as error:
+        if error.status != _NOT_FOUND:
+            raise
         return []  # without the plugin there is no such list
 
 

@@ -19,11 +19,12 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
-from topicloom.brokers.kinds.rabbitmq import ManagementFailed, RabbitManagement, vhost_of
+from topicloom.brokers.kinds.rabbitmq import RabbitManagement, vhost_of
 from topicloom.brokers.local import LOOPBACK, OnMessage, Processes, ending_with_owner, free_ports, installed
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
+from topicloom.io.http import HttpError
 
 _PLUGINS = "[rabbitmq_management,rabbitmq_federation,rabbitmq_federation_management].\n"
 _CONFIGURATION = """\
@@ -97,14 +98,14 @@ class RabbitProcesses(Processes):
         """Put definitions on a node."""
         try:
             self.management(name).take(bridges)
-        except ManagementFailed as failure:
+        except HttpError as failure:
             raise InputError(f"broker '{name}': {failure}") from None
 
     def links_down(self, name: str, bridges: str) -> bool:
         """Whether a link that definitions of a node ask for does not run."""
         try:
             return bool(self.management(name).links_down(bridges))
-        except ManagementFailed as failure:
+        except HttpError as failure:
             raise InputError(f"broker '{name}': {failure}") from None
 
     def let_go(self, name: str) -> None:
@@ -154,7 +155,7 @@ class RabbitProcesses(Processes):
         while time.monotonic() < deadline and self._running[name].poll() is None:
             try:
                 self.management(name).ask("GET", "overview")
-            except ManagementFailed:
+            except HttpError:
                 time.sleep(0.2)
             else:
                 return
@@ -236,5 +237,5 @@ class RabbitClients:
     def _ask(self, name: str, method: str, path: str, body: Any = None) -> Any:
         try:
             return self._processes.management(name).ask(method, path, body)
-        except ManagementFailed as failure:
+        except HttpError as failure:
             raise InputError(f"broker '{name}': {failure}") from None
