@@ -13,13 +13,13 @@ from reference.greedy import Components
 from reference.interests import SHAPES, random_interest
 from reference.search import SlowSearch
 from topicloom import Constraints, NodeRule, design
-from topicloom.algorithms import Watch
 from topicloom.designers.search import AIMS, Search, search_bytes, search_links
 from topicloom.errors import InputError
 from topicloom.kernels import recreating, splits
 from topicloom.kernels.subscriptions import new_subscriptions, wants
 from topicloom.model import Interest
-from topicloom.model.prices import PriceArrays
+from topicloom.model.prices import LinkPrices
+from topicloom.registry import Watch
 
 START = "gm"
 
@@ -131,7 +131,7 @@ def test_limits_are_kept_and_fixed_links_stay(interest, seed, most, data):
     accepting = data.draw(st.lists(st.booleans(), min_size=interest.node_count, max_size=interest.node_count))
     rules = {name: NodeRule(accepts=takes) for name, takes in zip(interest.node_names, accepting, strict=True)}
     limits = Constraints(nodes=rules).over(interest)
-    limits = replace(limits, room=np.full(interest.node_count, most + 1, np.int32))
+    limits = replace(limits, spare=np.full(interest.node_count, most + 1, np.int32))
     found = search_links(interest, source, target, rounds=120, seed=seed, limits=limits, max_degree=most, fixed=fixed)
     before, after = degrees(interest, source, target), degrees(interest, *found[:2])
     assert (after <= np.maximum(before, most)).all()
@@ -156,7 +156,7 @@ def test_links_of_the_limits_stay():
 def test_the_price_never_rises(interest, seed, data):
     dice = np.random.default_rng(data.draw(st.integers(0, 1000)))
     price = dice.integers(1, 10_000_000, (3, 3))
-    prices = PriceArrays(dice.integers(0, 3, interest.node_count).astype(np.int32), price + price.T)
+    prices = LinkPrices(dice.integers(0, 3, interest.node_count).astype(np.int32), price + price.T)
     source, target = ends(interest)
     found = search_links(interest, source, target, rounds=120, seed=seed, prices=prices, aim="price")
     assert prices.of(*found[:2]).sum() == found.facts["cost"] <= prices.of(source, target).sum()
@@ -179,7 +179,7 @@ def test_aims_come_in_their_order(interest, seed):
 def test_chunks_give_the_same_links(aim):
     interest = random_fleet(5)
     source, target = ends(interest)
-    prices = PriceArrays(np.zeros(interest.node_count, np.int32), np.full((1, 1), 3_000_000))
+    prices = LinkPrices(np.zeros(interest.node_count, np.int32), np.full((1, 1), 3_000_000))
     found = []
     for chunks in ([100], [10] * 10, [1] * 100, [37, 63]):
         search = Search.of(interest, source, target, seed=3, aim=aim, prices=prices)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.draws import hash_of
-from topicloom.kernels.greedy.lanes import popcount
+from topicloom.kernels.simd import popcount
 from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
 
 _ONE = np.uint64(1)
