@@ -17,6 +17,7 @@ from rich.table import Table
 from benchmarks.alone import in_own_process
 from topicloom.brokers import Fleet, make_plan, read_plan, route, write_plan
 from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.live import prove
 from topicloom.designers import DesignProblem, run
 from topicloom.metrics import measure
@@ -39,7 +40,7 @@ def main(what: str, **arguments: Any) -> dict[str, Any]:
 
 def fleet_of(interest: Interest) -> Fleet:
     """A fleet with a broker for every node."""
-    return Fleet.from_tables({"brokers": {name: {"host": f"{name}.example.net"} for name in interest.node_names}})
+    return fleet_from_tables({"brokers": {name: {"host": f"{name}.example.net"} for name in interest.node_names}})
 
 
 def _routed(nodes: int, topics: int, designer: str, parameters: dict[str, int]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from topicloom.brokers import Fleet
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import answers
 from topicloom.brokers.local import LOOPBACK, free_ports
 
@@ -34,7 +34,7 @@ class LocalFleet:
         }
         brokers = {name: {"host": LOOPBACK, "port": port} for name, port in self._ports.items()}
         self.tables: dict[str, Any] = {"defaults": {"apply": apply}, "brokers": brokers}
-        self.fleet = Fleet.from_tables(self.tables)
+        self.fleet = fleet_from_tables(self.tables)
 
     def start(self) -> None:
         """Make all brokers and start them; they answer when this returns."""

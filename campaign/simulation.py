@@ -20,17 +20,18 @@ from unittest import mock
 
 from campaign.ledger import Ledger
 from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
-from topicloom.brokers import Fleet, apply
+from topicloom.brokers import apply
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import DeliveryFailed
 from topicloom.brokers.feed import CollectedFeed, Feed
-from topicloom.brokers.fleet_file import Broker, SourceSettings
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, looked_at
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings
 from topicloom.model.demand import Demand
 from topicloom.model.events import Event
+from topicloom.model.fleet import Broker, Source
 
 # The package has a function of that name, too.
 collecting = import_module("topicloom.brokers.collect")
@@ -99,7 +100,7 @@ class World:
         if seed % 3 == 0:
             # The controller cannot connect to it, so it never counts as gone.
             brokers[self.names[0]] |= {"accepts": False, "apply": {"check": "nothing"}}
-        self.ways = Fleet.from_tables({"defaults": defaults, "brokers": brokers})
+        self.ways = fleet_from_tables({"defaults": defaults, "brokers": brokers})
         self.wanted = {name: self._some_topics() for name in self.names[: self.dice.randint(3, len(self.names))]}
         self.events: list[Event] = []
         self.told: list[Event] = []
@@ -194,7 +195,7 @@ class World:
     def _works(self, name: str) -> bool:
         return self.fleet.brokers[name].up and frozenset((name, "")) not in self.fleet.cut
 
-    def _tells(self, _source: SourceSettings, name: str, before: BrokerRows, now_us: int) -> BrokerRows:
+    def _tells(self, _source: Source, name: str, before: BrokerRows, now_us: int) -> BrokerRows:
         """What a broker answers that is asked who subscribes; after a restart its clients come back one by one."""
         self.maybe_killed()
         if not self._works(name):

@@ -16,7 +16,8 @@ from pathlib import Path
 import numba
 
 from topicloom import DESIGNERS, Constraints, Interest, NodeRule, Overlay, Prices, bound, design, measure, synthetic
-from topicloom.brokers import Fleet, make_plan
+from topicloom.brokers import make_plan
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.churn import BACKUPS, Settings, improve, maintainer
 from topicloom.content import ALGORITHMS, ROUTINGS, assign, core_trees, cost
 from topicloom.kernels.jit import cache_folder
@@ -93,7 +94,7 @@ def measures_and_plans() -> None:
     """Measure, bound and plan."""
     measure(interest(), overlay())
     bound(interest())
-    fleet = Fleet.from_tables({"brokers": {name: {"host": name} for name in interest().node_names}})
+    fleet = fleet_from_tables({"brokers": {name: {"host": name} for name in interest().node_names}})
     make_plan(interest(), overlay(), fleet)
     make_plan(interest(), design(interest(), "tree"), fleet, relays=True)
 

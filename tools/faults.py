@@ -205,7 +205,7 @@ FAULTS = (
         "damaged-store-opened",
         'if result != "ok":',
         'if result == "":',
-        ("test_state",),
+        ("test_store",),
     ),
     Fault(
         "refusals-not-stored",
@@ -259,8 +259,8 @@ FAULTS = (
     ),
     Fault(
         "private-results",
-        "temporary.chmod(0o666 & ~umask)",
-        "temporary.chmod(0o600)",
+        "_ORDINARY_FILE = 0o666",
+        "_ORDINARY_FILE = 0o600",
         ("test_files",),
     ),
     Fault(

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import paho.mqtt.client as mqtt
 
-from topicloom.brokers import Fleet
+from topicloom.brokers import read_fleet
 
 TOPICS = (["news", "alarms"], ["news", "weather"], ["alarms", "weather"])
 
 clients = []
-for number, broker in enumerate(Fleet.read(Path(sys.argv[1])).brokers.values()):
+for number, broker in enumerate(read_fleet(Path(sys.argv[1])).brokers.values()):
     client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, f"application-{broker.name}", clean_session=False)
     client.reconnect_delay_set(1, 2)
     wanted = [(topic, 1) for topic in TOPICS[number % len(TOPICS)]]

@@ -9,6 +9,7 @@ from typing import Any
 from topicloom import Interest, Overlay
 from topicloom.brokers import Fleet, Plan, make_plan
 from topicloom.brokers.apply import StepDone, carry_out, propose, propose_back
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.plan_file import configurations
 from topicloom.brokers.store import opened
 
@@ -42,7 +43,7 @@ class FolderFleet:
 
     @property
     def fleet(self) -> Fleet:
-        return Fleet.from_tables(self.tables)
+        return fleet_from_tables(self.tables)
 
     def plan(self, links: list[tuple[str, str]], wanted: list[tuple[str, str]] = WANTED) -> Plan:
         interest = Interest.from_pairs(wanted)

@@ -12,6 +12,7 @@ from typing import Any
 from following import wait_until_all_answer
 
 from topicloom.brokers import Fleet
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.local import LOOPBACK, free_ports
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "local-fleet" / "broker"
@@ -35,7 +36,7 @@ class LocalBrokers:
             },
             "brokers": {name: {"host": LOOPBACK, "port": port} for name, port in self.ports.items()},
         }
-        self.fleet = Fleet.from_tables(self.tables)
+        self.fleet = fleet_from_tables(self.tables)
 
     def __enter__(self) -> LocalBrokers:
         for name in self.names:
@@ -52,7 +53,7 @@ class LocalBrokers:
     def with_seconds(self, seconds: float) -> Fleet:
         """The same fleet with another time limit."""
         apply = {**self.tables["defaults"]["apply"], "seconds": seconds}
-        return Fleet.from_tables({**self.tables, "defaults": {"apply": apply}})
+        return fleet_from_tables({**self.tables, "defaults": {"apply": apply}})
 
     def process(self, name: str) -> int | None:
         """The broker's process, None where it does not run."""

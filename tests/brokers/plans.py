@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from topicloom import Interest, Overlay, design
 from topicloom.brokers import Fleet, Plan, make_plan
+from topicloom.brokers.fleet_file import fleet_from_tables
 
 
 def fleet_of(names: Iterable[str], **tables: object) -> Fleet:
     """A fleet with a host for each name."""
-    return Fleet.from_tables({"brokers": {name: {"host": f"host{i}"} for i, name in enumerate(names)}, **tables})
+    return fleet_from_tables({"brokers": {name: {"host": f"host{i}"} for i, name in enumerate(names)}, **tables})
 
 
 def plan_of(interest: Interest, algorithm: str = "gm", *, target: str = "mosquitto", **parameters: int) -> Plan:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from topicloom import Interest, Overlay
-from topicloom.brokers import Fleet, make_plan
+from topicloom.brokers import make_plan
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.local import LOOPBACK, Clients, Processes, free_ports, on_ports
 from topicloom.brokers.plan_file import configurations
 
@@ -46,7 +47,7 @@ def comes_up(tmp_path: Path, password: str, *, tls: bool, known: bool = True) ->
     broker["credentials"] = {"username": "bridge", "password_file": str(tmp_path / "secret")}
     if tls:
         broker["tls"] = {"ca_file": str(tmp_path / "cert.pem")} if known else True
-    fleet = Fleet.from_tables({"brokers": {"a": {"host": LOOPBACK}, "b": broker}})
+    fleet = fleet_from_tables({"brokers": {"a": {"host": LOOPBACK}, "b": broker}})
     plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet)
     strict = f"password_file {passwords}\nlistener {ports['strict']} {LOOPBACK}\n"
     if tls:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from effort import times
 from topicloom import InputError, Interest
 from topicloom.brokers import Collected, Collection, Fleet, collect, interest_of
+from topicloom.brokers.fleet_file import fleet_from_tables
 
 NOW = 1_790_000_000_000_000
 # Those that answers are looked at by.
@@ -33,7 +34,7 @@ KEYS = [
 
 
 def fleet(**sources: dict[str, Any]) -> Fleet:
-    return Fleet.from_tables({"brokers": {name: {"host": name, "collect": each} for name, each in sources.items()}})
+    return fleet_from_tables({"brokers": {name: {"host": name, "collect": each} for name, each in sources.items()}})
 
 
 def rows(collected: Collected) -> list[tuple[str, str, str, str]]:
@@ -307,7 +308,7 @@ def test_settings_for_all_brokers() -> None:
         "defaults": {"collect": {"nats": "http://{host}:8222", "ignore_clients": ["probe-*"]}},
         "brokers": {"a": {"host": "a.example"}, "b": {"host": "b", "collect": {"log": "/var/log/{broker}.log"}}},
     }
-    sources = Fleet.from_tables(tables).sources
+    sources = fleet_from_tables(tables).sources
     assert (sources["a"].kind, sources["a"].places) == ("nats", ("http://a.example:8222",))
     assert (sources["b"].kind, sources["b"].places) == ("log", ("/var/log/b.log",))
     assert sources["b"].ignore_clients == ("probe-*",)
@@ -315,7 +316,7 @@ def test_settings_for_all_brokers() -> None:
 
 def test_a_fleet_that_says_nothing() -> None:
     with pytest.raises(InputError, match="does not say how to ask any broker"):
-        collect(Fleet.from_tables({"brokers": {"a": {"host": "a"}}}))
+        collect(fleet_from_tables({"brokers": {"a": {"host": "a"}}}))
 
 
 def test_what_was_collected_survives_being_written(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ import pytest
 
 from topicloom import InputError
 from topicloom.brokers.deliver import DeliveryFailed, driver_of, private_folder
-from topicloom.brokers.fleet_file import Broker, delivery_from
+from topicloom.brokers.fleet_file import delivery_from
+from topicloom.model.fleet import Broker
 
 BROKER = Broker("b", "host", 1883)
 NASTY = Broker("../$(touch x); -rf\n'", "host", 1883)

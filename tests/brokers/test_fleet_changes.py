@@ -10,12 +10,13 @@ import pytest
 
 from effort import times
 from topicloom import InputError
-from topicloom.brokers import Collected, Fleet, fleet_changes
+from topicloom.brokers import Collected, fleet_changes
 from topicloom.brokers.collect import EventsLog
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.model.demand import Demand
 from topicloom.model.events import read_events
 
-FLEET = Fleet.from_tables({"brokers": {name: {"host": name, "collect": {"log": f"{name}.log"}} for name in "ab"}})
+FLEET = fleet_from_tables({"brokers": {name: {"host": name, "collect": {"log": f"{name}.log"}} for name in "ab"}})
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,8 @@ import pytest
 
 from topicloom import Constraints, InputError, Interest, NodeRule, design
 from topicloom.brokers import Fleet, make_plan
-from topicloom.brokers.fleet_file import Broker, Credentials, Tls
+from topicloom.brokers.fleet_file import fleet_from_tables, read_fleet
+from topicloom.model.fleet import Broker, Credentials, Tls
 
 LONG = "h " * 99
 
@@ -16,7 +17,7 @@ LONG = "h " * 99
 def read(tmp_path: Path, text: str) -> Fleet:
     file = tmp_path / "fleet.toml"
     file.write_text(text)
-    return Fleet.read(file)
+    return read_fleet(file)
 
 
 def test_everything_a_fleet_file_may_hold(tmp_path: Path) -> None:
@@ -185,7 +186,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, wrong: str
 
 
 def test_what_links_may_be_built() -> None:
-    fleet = Fleet.from_tables(
+    fleet = fleet_from_tables(
         {
             "defaults": {"max_links": 4, "region": "eu"},
             "brokers": {
@@ -228,7 +229,7 @@ def test_brokers_that_share_a_host(tmp_path: Path) -> None:
     ("target", "port", "tls"), [("mosquitto", 1883, False), ("mosquitto", 8883, True), ("nats", 7422, True)]
 )
 def test_a_usual_port_that_another_broker_names(target: str, port: int, tls: bool) -> None:
-    fleet = Fleet.from_tables({"brokers": {"a": {"host": "h", "port": port}, "b": {"host": "h", "tls": tls}}})
+    fleet = fleet_from_tables({"brokers": {"a": {"host": "h", "port": port}, "b": {"host": "h", "tls": tls}}})
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
     with pytest.raises(InputError, match=rf"^fleet: brokers 'a' and 'b' are both at h:{port}; give each its own"):
         make_plan(interest, design(interest, "gm"), fleet, target=target)

@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 from machine import NATS
-from topicloom.brokers import Fleet
-from topicloom.brokers.fleet_file import Broker
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import answers
 from topicloom.brokers.local import LOOPBACK, free_ports, mosquitto_path
+from topicloom.model.fleet import Broker
 
 PATIENCE_SECONDS = 20.0
 
 
 def broker_at(port: int, **more: object) -> Broker:
-    return Fleet.from_tables({"brokers": {"b": {"host": LOOPBACK, "port": port, **more}}}).brokers["b"]
+    return fleet_from_tables({"brokers": {"b": {"host": LOOPBACK, "port": port, **more}}}).brokers["b"]
 
 
 @contextmanager

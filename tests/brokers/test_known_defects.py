@@ -14,10 +14,10 @@ from local_brokers import LocalBrokers
 from topicloom import Interest, Overlay
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.apply import StepDone, carry_out, propose
-from topicloom.brokers.fleet_file import Broker
 from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.plan_file import configurations
 from topicloom.brokers.store import opened
+from topicloom.model.fleet import Broker
 
 
 def settings_of(text: str) -> list[str]:

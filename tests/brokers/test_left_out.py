@@ -9,8 +9,8 @@ import pytest
 from test_watching import CHANGE, JOIN, Watched, lines
 
 from topicloom import InputError, Interest
-from topicloom.brokers import Fleet
 from topicloom.brokers.decisions import Decisions, Plannable
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.watch import StatusBoard
 from topicloom.model.constraints import Constraints
 from topicloom.model.demand import Demand, wishes_for
@@ -93,7 +93,7 @@ def test_topics_that_are_tidied_or_snapshotted_with_another_fleet_file(tmp_path:
 
 
 def test_first_subscriptions_need_a_broker_for_every_node(tmp_path: Path) -> None:
-    fleet = Fleet.from_tables({"brokers": {"a": {"host": "a"}}}, "fleet.toml")
+    fleet = fleet_from_tables({"brokers": {"a": {"host": "a"}}}, "fleet.toml")
     begin = Demand.from_interest(Interest.from_pairs([("a", "t"), ("b", "t")]))
     with pytest.raises(
         InputError, match=r"^fleet\.toml: has no broker 'b'; every node of the subscriptions needs one$"
@@ -114,7 +114,7 @@ def test_first_subscriptions_need_a_broker_for_every_node(tmp_path: Path) -> Non
 def test_kinds_carry_different_topics(
     tmp_path: Path, target: str, filters: str | None, carried: list[str], left_out: list[str]
 ) -> None:
-    fleet = Fleet.from_tables({"brokers": {name: {"host": name} for name in "ab"}})
+    fleet = fleet_from_tables({"brokers": {name: {"host": name} for name in "ab"}})
     wanted = {name: wishes_for([*carried, *left_out]) for name in "ab"}
     kept, found = Plannable(fleet, target).among(Demand.of(wanted, filters))
     assert kept.by_node == {name: wishes_for(carried) for name in "ab"}

@@ -10,7 +10,7 @@ from folder_fleets import FIRST, SECOND, FolderFleet
 from topicloom import InputError
 from topicloom.brokers import bridge_sessions
 from topicloom.brokers.apply import Keeping
-from topicloom.brokers.fleet_file import Broker
+from topicloom.model.fleet import Broker
 
 
 @pytest.fixture

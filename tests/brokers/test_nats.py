@@ -12,8 +12,9 @@ from plans import fleet_of, plan_of
 
 from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest, Overlay, synthetic
-from topicloom.brokers import Fleet, Plan, make_plan, read_plan, render, write_plan
+from topicloom.brokers import Plan, make_plan, read_plan, render, write_plan
 from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.kinds.nats import denied, remotes_of
 from topicloom.brokers.lint import kind_of, lint_leafnodes, read_configured
 from topicloom.brokers.live import prove
@@ -55,7 +56,7 @@ def test_what_is_not_sent_is_denied_in_each_direction() -> None:
 
 def test_passwords_and_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEAF", "p@ss")
-    fleet = Fleet.from_tables(
+    fleet = fleet_from_tables(
         {
             "brokers": {
                 "a": {"host": "a"},

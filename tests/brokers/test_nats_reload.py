@@ -13,8 +13,9 @@ from following import wait_until_all_answer
 
 from machine import NATS
 from topicloom import Interest, Overlay
-from topicloom.brokers import Fleet, Plan, make_plan
+from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.deliver import DeliveryFailed, driver_of, wait_until_taken
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.local import LOOPBACK, free_ports
 from topicloom.brokers.plan_file import configuration_of
 
@@ -59,7 +60,7 @@ def test_a_reload_by_signal_is_looked_after(tmp_path: Path) -> None:
         name: {"host": LOOPBACK, "port": leafs[name], "apply": {"monitor": f"http://{LOOPBACK}:{webs[f'web {name}']}"}}
         for name in "ab"
     }
-    fleet = Fleet.from_tables({"defaults": {"apply": apply}, "brokers": tables})
+    fleet = fleet_from_tables({"defaults": {"apply": apply}, "brokers": tables})
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
     plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="nats")
     alone = replace(plan, links=(), routes=())

@@ -8,15 +8,15 @@ import pytest
 from folder_fleets import FIRST, FolderFleet, assert_has
 from test_watching import JOIN, Watched, lines
 
-from topicloom.brokers import Fleet
 from topicloom.brokers import watch as controlling
-from topicloom.brokers.fleet_file import Broker
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.watch import StatusBoard
+from topicloom.model.fleet import Broker
 
 
 def test_what_is_checked_unless_said() -> None:
     apply = {"via": "command", "put": "cp {file} there"}
-    fleet = Fleet.from_tables(
+    fleet = fleet_from_tables(
         {
             "defaults": {"apply": apply},
             "brokers": {
@@ -32,7 +32,7 @@ def test_what_is_checked_unless_said() -> None:
         "said": "port",
     }
     assert [name for name in fleet.brokers if fleet.looks_at(name)] == ["open", "said"]
-    without = Fleet.from_tables({"defaults": {"accepts": False}, "brokers": {"a": {"host": "x"}}})
+    without = fleet_from_tables({"defaults": {"accepts": False}, "brokers": {"a": {"host": "x"}}})
     assert not without.looks_at("a")
 
 

@@ -9,9 +9,9 @@ import pytest
 from test_watching import Watched, lines
 
 from topicloom.brokers import watch as controlling
-from topicloom.brokers.fleet_file import Broker
 from topicloom.brokers.watch import Allowance
 from topicloom.model.events import Event
+from topicloom.model.fleet import Broker
 
 A_LEAVES = Event(1, "leave", "a")
 

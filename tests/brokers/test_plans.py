@@ -15,7 +15,8 @@ from plans import fleet_of, plan_of, plan_over
 
 from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest, Overlay, design
-from topicloom.brokers import Fleet, Plan, make_plan, read_plan, render, write_plan
+from topicloom.brokers import Plan, make_plan, read_plan, render, write_plan
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.kinds.mosquitto import read_brokers
 from topicloom.brokers.lint import connect, lint
 from topicloom.brokers.names import identifier
@@ -115,9 +116,9 @@ def test_who_opens_a_link() -> None:
     interest = Interest.from_pairs([(name, "t") for name in "ab"])
     overlay = Overlay.from_links(interest, [("a", "b")])
     brokers = {"a": {"host": "a"}, "b": {"host": "b"}}
-    assert make_plan(interest, overlay, Fleet.from_tables({"brokers": brokers})).links == (("a", "b"),)
+    assert make_plan(interest, overlay, fleet_from_tables({"brokers": brokers})).links == (("a", "b"),)
     brokers["b"]["accepts"] = False  # type: ignore[assignment]
-    deaf = Fleet.from_tables({"brokers": brokers})
+    deaf = fleet_from_tables({"brokers": brokers})
     assert make_plan(interest, overlay, deaf).links == (("b", "a"),)
     with pytest.raises(
         InputError, match=r"^fleet: broker 'b' accepts no connections, which federation needs both ways"
@@ -127,12 +128,12 @@ def test_who_opens_a_link() -> None:
     with pytest.raises(
         InputError, match=r"^fleet: the overlay breaks a constraint: neither 'a' nor 'b' accepts connections$"
     ):
-        make_plan(interest, overlay, Fleet.from_tables({"brokers": brokers}))
+        make_plan(interest, overlay, fleet_from_tables({"brokers": brokers}))
 
 
 def test_ports_and_qualities_of_service() -> None:
     interest = Interest.from_pairs([(name, topic) for name in "ab" for topic in ("t", "u")])
-    fleet = Fleet.from_tables(
+    fleet = fleet_from_tables(
         {
             "defaults": {"qos": 0},
             "brokers": {"a": {"host": "a", "tls": True}, "b": {"host": "b", "port": 7}},
@@ -168,7 +169,7 @@ def secret_plan(target: str, **credentials: str) -> Plan:
         },
         "brokers": {"a": {"host": "a.example.net"}, "b": {"host": "::1"}},
     }
-    return make_plan(interest, design(interest, "gm"), Fleet.from_tables(tables), target=target)
+    return make_plan(interest, design(interest, "gm"), fleet_from_tables(tables), target=target)
 
 
 @pytest.mark.parametrize("target", ["mosquitto", "rabbitmq"])

@@ -11,8 +11,9 @@ import pytest
 from plans import fleet_of, plan_of
 
 from topicloom import InputError, Interest, Overlay, design
-from topicloom.brokers import BrokenTopicsError, Fleet, Plan, make_plan, read_plan, write_plan
+from topicloom.brokers import BrokenTopicsError, Plan, make_plan, read_plan, write_plan
 from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.kinds.mosquitto import read_brokers
 from topicloom.brokers.lint import Arrival, Wire, connect, lint, onward
 from topicloom.brokers.live import plan_without, prove
@@ -67,7 +68,7 @@ def constrained_plan(interest: Interest, seed: int) -> Plan | None:
     }
     brokers["elsewhere"] = {"host": "elsewhere", "region": "x"}
     brokers["nowhere"] = {"host": "nowhere", "region": "y"}
-    fleet = Fleet.from_tables({"brokers": brokers, "forbid": [{"regions": ["x", "y"]}]})
+    fleet = fleet_from_tables({"brokers": brokers, "forbid": [{"regions": ["x", "y"]}]})
     overlay = design(interest, dice.choice(["gm", "low-oda", "backbone"]), constraints=fleet.constraints)
     for first, second in overlay:
         assert {brokers[first]["region"], brokers[second]["region"]} != {"x", "y"}

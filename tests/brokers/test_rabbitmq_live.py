@@ -18,15 +18,16 @@ from plans import fleet_of
 
 from collecting import until_collected
 from topicloom import Interest, Overlay
-from topicloom.brokers import Fleet, Plan, collect, make_plan
+from topicloom.brokers import Plan, collect, make_plan
 from topicloom.brokers.deliver import DeliveryFailed, ManagementDriver
-from topicloom.brokers.fleet_file import Broker, Credentials, Delivery
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import answers
 from topicloom.brokers.kinds.rabbitmq_nodes import RabbitProcesses
 from topicloom.brokers.live import LiveFleet, LiveWatch, on_loopback
 from topicloom.brokers.live_change import change_running
 from topicloom.brokers.local import LOOPBACK, free_ports
 from topicloom.brokers.plan_file import configurations
+from topicloom.model.fleet import Broker, Credentials, Delivery
 
 pytestmark = pytest.mark.broker("rabbitmq")
 
@@ -68,7 +69,7 @@ def test_what_is_bound_is_collected(nodes: RabbitProcesses, tmp_path: Path) -> N
         "credentials": {"username": "guest", "password_file": f"{tmp_path}/guest"},
     }
     (tmp_path / "guest").write_text("guest\n")
-    fleet = Fleet.from_tables({"brokers": {"a": {"host": LOOPBACK, "vhost": "its own", "collect": settings}}})
+    fleet = fleet_from_tables({"brokers": {"a": {"host": LOOPBACK, "vhost": "its own", "collect": settings}}})
     ask("PUT", "vhosts/its%20own")
     ask("PUT", "permissions/its%20own/guest", {"configure": ".*", "write": ".*", "read": ".*"})
     for exchange, kind in (("news", "fanout"), ("alarms", "topic")):

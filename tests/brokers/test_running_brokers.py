@@ -17,7 +17,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from collecting import PATIENCE_SECONDS, until_collected
 from machine import NATS
-from topicloom.brokers import Fleet, collect
+from topicloom.brokers import collect
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.local import LOOPBACK, free_ports, mosquitto_path
 
 
@@ -54,7 +55,7 @@ def test_mosquittos(tmp_path: Path) -> None:
             f"listener {port} {LOOPBACK}\nallow_anonymous true\nuser root\nlog_dest file {tmp_path / name}.log\n{types}"
         )
         commands[name] = [mosquitto_path(), "-c", str(tmp_path / f"{name}.conf")]
-    fleet = Fleet.from_tables(
+    fleet = fleet_from_tables(
         {
             "defaults": {"collect": {"log": f"{tmp_path}/{{broker}}.log"}},
             "brokers": {name: {"host": LOOPBACK, "port": port} for name, port in ports.items()},
@@ -114,7 +115,7 @@ def test_bridges_made_by_hand_are_links_not_clients(tmp_path: Path) -> None:
     with (tmp_path / "a.conf").open("a") as file:
         file.write(f"connection hand\naddress {LOOPBACK}:{ports['b']}\nremote_clientid far\nlocal_clientid near\n")
         file.write("topic # both 1\nrestart_timeout 1\n")
-    fleet = Fleet.from_tables(
+    fleet = fleet_from_tables(
         {
             "defaults": {"collect": {"log": f"{tmp_path}/{{broker}}.log"}},
             "brokers": {name: {"host": LOOPBACK, "port": port} for name, port in ports.items()},
@@ -172,7 +173,7 @@ def test_nats_servers(tmp_path: Path) -> None:
         name: [NATS, "-a", LOOPBACK, "-p", str(port), "-m", str(web[name]), "-c", str(tmp_path / f"{name}.conf")]
         for name, port in ports.items()
     }
-    fleet = Fleet.from_tables(
+    fleet = fleet_from_tables(
         {
             "brokers": {
                 name: {"host": LOOPBACK, "port": port, "collect": {"nats": f"http://{LOOPBACK}:{web[name]}"}}

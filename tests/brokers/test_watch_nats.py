@@ -14,8 +14,9 @@ from following import turns_until, wait_until_all_answer
 
 from machine import NATS
 from topicloom import Interest
-from topicloom.brokers import Fleet, Plan
+from topicloom.brokers import Plan
 from topicloom.brokers.decisions import Decisions
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import answers
 from topicloom.brokers.kinds.nats_servers import NatsClients
 from topicloom.brokers.live import DeliveryTally
@@ -77,7 +78,7 @@ class NatsServers:
             name: {"host": LOOPBACK, "port": port, "apply": {"monitor": f"http://{LOOPBACK}:{webs[name]}"}}
             for name, port in self.leafs.items()
         }
-        self.fleet = Fleet.from_tables({"defaults": {"apply": apply}, "brokers": brokers})
+        self.fleet = fleet_from_tables({"defaults": {"apply": apply}, "brokers": brokers})
 
     def restart(self, name: str) -> None:
         subprocess.run([self.script, self.folder / name], check=True)

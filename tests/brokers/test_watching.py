@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topicloom import InputError, Interest, Overlay, design, synthetic
-from topicloom.brokers import Fleet, apply
+from topicloom.brokers import apply
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions, MeshLinks, Plannable
 from topicloom.brokers.feed import CollectedFeed, LineFeed
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import HoldDown
 from topicloom.brokers.plan_file import configurations
 from topicloom.brokers.store import opened
@@ -290,7 +291,7 @@ def test_a_folder_of_events(tmp_path: Path) -> None:
 
 def test_what_brokers_no_longer_tell_counts_for_a_while(tmp_path: Path) -> None:
     log, clock = tmp_path / "a.log", [0.0]
-    fleet = Fleet.from_tables({"brokers": {"a": {"host": "a", "collect": {"log": str(log)}}}})
+    fleet = fleet_from_tables({"brokers": {"a": {"host": "a", "collect": {"log": str(log)}}}})
     said = "1793491200: New client connected from 10.1.0.7:51812 as app (p2, c1, k60).\n1793491201: app 1 t\n"
     log.write_text(said)
     feed = CollectedFeed(fleet, made(tmp_path / "kept"), Demand({}), 7, 30, lambda: clock[0])

@@ -15,11 +15,12 @@ import pytest
 from test_watching import JOIN, WANTED, Watched, lines, made
 
 from topicloom import Interest
-from topicloom.brokers import Fleet, collect
+from topicloom.brokers import collect
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import ManagementDriver, wait_until_taken
 from topicloom.brokers.feed import CollectedFeed, LineFeed
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.kinds.rabbitmq import RabbitManagement
 from topicloom.brokers.local import LOOPBACK
 from topicloom.brokers.plan import make_plan
@@ -82,7 +83,7 @@ def test_brokers_that_are_not_asked_keep_their_first_subscriptions(tmp_path: Pat
     brokers = {"a": {"host": "a", "collect": {"log": str(log)}}, "b": {"host": "b"}}
     known = Demand({"a": wishes_for("t", "sub"), "b": wishes_for("t", "sub")})
     feed = CollectedFeed(
-        Fleet.from_tables({"brokers": brokers}), made(tmp_path / "kept"), known, 0, 30, lambda: clock[0]
+        fleet_from_tables({"brokers": brokers}), made(tmp_path / "kept"), known, 0, 30, lambda: clock[0]
     )
     assert feed() == ([], [])
     clock[0] = 31.0
@@ -155,7 +156,7 @@ def test_federation_links_that_cannot_be_asked_are_a_problem(status: int) -> Non
         return 200, json.dumps(BINDINGS if path.endswith("bindings") else EXCHANGES).encode()
 
     with serving(answer) as (url, _):
-        found = collect(Fleet.from_tables({"brokers": {"b": {"host": "b", "collect": {"rabbitmq": url}}}}))
+        found = collect(fleet_from_tables({"brokers": {"b": {"host": "b", "collect": {"rabbitmq": url}}}}))
     assert str(status) in found.problems["b"]
 
 
@@ -168,7 +169,7 @@ def test_links_that_cannot_be_looked_at_are_not_up() -> None:
 
     with serving(answer) as (url, _):
         delivery = {"via": "rabbitmq", "url": url}
-        fleet = Fleet.from_tables({"defaults": {"apply": delivery}, "brokers": {n: {"host": n} for n in "ab"}})
+        fleet = fleet_from_tables({"defaults": {"apply": delivery}, "brokers": {n: {"host": n} for n in "ab"}})
         interest = Interest.from_pairs([("a", "t"), ("b", "t")])
         plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="rabbitmq")
         driver = ManagementDriver(fleet.deliveries["a"], "a")

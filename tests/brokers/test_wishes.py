@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topicloom import InputError
-from topicloom.brokers import Fleet, make_plan
+from topicloom.brokers import make_plan
 from topicloom.brokers.decisions import Decisions, TreeLinks
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.churn.maintainer import broken_topics
 from topicloom.churn.tree import carried_topics
 from topicloom.model.constraints import Constraints, NodeRule
@@ -118,7 +119,7 @@ def test_filters_come_and_go(tmp_path: Path, tree: bool) -> None:
             assert not overlay or nx.is_forest(nx.Graph(list(zip(overlay.source, overlay.target, strict=True))))
         else:
             assert not broken_topics(overlay)
-        fleet = Fleet.from_tables({"brokers": {name: {"host": name} for name in NODES}})
+        fleet = fleet_from_tables({"brokers": {name: {"host": name} for name in NODES}})
         if not tree:
             make_plan(overlay.interest, overlay, fleet)
         if number % 10 == 9:
@@ -154,7 +155,7 @@ def test_a_tree_is_mended_by_few_links_and_tidied(tmp_path: Path) -> None:
             assert len(after - before) <= degree
         overlay, fleet = (
             decisions.overlay(),
-            Fleet.from_tables({"brokers": {f"n{node}": {"host": f"n{node}"} for node in range(14)}}),
+            fleet_from_tables({"brokers": {f"n{node}": {"host": f"n{node}"} for node in range(14)}}),
         )
         make_plan(overlay.interest, overlay, fleet, target="nats")
     turns = 0

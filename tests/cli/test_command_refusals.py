@@ -336,7 +336,7 @@ def test_wrong_command_lines(refused: Any, subscriptions: Path, tmp_path: Path) 
     assert refused("generate", "--nodes", 3) == (
         "--topics is missing: how many topics there are to choose from; see 'topicloom generate --help'"
     )
-    assert refused("design", subscriptions, *out).startswith("--algorithm is missing: one of those that")
+    assert refused("design", subscriptions, *out).startswith("--algorithm is missing: designer; ")
     assert refused("design", "--algorithm", "gm", *out).startswith("SUBS is missing: subscriptions, one a row")
     assert refused("design", subscriptions, "--algorithm", "gm").startswith("--out is missing: parquet file")
     assert "--algorithm" in refused("design", subscriptions, "--algoritm", "gm", *out)

@@ -115,7 +115,7 @@ def test_a_limit_that_is_too_low_is_kept_and_told(cli: Cli, tmp_path: Path) -> N
     options = ["--algorithm", "backbone", "--core-size", 1, "--max-degree", 1, "--out", tmp_path / "overlay.parquet"]
     ended = cli("design", file, *options, "--json")
     assert ended.status == 1
-    assert ended.err == "not all topics are connected: there is no room for more within --max-degree 1\n"
+    assert ended.err == "not all topics are connected: --max-degree 1 is too low\n"
     assert ended.json["max_degree"] == 1
     assert ended.json["support"] < 1
     interest = Interest.read(file)

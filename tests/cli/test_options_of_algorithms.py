@@ -11,12 +11,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import click
 import pyarrow.parquet
 import pytest
 from command_line import Cli
 
 from other_package import install_example
-from topicloom.cli import compare, content_assign, content_compare, design
+from topicloom.cli import content_assign, content_compare, main, options
+from topicloom.cli.command import Command
 from topicloom.cli.typer_options import with_shared_options
 from topicloom.registry import Algorithm, Registry
 from topicloom.registry.registry import TAKEN
@@ -39,7 +41,15 @@ reach = [1, 2]
 """
 
 
-@pytest.mark.parametrize("command", [design, compare, content_assign, content_compare])
+@pytest.mark.parametrize("name", ["design", "compare"])
+def test_no_parameter_of_a_designer_can_hide_an_option(name: str) -> None:
+    command = main.topicloom.get_command(click.Context(main.topicloom), name)
+    assert isinstance(command, Command)
+    own = [each for each in command.params if getattr(each, "section", "") != options.OF_DESIGNERS]
+    assert {each.name for each in own} <= TAKEN
+
+
+@pytest.mark.parametrize("command", [content_assign, content_compare])
 def test_no_parameter_can_hide_an_option(command: object) -> None:
     function = command.command  # type: ignore[attr-defined]
     for shown in (function, with_shared_options(function)):

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from topicloom.brokers.fleet_file import Broker
 from topicloom.brokers.health import answers
 from topicloom.io import http
 from topicloom.io.http import HttpClient, HttpError
+from topicloom.model.fleet import Broker
 
 Serve = Callable[[socket.socket], None]
 

@@ -10,7 +10,8 @@ import pytest
 
 from effort import times
 from topicloom import InputError, Interest, Overlay, Prices, Rates, design
-from topicloom.brokers import Fleet, Plan, make_plan
+from topicloom.brokers import Plan, make_plan
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.plan_costs import plan_prices, plan_traffic
 from topicloom.metrics import measure_prices, measure_traffic
 from topicloom.metrics.traffic import bettered
@@ -35,7 +36,7 @@ def random_fleet(seed: int) -> tuple[list[Row], Rates]:
 
 def planned(interest: Interest, overlay: Overlay, prices: Prices | None, rates: Rates | None) -> Plan:
     brokers = {name: {"host": name} for name in interest.node_names}
-    return make_plan(interest, overlay, Fleet.from_tables({"brokers": brokers}), prices=prices, rates=rates)
+    return make_plan(interest, overlay, fleet_from_tables({"brokers": brokers}), prices=prices, rates=rates)
 
 
 def random_prices(interest: Interest, seed: int) -> Prices:

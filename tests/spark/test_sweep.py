@@ -19,7 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from topicloom import Interest, Prices, measure, synthetic
-from topicloom.brokers import Fleet
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.designers import design
 from topicloom.metrics import measure_prices
 from topicloom.spark import sweep as sweeping
@@ -267,7 +267,7 @@ def test_a_fleet_and_prices_hold_in_every_cell(spark: SparkSession, tmp_path: Pa
         name: {"host": name, "region": "eu" if number % 2 else "us", "max_links": 4, "accepts": number % 5 > 0}
         for number, name in enumerate(interest.node_names)
     }
-    fleet = Fleet.from_tables({"brokers": brokers})
+    fleet = fleet_from_tables({"brokers": brokers})
     regions = {name: rule["region"] for name, rule in brokers.items()}
     prices = Prices(
         {("eu", "eu"): 1, ("us", "us"): 2, ("eu", "us"): 30}, {name: str(one) for name, one in regions.items()}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from topicloom import InputError, Interest, Overlay, design, synthetic
-from topicloom.brokers import Fleet, make_plan
+from topicloom.brokers import make_plan
 from topicloom.brokers.explain import explain_broker
+from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.views import drawing as overlay_drawing
 from topicloom.views.answers import answer
 from topicloom.views.drawing import SeenOverlay, seen_plan
@@ -59,7 +60,7 @@ def test_brokers_tell_what_they_would_take_down(overlay: Overlay) -> None:
 
 def test_a_plan_is_seen_with_its_own_trees() -> None:
     interest = Interest.from_roles([("a", "x", "sub"), ("b", "x", "pub"), ("c", "x", "both")])
-    fleet = Fleet.from_tables({"brokers": {name: {"host": name} for name in "abc"}})
+    fleet = fleet_from_tables({"brokers": {name: {"host": name} for name in "abc"}})
     plan = make_plan(interest, design(interest, "gm"), fleet)
     seen = seen_plan(plan)
     assert seen.plan is plan

@@ -1,6 +1,6 @@
 """Fleets of brokers: planned, taken from plan to plan, and kept connected.
 
-- `fleet_file`: the fleet file: brokers, logins, secrets, delivery, sources. `names`: names that each kind carries.
+- `fleet_file`: reads the fleet file into the values of `model.fleet`; secrets. `names`: names that each kind carries.
 - `plan`: a tree for each topic, and the broker that opens each link; `plan_file`: its file and the configurations;
   `plan_costs`, `explain`: its cost, and the reason for each link. `diff`: safe steps from one plan to another.
 - `kinds`: Mosquitto, RabbitMQ, NATS and EMQX: configurations written and read, brokers asked.
@@ -8,17 +8,18 @@
 - `collect`: who subscribes and publishes, asked of running brokers; `rows` and `log_files` are what it reads.
 - `apply`: a running fleet brought to a plan; `foreign` follows bridges that are not in the plan, `deliver` takes files
   to brokers and checks them, `store` keeps the state, `bridge_sessions` keeps messages while links move.
-- `watch`: a fleet kept connected; `decisions`, `demand`, `feed` and `health` are what it goes by.
+- `watch`: a fleet kept connected; `decisions`, `feed` and `health` are what it goes by.
 - `live`, `live_change`: a plan run on loopback, every message counted; `local` starts brokers and clients.
 """
 
 from __future__ import annotations
 
 from topicloom.brokers.collect import Collected, Collection, Look, collect, fleet_changes, interest_of
-from topicloom.brokers.fleet_file import Broker, Fleet
+from topicloom.brokers.fleet_file import fleet_from_tables, read_fleet
 from topicloom.brokers.plan import Plan, Route, make_plan
 from topicloom.brokers.plan_file import read_plan, render, write_plan
 from topicloom.metrics.trees import BrokenTopicsError, Routes, route
+from topicloom.model.fleet import Broker, Fleet
 
 __all__ = [
     "BrokenTopicsError",
@@ -32,8 +33,10 @@ __all__ = [
     "Routes",
     "collect",
     "fleet_changes",
+    "fleet_from_tables",
     "interest_of",
     "make_plan",
+    "read_fleet",
     "read_plan",
     "render",
     "route",

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from topicloom.brokers.bridge_sessions import first_needed, forget_link, let_arrive, new_sessions, prepare_link
 from topicloom.brokers.deliver import DeliveryFailed, driver_of, probe, wait_until_taken
 from topicloom.brokers.diff import Difference, compare_plans
-from topicloom.brokers.fleet_file import LINKS, Broker, Fleet
 from topicloom.brokers.foreign import ForeignBridges, read_foreign, require_no_repeats
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.names import quoted
@@ -25,6 +24,7 @@ from topicloom.brokers.plan import Line, Pair, Plan
 from topicloom.brokers.plan_file import configuration_of
 from topicloom.brokers.store import FleetMove, FleetState, MoveStep, move_along, plan_id
 from topicloom.errors import InputError
+from topicloom.model.fleet import LINKS, Broker, Fleet
 
 _Do = Callable[[Mapping[str, Broker], Pair, Sequence[Line]], None]
 

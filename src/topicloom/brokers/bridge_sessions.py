@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from topicloom.brokers.diff import topic_families
-from topicloom.brokers.fleet_file import Broker
 from topicloom.brokers.kinds.mosquitto import local_session_name, session_name
 from topicloom.brokers.local import connect, mqtt_library
 from topicloom.brokers.plan import Line, Pair, Plan
 from topicloom.errors import InputError
+from topicloom.model.fleet import Broker
 
 _SECONDS = 5.0
 # How long a message may be under way over old links before it is lost with them.

@@ -29,7 +29,6 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.brokers.fleet_file import Fleet, SourceSettings
 from topicloom.brokers.kinds.emqx import ask_emqx
 from topicloom.brokers.kinds.mosquitto_log import read_log
 from topicloom.brokers.kinds.nats import ask_nats
@@ -42,6 +41,7 @@ from topicloom.io.whole import replacing, write_whole
 from topicloom.model.demand import Demand, roles_of
 from topicloom.model.events import Event, parse_events, topics_by_node
 from topicloom.model.filters import PLAIN, PROTOCOLS
+from topicloom.model.fleet import Fleet, Source
 from topicloom.model.interest import Interest
 
 FILE = "subscriptions.parquet"
@@ -120,7 +120,7 @@ class Collected:
             write_parquet(table, temporary)
 
 
-_LOOKS: dict[str, Callable[[SourceSettings, str, BrokerRows, int], BrokerRows]] = {
+_LOOKS: dict[str, Callable[[Source, str, BrokerRows, int], BrokerRows]] = {
     "nats": ask_nats,
     "rabbitmq": ask_rabbitmq,
     "definitions": read_definitions,
@@ -181,7 +181,7 @@ def collect(
     return Collection(asked.collected, problems, tuple(notes))
 
 
-def _looks(source: SourceSettings, name: str, before: BrokerRows, now_us: int) -> Iterable[BrokerRows]:
+def _looks(source: Source, name: str, before: BrokerRows, now_us: int) -> Iterable[BrokerRows]:
     if source.kind == "log":
         return read_log(source, before)
     clock = int(before.position.get("clock", 0))

@@ -28,7 +28,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from topicloom.brokers.fleet_file import Fleet
 from topicloom.brokers.names import filter_problem, name_problem, quoted
 from topicloom.brokers.store import DurableLog, checksum
 from topicloom.churn.maintainer import LinkStep, Maintainer, links_by_name
@@ -41,6 +40,7 @@ from topicloom.model.constraints import Constraints
 from topicloom.model.demand import Demand, Wish, WishesByNode, roles_of, wishes_for
 from topicloom.model.events import Event, topics_by_node
 from topicloom.model.filters import Protocol, protocol_of
+from topicloom.model.fleet import Fleet
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 

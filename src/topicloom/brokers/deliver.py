@@ -36,18 +36,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from topicloom.brokers.fleet_file import (
-    COMMAND,
-    FOLDER,
-    LINKS,
-    NOTHING,
-    SSH,
-    Broker,
-    Delivery,
-    filled,
-    password_of,
-    secret_of,
-)
+from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled, password_of, secret_of
 from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.kinds.nats import leafnodes
 from topicloom.brokers.kinds.rabbitmq import RabbitManagement
@@ -58,6 +47,7 @@ from topicloom.brokers.plan import Pair, Plan
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, HttpError
 from topicloom.io.whole import replacing
+from topicloom.model.fleet import LINKS, NOTHING, Broker, Delivery
 
 
 class DeliveryFailed(Exception):  # noqa: N818  it says what happened

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from topicloom.brokers.collect import Collected, collect
-from topicloom.brokers.fleet_file import Fleet
 from topicloom.errors import InputError
 from topicloom.model.demand import Demand, Wish
 from topicloom.model.events import Event
+from topicloom.model.fleet import Fleet
 
 STANDARD_INPUT = "-"
 _CHUNK = 1 << 16

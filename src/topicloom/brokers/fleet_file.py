@@ -1,17 +1,8 @@
-"""The fleet file: brokers, logins, secrets, delivery and sources.
+"""The fleet file: brokers, logins, delivery and sources, read into a `Fleet`; and secrets looked up.
 
-How to log in somewhere, as a fleet file says it: the password is named, never held.
-
-How a file gets to a broker, as a fleet file says it. See docs/control.md.
-
-How to ask a broker who subscribes and publishes what: the `collect` tables of a fleet file. See docs/collect.md.
-
-The fleet file: where each broker is, how to log in there, and which links there may be. See docs/brokers.md.
-
-Checked by hand: with pydantic it would be longer, as defaults are merged first, errors list the keys that are known,
-and none may show a value that could be a secret.
-
-Passwords, looked up where a fleet file says they are, at the moment a configuration is written.
+See docs/brokers.md for the file, docs/control.md for delivery and docs/collect.md for sources. It is checked by hand:
+with pydantic it would be longer, as defaults are merged first, errors list the keys that are known, and no error may
+show a value that could be a secret. Passwords are looked up at the moment a configuration is written.
 """
 
 from __future__ import annotations
@@ -20,7 +11,6 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -30,20 +20,12 @@ from topicloom.brokers.names import quoted
 from topicloom.errors import InputError
 from topicloom.io.settings import read_toml
 from topicloom.model.constraints import Constraints, NodeRule
+from topicloom.model.fleet import LINKS, NOTHING, PORT, Broker, Credentials, Delivery, Fleet, Source, Tls
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CREDENTIAL_KEYS = ("username", "password_env", "password_file")
 
 LINE = "text of printable characters without spaces around it"
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """A name, and a variable or a file that holds the password."""
-
-    username: str
-    password_env: str | None = None
-    password_file: str | None = None
 
 
 def is_line(value: Any) -> bool:
@@ -84,33 +66,9 @@ _WAYS = {
     RABBITMQ: (("url",), ("credentials",)),
 }
 _ALWAYS = ("seconds", "check")
-# What is looked at after a broker has got its file: its links, whether it listens, or nothing.
-LINKS, PORT, NOTHING = "links", "port", "nothing"
 _CHECKS = (LINKS, PORT, NOTHING)
 PLACEHOLDERS = ("broker", "host", "port", "file")
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """A way to a broker: `via` a local folder, ssh, commands, or RabbitMQ's management interface at `url`.
-
-    `path` and commands may hold {broker}, {host} and {port}, and `put` {file}. `seconds` is how long each command and
-    each wait may take, `check` what is looked at afterwards; `monitor` is where a NATS server tells of its links.
-    """
-
-    via: str
-    path: str | None = None
-    destination: str | None = None
-    put: str | None = None
-    reload: str | None = None
-    url: str | None = None
-    credentials: Credentials | None = None
-    owner: str | None = None
-    mode: int = 0o600
-    monitor: str | None = None
-    seconds: float = 60.0
-    check: str = LINKS
 
 
 def delivery_from(table: Mapping[str, Any], where: str, *, accepts: bool = True) -> Delivery:
@@ -193,30 +151,9 @@ SHARED = ("ignore_clients", "timeout_seconds", "credentials", "ca_file")
 KEYS = (*KINDS, *dict.fromkeys(key for keys in KINDS.values() for key in keys), *SHARED)
 
 
-@dataclass(frozen=True)
-class SourceSettings:
-    """Where a broker tells who subscribes: files of a log, oldest first, a file of definitions, or a URL to ask.
-
-    - `persistence`: whether the sessions that a log tells of outlive a restart of the broker.
-    - `leafs`: whether what leaf nodes want counts as wanted at the server they lead to.
-    - `ignore_clients`: names of clients to leave out, with `*` for anything.
-    - `vhost`: the virtual host of a RabbitMQ that is looked at.
-    """
-
-    kind: str
-    places: tuple[str, ...]
-    credentials: Credentials | None = None
-    ca_file: str | None = None
-    persistence: bool = False
-    leafs: bool = False
-    ignore_clients: tuple[str, ...] = ()
-    timeout_seconds: float = 10.0
-    vhost: str = "/"
-
-
 def source_from(
     common: Mapping[str, Any], own: Mapping[str, Any], broker: str, table: Mapping[str, Any], where: str
-) -> SourceSettings | None:
+) -> Source | None:
     """Settings from what is said for all brokers and for one, of its `table`; None where neither says how to ask it.
 
     `{broker}` and `{host}` in them are filled in.
@@ -247,16 +184,20 @@ def source_from(
     places = [place.replace("{broker}", broker).replace("{host}", host) for place in places]
     if kind in _OVER_HTTP:
         places = [_url(places[0], kind, where)]
-    return SourceSettings(
+    return Source(
         kind,
         tuple(places),
         credentials,
         _checked(given, "ca_file", None, "the path of a file", lambda value: isinstance(value, str), where),
-        _checked(given, "persistence", False, "true or false", lambda value: isinstance(value, bool), where),
-        _checked(given, "leafs", False, "true or false", lambda value: isinstance(value, bool), where),
         tuple(_checked(given, "ignore_clients", [], "a list of names, with * for anything", _is_names, where)),
         _checked(given, "timeout_seconds", 10.0, "a number above 0", _is_seconds, where),
         str(table.get("vhost") or "/"),
+        MappingProxyType(
+            {
+                key: _checked(given, key, False, "true or false", lambda value: isinstance(value, bool), where)
+                for key in KINDS[kind]
+            }
+        ),
     )
 
 
@@ -310,94 +251,37 @@ _SOURCE = "collect"
 _DELIVERY = "apply"
 
 
-@dataclass(frozen=True)
-class Tls:
-    """How others connect to a broker by TLS: files on their own machines; without a `ca_file` the system's."""
-
-    ca_file: str | None = None
-    cert_file: str | None = None
-    key_file: str | None = None
+def read_fleet(path: Path) -> Fleet:
+    """Read a fleet file."""
+    return fleet_from_tables(read_toml(path)[1], str(path))
 
 
-@dataclass(frozen=True)
-class Broker:
-    """Where a broker is. One that accepts no connections, behind a firewall for instance, opens them itself.
-
-    A port of None is the usual one of the target. `vhost` is the virtual host of its topics, where it is a RabbitMQ.
-    """
-
-    name: str
-    host: str
-    port: int | None = None
-    tls: Tls | None = None
-    credentials: Credentials | None = None
-    accepts: bool = True
-    vhost: str | None = None
-
-
-@dataclass(frozen=True)
-class Fleet:
-    """Brokers by node name, and the quality of service of topics: `qos` unless `topic_qos` says otherwise.
-
-    `constraints` say which links there may be, `sources` how a broker is asked who subscribes and `deliveries` how a
-    file gets to it, where that is said.
-    """
-
-    brokers: Mapping[str, Broker]
-    qos: int = 1
-    topic_qos: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    where: str = "fleet"
-    constraints: Constraints = field(default_factory=Constraints)
-    sources: Mapping[str, SourceSettings] = field(default_factory=lambda: MappingProxyType({}))
-    deliveries: Mapping[str, Delivery] = field(default_factory=lambda: MappingProxyType({}))
-
-    def looks_at(self, name: str) -> bool:
-        """Whether a broker may be connected to: not if its `check` is `nothing`, or would be without a delivery."""
-        delivery = self.deliveries.get(name)
-        return self.brokers[name].accepts if delivery is None else delivery.check != NOTHING
-
-    @classmethod
-    def read(cls, path: Path) -> Fleet:
-        """From a TOML file."""
-        return cls.from_tables(read_toml(path)[1], str(path))
-
-    @classmethod
-    def from_tables(cls, tables: Mapping[str, Any], where: str = "fleet") -> Fleet:
-        """From the tables of a fleet file; `where` names them in errors."""
-        _known(tables, ("defaults", "brokers", "topics", *_PAIR_TABLES), where)
-        defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
-        _known(defaults, (*_DEFAULT_KEYS, _SOURCE, _DELIVERY), f"{where}: defaults")
-        brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
-        if not brokers:
-            raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
-        shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
-        sources = _sources(defaults, brokers, where)
-        deliveries = _deliveries(defaults, brokers, where)
-        brokers = {name: _for_plans(table) for name, table in brokers.items()}
-        topics = _table(tables.get("topics", {}), f"{where}: topics")
-        read = {
-            name: _broker(name, shared, table, f"{where}: broker {quoted(name)}") for name, table in brokers.items()
-        }
-        require_distinct_addresses(read.values(), where)
-        return cls(
-            MappingProxyType(read),
-            _qos(defaults.get("qos", 1), f"{where}: defaults"),
-            MappingProxyType(
-                {name: _topic_qos(table, f"{where}: topic {quoted(name)}") for name, table in topics.items()}
-            ),
-            where,
-            _constraints(tables, brokers, shared, where),
-            sources,
-            deliveries,
-        )
-
-    def require_brokers(self, names: Iterable[str]) -> None:
-        """An error where a node has no broker."""
-        for name in names:
-            if name not in self.brokers:
-                raise InputError(
-                    f"{self.where}: has no broker {quoted(name)}; every node of the subscriptions needs one"
-                )
+def fleet_from_tables(tables: Mapping[str, Any], where: str = "fleet") -> Fleet:
+    """Return the fleet in the tables of a fleet file; `where` names the file in errors."""
+    _known(tables, ("defaults", "brokers", "topics", *_PAIR_TABLES), where)
+    defaults = _table(tables.get("defaults", {}), f"{where}: defaults")
+    _known(defaults, (*_DEFAULT_KEYS, _SOURCE, _DELIVERY), f"{where}: defaults")
+    brokers = _table(tables.get("brokers", {}), f"{where}: brokers")
+    if not brokers:
+        raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
+    shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
+    sources = _sources(defaults, brokers, where)
+    deliveries = _deliveries(defaults, brokers, where)
+    brokers = {name: _for_plans(table) for name, table in brokers.items()}
+    topics = _table(tables.get("topics", {}), f"{where}: topics")
+    read = {name: _broker(name, shared, table, f"{where}: broker {quoted(name)}") for name, table in brokers.items()}
+    require_distinct_addresses(read.values(), where)
+    return Fleet(
+        brokers=MappingProxyType(read),
+        qos=_qos(defaults.get("qos", 1), f"{where}: defaults"),
+        topic_qos=MappingProxyType(
+            {name: _topic_qos(table, f"{where}: topic {quoted(name)}") for name, table in topics.items()}
+        ),
+        where=where,
+        constraints=_constraints(tables, brokers, shared, where),
+        sources=sources,
+        deliveries=deliveries,
+    )
 
 
 def require_distinct_addresses(brokers: Iterable[Broker], where: str) -> None:
@@ -431,7 +315,7 @@ def _ways(
         yield name, common, _table(table.get(key, {}) if isinstance(table, Mapping) else {}, place), place
 
 
-def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, SourceSettings]:
+def _sources(defaults: Mapping[str, Any], brokers: Mapping[str, Any], where: str) -> Mapping[str, Source]:
     """How brokers are asked who subscribes."""
     found = {}
     for name, common, own, place in _ways(_SOURCE, defaults, brokers, where):

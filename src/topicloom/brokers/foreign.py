@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from topicloom.brokers.deliver import DeliveryFailed, driver_of
-from topicloom.brokers.fleet_file import Broker, Fleet
 from topicloom.brokers.kinds.mosquitto import Bridge, Configured, Rule, configured_by
 from topicloom.brokers.kinds.nats import HEADING, server_in
 from topicloom.brokers.lint import SERIOUS, Finding, Wire, connect, is_this_machine, lint_leafnodes, repeats
@@ -18,6 +17,7 @@ from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Plan, with_port
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT
+from topicloom.model.fleet import Broker, Fleet
 
 _AT_ONCE = 32
 # The place of a bridge of the plan, which is in no file yet.

@@ -22,9 +22,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
-from topicloom.brokers.fleet_file import Broker, Tls, password_of
+from topicloom.brokers.fleet_file import password_of
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, HttpError
+from topicloom.model.fleet import Broker, Tls
 
 _LONGEST_SECONDS = 3600.0
 

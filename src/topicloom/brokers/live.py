@@ -19,7 +19,6 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.brokers.fleet_file import Fleet
 from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.kinds.nats_servers import NatsClients, NatsProcesses
 from topicloom.brokers.kinds.rabbitmq_nodes import RabbitClients, RabbitProcesses
@@ -33,6 +32,7 @@ from topicloom.churn.tree import TreeMaintainer
 from topicloom.errors import InputError
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.events import topics_by_node
+from topicloom.model.fleet import Fleet
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 

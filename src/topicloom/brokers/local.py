@@ -27,10 +27,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from topicloom.brokers.fleet_file import Broker, password_of
+from topicloom.brokers.fleet_file import password_of
 from topicloom.brokers.names import identifier
 from topicloom.errors import InputError
 from topicloom.io.whole import scratch_folder
+from topicloom.model.fleet import Broker
 
 LOOPBACK = "127.0.0.1"
 _PORTS = range(10_000, 20_000)

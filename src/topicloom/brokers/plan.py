@@ -24,11 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom._version import __version__
-from topicloom.brokers.fleet_file import Broker, Fleet, require_distinct_addresses
+from topicloom.brokers.fleet_file import require_distinct_addresses
 from topicloom.brokers.names import quoted, require_filters, require_names
 from topicloom.errors import InputError
 from topicloom.metrics.trees import Routes, possible_routes, route, route_by_price
 from topicloom.model.filters import PROTOCOLS, Protocol, match_classes
+from topicloom.model.fleet import Broker, Fleet
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
@@ -124,11 +125,16 @@ Numbers = npt.NDArray[np.int64]
 
 
 class Line(NamedTuple):
-    """What a link carries of one pattern: `out` from who opens it, `in` to it, or `both`."""
+    """What a link carries of one pattern: `out` from the broker that opens it, `in` to it, or `both`.
+
+    `local` and `remote` are put before names at the broker that opens the link, and at the other.
+    """
 
     pattern: str
     direction: str
     qos: int
+    local: str = ""
+    remote: str = ""
 
 
 @dataclass(frozen=True)

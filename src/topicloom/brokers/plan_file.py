@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Le
 
-from topicloom.brokers.fleet_file import Broker, broker_from
+from topicloom.brokers.fleet_file import broker_from
 from topicloom.brokers.kinds.mosquitto import bridges_of
 from topicloom.brokers.kinds.nats import remotes_of
 from topicloom.brokers.kinds.rabbitmq import definitions_of
@@ -31,6 +31,7 @@ from topicloom.io.settings import parsed_json
 from topicloom.io.tables import PLAN_BYTES, read_limited
 from topicloom.io.whole import write_whole
 from topicloom.model.filters import protocol_of
+from topicloom.model.fleet import Broker
 
 FORMAT = "topicloom plan 1"
 

@@ -17,16 +17,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.brokers.fleet_file import SourceSettings, secret_of
+from topicloom.brokers.fleet_file import secret_of
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, Login
+from topicloom.model.fleet import Source
 
 
 class SourceError(Exception):
     """One broker cannot be asked, or answers what cannot be used; the message is one line. Others may go on."""
 
 
-def client_of(source: SourceSettings, broker: str) -> HttpClient:
+def client_of(source: Source, broker: str) -> HttpClient:
     """Return a client of a broker's interface, with its login and certificates."""
     credentials = source.credentials
 
@@ -95,12 +96,12 @@ def looked_at(before: BrokerRows, told: Iterable[Heard], now_us: int) -> BrokerR
     return BrokerRows(rows.select(SCHEMA.names).cast(SCHEMA))
 
 
-def kept(told: Iterable[Heard], source: SourceSettings) -> list[Heard]:
+def kept(told: Iterable[Heard], source: Source) -> list[Heard]:
     """Without what is not a client's: Topicloom's own, those to be ignored, and what a broker says about itself."""
     return [row for row in told if row.topic and is_client(row.client, source) and is_clients(row.topic)]
 
 
-def is_client(name: str, source: SourceSettings) -> bool:
+def is_client(name: str, source: Source) -> bool:
     """Whether a client counts."""
     return not name.startswith(OWN_PREFIX) and not any(fnmatchcase(name, each) for each in source.ignore_clients)
 

@@ -26,12 +26,12 @@ from typing import Any
 from topicloom.brokers.apply import ApplyStopped, Proposal, StepDone, carry_out, propose
 from topicloom.brokers.decisions import DecisionFailed, Decisions, LeftOut
 from topicloom.brokers.feed import Feed
-from topicloom.brokers.fleet_file import Fleet
 from topicloom.brokers.health import HoldDown, answers
 from topicloom.brokers.plan import Plan, make_plan, with_port
 from topicloom.brokers.store import FleetState, plan_id
 from topicloom.errors import InputError
 from topicloom.metrics import measure
+from topicloom.model.fleet import Fleet
 from topicloom.model.overlay import Overlay
 from topicloom.views.html import rendered
 from topicloom.views.numbers import count_of

@@ -87,8 +87,9 @@ def command(
     the next one. What fails stops it: the same command goes on from there, `--rollback` goes back. Killed at any
     moment, the next run knows what was done.
     """
-    from topicloom.brokers import Fleet, read_plan
+    from topicloom.brokers import read_plan
     from topicloom.brokers.apply import ApplyStopped, carry_out, propose, propose_back, require_deliveries
+    from topicloom.brokers.fleet_file import read_fleet
     from topicloom.brokers.foreign import read_foreign, require_no_repeats
     from topicloom.brokers.store import opened
 
@@ -99,7 +100,7 @@ def command(
             checked_paths.require_readable(file)
     wanted = None if plan is None else read_plan(plan)
     adopted = None if have is None else read_plan(have)
-    ways = Fleet.read(fleet)
+    ways = read_fleet(fleet)
     with ExitStack() as stack:
         folder = state
         if dry_run and not state.exists():

@@ -28,7 +28,7 @@ EXAMPLES = """
     "--seconds",
     metavar="S",
     type=options.NUMBER,
-    help="Seconds to improve the bound on links; the result then depends on time.",
+    help="Seconds to improve the bound on links; the result depends on time.",
 )
 def bound(run: Run, rounds: int | None, seconds: float | None) -> View:
     """Compute lower bounds on links and max degree.

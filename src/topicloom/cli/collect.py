@@ -70,7 +70,8 @@ def command(
     Reads logs of Mosquitto, and asks NATS, RabbitMQ and EMQX. Leaves out $SYS and what Topicloom itself has made at
     brokers. A broker that does not answer is named, and the others go on; the status is 1 then.
     """
-    from topicloom.brokers import Collected, Fleet, collect, fleet_changes
+    from topicloom.brokers import Collected, collect, fleet_changes
+    from topicloom.brokers.fleet_file import read_fleet
     from topicloom.errors import InputError
     from topicloom.io.whole import exclusive_lock
 
@@ -79,7 +80,7 @@ def command(
         raise InputError("--watch and --events go together; give both or none")
     if not 0 <= every < float("inf"):
         raise InputError(f"--every must be a number, 0 or more, not {every:g}")
-    brokers = Fleet.read(fleet)
+    brokers = read_fleet(fleet)
     with exclusive_lock(out, ".lock"):
         if events is None:
             with printing.working() as working:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from topicloom.cli.options import OPTIONS, PRINTING, option_name, printing
+from topicloom.cli.options import OPTIONS, PRINTING, SHARED_VALUES, option_name, printing
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,11 +30,14 @@ def command(name: str, *, examples: str, late: LateOptions | None = None) -> Cal
     """
 
     def made(body: Callable[..., View]) -> Command:
+        own = {parameter.name for parameter in _parameters(body)}
+
         def callback(**values: Any) -> int:
             from topicloom.cli.run import Run
 
-            with Run.of(click.get_current_context()) as run:
-                view = body(run, **values)
+            run = Run(click.get_current_context().meta[SHARED_VALUES])
+            with run.working:
+                view = body(run, **{name: value for name, value in values.items() if name in own or value is not None})
             run.show(view)
             return run.status
 
@@ -88,10 +92,21 @@ class Command(_WithSections):
     def __init__(self, *arguments: Any, late: LateOptions | None = None, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._late = late
+        self._is_enough = False
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments; late options are made only if there is an option that is not known without them."""
+        known = {name for each in self.params for name in each.opts}
+        given = {word.partition("=")[0] for word in args if word.startswith("-")}
+        self._is_enough = given <= known
+        try:
+            return super().parse_args(ctx, args)
+        finally:
+            self._is_enough = False
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """All arguments and options, late ones too."""
-        if self._late is not None:
+        """All arguments and options, late ones too unless they are not needed."""
+        if self._late is not None and not self._is_enough:
             self.params += self._late()
             self._late = None
         return super().get_params(ctx)
@@ -101,20 +116,14 @@ class Command(_WithSections):
         try:
             return super().invoke(ctx)
         except InputError as error:
-            raise InputError(error.spelt(self._spelling)) from None
+            raise InputError(error.spelt(partial(self._spelling, ctx))) from None
 
-    def _spelling(self, parameter: str) -> str:
+    def _spelling(self, ctx: click.Context, parameter: str) -> str:
         """What a person writes to give a parameter; its own name if the command has no option for it."""
-        for each in self.params:
+        for each in self.get_params(ctx):
             if each.name == parameter or option_name(parameter) in each.opts:
                 return each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
         return parameter
-
-
-def _help_unless_invoked() -> None:
-    context = click.get_current_context()
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 class Group(_WithSections, click.Group):
@@ -127,14 +136,7 @@ class Group(_WithSections, click.Group):
         load: Callable[[str], click.Command],
         **settings: Any,
     ) -> None:
-        super().__init__(
-            name,
-            callback=_help_unless_invoked,
-            context_settings=_HELP_OPTIONS,
-            invoke_without_command=True,
-            subcommand_metavar="COMMAND [ARGS]...",
-            **settings,
-        )
+        super().__init__(name, context_settings=_HELP_OPTIONS, **settings)
         self._names = sections
         self._load = load
 
@@ -144,7 +146,7 @@ class Group(_WithSections, click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command by name."""
-        if cmd_name not in self.commands and cmd_name in self.list_commands(ctx):
+        if cmd_name not in self.commands and any(cmd_name in names for names in self._names.values()):
             self.commands[cmd_name] = self._load(cmd_name)
         return self.commands.get(cmd_name)
 

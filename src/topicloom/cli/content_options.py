@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from topicloom.cli.design_work import COMPILING
-from topicloom.cli.progress import Working
+from topicloom.cli.progress import COMPILING, Working
 from topicloom.cli.typer_options import Options, shared_options
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ def run_and_write(
     watch, doing, errors = GridWatch(), [things], dict["Cell", str]()
     try:
         if grid.pending:
-            with on_spark(working, spark, f"topicloom {command}", little_data=True) as work:
+            with on_spark(working, spark.options(), f"topicloom {command}", little_data=True) as work:
                 errors = work.do(
                     lambda: doing[-1],
                     lambda session: run(session, watch, doing.append),

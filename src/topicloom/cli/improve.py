@@ -10,7 +10,7 @@ import typer
 from topicloom.cli import output
 from topicloom.cli import output as checked_paths
 from topicloom.cli import typer_options as options
-from topicloom.cli.design_work import COMPILING
+from topicloom.cli.progress import COMPILING
 from topicloom.views import numbers
 
 if TYPE_CHECKING:

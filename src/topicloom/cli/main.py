@@ -60,8 +60,6 @@ ON_TYPER = {
     "watch": ("watch", "Follow a fleet: mend, plan and apply what changes."),
     "generate": ("generate", "Make random subscriptions, shaped as in the papers."),
     "churn": ("churn", "Make random churn: nodes come, go and change topics."),
-    "design": ("design", "Build an overlay: links that connect every topic."),
-    "compare": ("compare", "Measure several designers side by side."),
     "improve": ("improve", "Bring an overlay nearer to a fresh design by few changes."),
     "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),
     "content": ("content", "Plan which broker each user connects to, by content."),
@@ -183,6 +181,9 @@ def _run(arguments: list[str], heard: list[int]) -> int:
         return status
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        output.say(error.message)
+        return 0
     except click.UsageError as error:
         return _refuse(usage_line(error, PROGRAM), NOTHING_DONE)
     except click.ClickException as error:

@@ -13,7 +13,7 @@ import typer
 from topicloom.cli import output
 from topicloom.cli import output as checked_paths
 from topicloom.cli import typer_options as options
-from topicloom.cli.design_work import constraints_of, tell_of_blocked
+from topicloom.cli.run import blocked_line, constraints_of
 from topicloom.cli.typer_options import maintainer_options, taking
 from topicloom.io.tables import write_parquet
 from topicloom.views import numbers
@@ -133,7 +133,7 @@ def command(
         if subs.filters is None:
             require_plain_names(sorted({topic for event in due for topic in event.add}), str(events))
         run = _Run(due, check=check, strict=strict, jointly=jointly, assumptions=assumptions is not None)
-        constraints = constraints_of(fleet, interest)
+        constraints = None if fleet is None else constraints_of(fleet, interest)
         prices = costs.read(fleet, interest)
         begin = partial(open_state, given, settings, state, constraints=constraints, prices=prices)
         maintained = working.do("making ready", lambda: stack.enter_context(begin()))
@@ -157,7 +157,9 @@ def command(
     for row in [row for row in run.rows if row.error is not None][:1]:
         others = f" (and {facts['refused'] - 1:,} more)" if facts["refused"] > 1 else ""
         output.complain(f"refused event {row.event}: {row.error}{others}")
-    if constraints is not None and tell_of_blocked(maintained.maintainer.overlay(), constraints):
+    blocked = None if constraints is None else blocked_line(maintained.maintainer.overlay(), constraints)
+    if blocked is not None:
+        typer.echo(output.one_line(blocked), err=True)
         raise typer.Exit(1)
 
 

@@ -24,9 +24,11 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 OPTIONS = "Options"
 OF_DESIGNERS = "Parameters of designers"
 READING = "Reading SUBS"
+SPARK = "Spark"
 PRINTING = "Printing"
 
-_SHARED = "topicloom.shared"
+# Under this key a context keeps the values of shared options.
+SHARED_VALUES = "topicloom.shared"
 
 
 def option_name(parameter: str) -> str:
@@ -34,15 +36,9 @@ def option_name(parameter: str) -> str:
     return "--" + parameter.replace("_", "-")
 
 
-def shared_values(context: click.Context) -> dict[str, Any]:
-    """Values of the shared options of a command that is being parsed."""
-    values: dict[str, Any] = context.meta.setdefault(_SHARED, {})
-    return values
-
-
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
     assert parameter.name is not None
-    shared_values(context)[parameter.name] = value
+    context.meta.setdefault(SHARED_VALUES, {})[parameter.name] = value
     return value
 
 
@@ -82,9 +78,9 @@ def option(*names: str, **settings: Any) -> Decorator:
     return click.option(*names, cls=Option, **settings)
 
 
-def flag(name: str, help: str, **settings: Any) -> Decorator:
+def flag(*names: str, **settings: Any) -> Decorator:
     """An option without a value."""
-    return option(name, is_flag=True, help=help, **settings)
+    return option(*names, is_flag=True, **settings)
 
 
 def file(*names: str, metavar: str = "FILE", **settings: Any) -> Decorator:
@@ -139,13 +135,11 @@ overlay = click.argument(
 fleet = file(
     "--fleet",
     "-f",
-    help="TOML file of the fleet: limits and regions of brokers; links to forbid, keep or require.",
+    help="Fleet file: limits and regions of brokers, links to forbid or keep.",
     **SHARED,
 )
-prices = file(
-    "--prices", help="CSV file of prices: source, target (nodes or regions), price; `*,*` is the default.", **SHARED
-)
-rates = file("--rates", help="CSV file of messages in a unit of time: topic, rate.", **SHARED)
+prices = file("--prices", help="CSV file: source, target (nodes or regions), price; `*,*` is the default.", **SHARED)
+rates = file("--rates", help="CSV file: topic, rate (messages in a unit of time).", **SHARED)
 seed = option(
     "--seed",
     metavar="N",
@@ -154,8 +148,28 @@ seed = option(
     show_default=True,
     help="Seed of random numbers; the same seed gives the same result.",
 )
-no_diameters = flag("--no-diameters", "Skip topic diameters, the slowest measure.")
-bound = flag("--bound", "Also compute lower bounds (seconds).")
+no_diameters = flag("--no-diameters", help="Skip topic diameters, the slowest measure.")
+bound = flag("--bound", help="Also compute lower bounds (seconds).")
+
+spark = all_of(
+    option(
+        "--master",
+        metavar="URL",
+        section=SPARK,
+        help="Spark to run on, such as local[4], yarn.  [default: SPARK_MASTER, spark-defaults, or this machine]",
+        **SHARED,
+    ),
+    option(
+        "--spark-conf",
+        metavar="KEY=VALUE",
+        multiple=True,
+        section=SPARK,
+        help="Setting of Spark; may be repeated.",
+        **SHARED,
+    ),
+    option("--driver-memory", metavar="SIZE", section=SPARK, help="Memory of Spark's driver, such as 8g.", **SHARED),
+    flag("--verbose", help="Show output of Spark and Java instead of progress.", section=SPARK, **SHARED),
+)
 
 printing = all_of(
     option(
@@ -167,9 +181,20 @@ printing = all_of(
         help="Print text, or data for programs.",
         **SHARED,
     ),
-    flag("--json", "Same as --format json.", section=PRINTING, **SHARED),
-    option("--quiet", "-q", is_flag=True, section=PRINTING, help="Print only errors and data.", **SHARED),
+    flag("--json", help="Same as --format json.", section=PRINTING, **SHARED),
+    flag("--quiet", "-q", section=PRINTING, help="Print only errors and data.", **SHARED),
 )
+
+
+def spark_settings(texts: Iterable[str]) -> dict[str, str]:
+    """Settings of Spark from texts KEY=VALUE."""
+    settings = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"spark_conf '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", "spark_conf")
+        settings[key.strip()] = value.strip()
+    return settings
 
 
 def of_designers() -> list[click.Option]:

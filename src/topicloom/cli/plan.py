@@ -11,7 +11,7 @@ import typer
 from topicloom.cli import output
 from topicloom.cli import output as checked_paths
 from topicloom.cli import typer_options as options
-from topicloom.cli.design_work import COMPILING
+from topicloom.cli.progress import COMPILING
 from topicloom.views import numbers
 
 if TYPE_CHECKING:
@@ -61,12 +61,13 @@ def command(
     So every message reaches every subscriber once. The plan holds no passwords; `topicloom render` makes configurations
     from it.
     """
-    from topicloom.brokers import BrokenTopicsError, Fleet, make_plan, write_plan
+    from topicloom.brokers import BrokenTopicsError, make_plan, write_plan
+    from topicloom.brokers.fleet_file import read_fleet
     from topicloom.model import Overlay
 
     checked_paths.require_writable(out, subs.path, overlay, fleet, ending=".json")
     checked_paths.require_readable(fleet)
-    places = Fleet.read(fleet)
+    places = read_fleet(fleet)
     with printing.working() as working:
         interest = subs.read(working)
         links = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))

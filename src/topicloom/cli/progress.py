@@ -17,6 +17,8 @@ from rich.text import Text
 
 T = TypeVar("T")
 
+COMPILING = "compiling kernels, once after an install or update"
+
 # How often the main thread looks, how long work has to stop after Ctrl-C, and when it counts as slow.
 _LOOK_SECONDS = 0.1
 _STOP_SECONDS = 5.0

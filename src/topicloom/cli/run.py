@@ -5,56 +5,45 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
 from topicloom.cli import output
-from topicloom.cli.options import shared_values
+from topicloom.cli.options import spark_settings
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
     from topicloom.brokers import Fleet
     from topicloom.cli.progress import Stoppable
-    from topicloom.model import Interest, Overlay, Prices, Rates
+    from topicloom.designers import Designer, DesignProblem, DesignRun
+    from topicloom.model import Constraints, Interest, Overlay, Prices, Rates
+    from topicloom.registry import Prepared
+    from topicloom.spark import SparkOptions
     from topicloom.views.view import View
 
 T = TypeVar("T")
 
 FOUND = 1
+_SHOWN_TOPICS = 3
 
 
 class Run:
-    """What the body of a command works with; `status` is its exit status."""
+    """What the body of a command works with.
+
+    `shared` has the values of shared options, `status` is the exit status, and `working` shows progress.
+    """
 
     def __init__(self, shared: dict[str, Any]) -> None:
-        self._shared = shared
         from topicloom.cli.progress import Working
 
+        self.shared = shared
+        self.status = 0
         self._format = "json" if shared["json"] else shared["format"]
         self._findings: list[str] = []
-        self.quiet: bool = shared["quiet"]
-        self._working = Working(quiet=self.quiet)
-        output.be_quiet(self.quiet)
-
-    @classmethod
-    def of(cls, context: click.Context) -> Run:
-        """The run of the command that was parsed."""
-        return cls(shared_values(context))
-
-    def __enter__(self) -> Run:
-        self._working.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._working.__exit__(*error)
-
-    @property
-    def status(self) -> int:
-        """0, or 1 if something was found or left undone."""
-        return FOUND if self._findings else 0
+        output.be_quiet(shared["quiet"])
+        # Spark shows its own progress with --verbose.
+        self.working = Working(quiet=shared["quiet"] or shared.get("verbose", False))
 
     def step(
         self,
@@ -67,12 +56,12 @@ class Run:
         **keywords: Any,
     ) -> T:
         """Do one step of the work with its own line of progress; see `Working.do`."""
-        return self._working.do(text, lambda: work(*arguments, **keywords), watch=watch, total=total, if_slow=if_slow)
+        return self.working.do(text, partial(work, *arguments, **keywords), watch=watch, total=total, if_slow=if_slow)
 
     @property
     def subscriptions(self) -> Path:
         """Path of SUBS."""
-        path: Path = self._shared["subscriptions"]
+        path: Path = self.shared["subscriptions"]
         return path
 
     @cached_property
@@ -83,9 +72,9 @@ class Run:
         # Small files first: an error in them comes before long work.
         _ = self.fleet, self.rates
 
-        columns = {f"{name}_column": self._shared[f"{name}_column"] for name in ("node", "topic", "role")}
+        columns = {f"{name}_column": self.shared[f"{name}_column"] for name in ("node", "topic", "role")}
         path = self.subscriptions
-        return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self._shared["filters"])
+        return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
     def overlay(self, path: Path) -> Overlay:
         """An overlay of these subscriptions."""
@@ -96,13 +85,13 @@ class Run:
     @cached_property
     def fleet(self) -> Fleet | None:
         """The fleet of --fleet, if given."""
-        path: Path | None = self._shared.get("fleet")
+        path: Path | None = self.shared.get("fleet")
         return None if path is None else read_fleet(path)
 
     @cached_property
     def prices(self) -> Prices | None:
         """The prices of --prices, if given."""
-        path: Path | None = self._shared.get("prices")
+        path: Path | None = self.shared.get("prices")
         return None if path is None else read_prices(path, self.fleet, self.interest)
 
     @cached_property
@@ -110,17 +99,79 @@ class Run:
         """The rates of --rates, if given."""
         from topicloom.model import Rates
 
-        path: Path | None = self._shared.get("rates")
+        path: Path | None = self.shared.get("rates")
         return None if path is None else Rates.read(path)
 
-    def finding(self, line: str) -> None:
-        """Report something found or left undone, on stderr after the view; the exit status is then 1."""
+    @property
+    def asks(self) -> frozenset[str]:
+        """What a designer has to honour, as `DesignProblem.asks`; a fleet is read, so that errors in it come first."""
+        from topicloom.designers.contract import asked_for
+
+        return asked_for(self.fleet, self.shared.get("prices"), self.shared.get("rates"))
+
+    def require_honoured(self, designer: Designer) -> None:
+        """Refuse a designer that does not honour the fleet, prices or rates that are given."""
+        from topicloom.designers.run import require_honoured
+
+        require_honoured(designer, self.asks)
+
+    def problem(self, seed: int) -> DesignProblem:
+        """The subscriptions with the limits of the fleet, prices and rates."""
+        from topicloom.designers import DesignProblem
+
+        constraints = None if self.fleet is None else constraints_of(self.fleet, self.interest)
+        return DesignProblem.of(self.interest, constraints=constraints, prices=self.prices, rates=self.rates, seed=seed)
+
+    def design(self, prepared: Prepared[Designer], problem: DesignProblem) -> DesignRun:
+        """Run a designer; compilation and the design itself are steps of their own."""
+        from topicloom.cli.progress import COMPILING
+        from topicloom.designers import Watch, run
+        from topicloom.designers.run import warm_up
+
+        self.step("loading kernels", warm_up, problem, prepared, if_slow=COMPILING)
+        total = prepared.algorithm.total
+        watch = Watch()
+        return self.step(
+            prepared.name,
+            run,
+            replace(problem, watch=watch),
+            prepared,
+            watch=watch,
+            total=None if total is None else total(problem.interest, prepared.parameters),
+        )
+
+    def spark_options(self) -> SparkOptions:
+        """How Spark runs."""
+        from topicloom.spark import SparkOptions
+
+        settings = spark_settings(self.shared["spark_conf"])
+        return SparkOptions(self.shared["master"], settings, self.shared["driver_memory"], self.shared["verbose"])
+
+    def require_no_spark(self) -> None:
+        """Refuse options of Spark, for a run without it."""
+        for name in ("master", "spark_conf", "driver_memory", "verbose"):
+            if self.shared[name]:
+                raise InputError(f"{name} is for designs on Spark; give spark too, or leave it out", name, "spark")
+
+    def finding(self, line: str, status: int = FOUND) -> None:
+        """Report something found or left undone, on stderr after the view, with an exit status."""
         self._findings.append(line)
+        self.status = max(self.status, status)
+
+    def report_blocked(self, overlay: Overlay, status: int = FOUND) -> bool:
+        """Report topics that limits of the fleet leave unconnected; return whether there are any."""
+        line = None if self.fleet is None else blocked_line(overlay, self.fleet.constraints)
+        if line is not None:
+            self.finding(line, status)
+        return line is not None
 
     def show(self, view: View) -> None:
         """Print a view in the format that was asked for, then the findings."""
         if self._format == "text":
-            output.show(view)
+            if not self.shared["quiet"]:
+                from topicloom.views import terminal
+
+                terminal.show(view)
         else:
             from topicloom.views.formats import FORMATS
 
@@ -131,10 +182,36 @@ class Run:
 
 def read_fleet(path: Path) -> Fleet:
     """Read a fleet file."""
-    from topicloom.brokers import Fleet
+    from topicloom.brokers import fleet_file
 
     output.require_readable(path)
-    return Fleet.read(path)
+    return fleet_file.read_fleet(path)
+
+
+def constraints_of(fleet: Fleet, interest: Interest) -> Constraints:
+    """The limits of a fleet, which must have a broker for every node."""
+    fleet.require_brokers(interest.node_names)
+    return fleet.constraints
+
+
+def blocked_line(overlay: Overlay, constraints: Constraints) -> str | None:
+    """A line about topics that constraints leave unconnected, and what is in the way; None if there are none."""
+    from topicloom.designers import DESIGNERS, blocked_topics
+    from topicloom.views.numbers import count_of
+
+    designer = DESIGNERS.get(overlay.provenance.algorithm) if overlay.provenance else None
+    relays = designer is not None and designer.relays
+    blocked = blocked_topics(overlay, constraints, relays=relays)
+    if not blocked.topics or blocked.reason is None:
+        return None
+    shown = ", ".join(f"'{topic}'" for topic in blocked.topics[:_SHOWN_TOPICS])
+    more = f" and {len(blocked.topics) - _SHOWN_TOPICS:,} more" if len(blocked.topics) > _SHOWN_TOPICS else ""
+    are = count_of(len(blocked.topics), "topic") + (" is" if len(blocked.topics) == 1 else " are")
+    line = f"{are} in pieces, as the fleet allows no more links: {shown}{more}; in the way: {blocked.reason}"
+    if relays:
+        others = f" and {len(blocked.cut_off) - 1:,} more" if len(blocked.cut_off) > 1 else ""
+        line += f"; cut off is '{blocked.cut_off[0]}'{others}"
+    return line
 
 
 def read_prices(path: Path, fleet: Fleet | None, interest: Interest) -> Prices:

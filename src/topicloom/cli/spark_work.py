@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from topicloom.cli.progress import Stoppable, Working
-from topicloom.cli.typer_options import Printing, Spark
 
 if TYPE_CHECKING:
+    from topicloom.cli.typer_options import Printing, Spark
     from topicloom.spark import SparkOptions
 
 
@@ -59,14 +59,14 @@ class OnSpark:
 @contextmanager
 def spark_work(spark: Spark, printing: Printing, name: str) -> Iterator[OnSpark]:
     """A session for as long as the block runs, with progress of what is done on it."""
-    with printing.working(spark) as working, on_spark(working, spark, name) as session:
+    with printing.working(spark) as working, on_spark(working, spark.options(), name) as session:
         yield session
 
 
 @contextmanager
-def on_spark(working: Working, spark: Spark, name: str, *, little_data: bool = False) -> Iterator[OnSpark]:
+def on_spark(working: Working, options: SparkOptions, name: str, *, little_data: bool = False) -> Iterator[OnSpark]:
     """A session for as long as the block runs. Ctrl-C cancels its jobs and stops it."""
-    holder = _Holder(replace(spark.options(), little_data=little_data), name)
+    holder = _Holder(replace(options, little_data=little_data), name)
     try:
         session = working.do("starting Spark", holder.started)
         yield OnSpark(working, session)

@@ -77,7 +77,7 @@ def command(
                 "stream takes all to subscribe and publish; maintain knows roles", "role_column", "filters"
             )
         given = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
-        with on_spark(working, spark, "topicloom stream") as work:
+        with on_spark(working, spark.options(), "topicloom stream") as work:
             try:
                 work.do(
                     "following",

@@ -17,7 +17,7 @@ import typer
 from typer.models import ArgumentInfo
 
 from topicloom.cli import output
-from topicloom.cli.options import choices_of, help_of, option_name, takers_of
+from topicloom.cli.options import choices_of, help_of, option_name, spark_settings, takers_of
 from topicloom.cli.progress import Working
 from topicloom.cli.run import read_fleet, read_prices
 from topicloom.errors import InputError
@@ -246,24 +246,13 @@ class Spark(SharedOptions):
     ] = False
 
     def __post_init__(self) -> None:
-        self._settings()  # so that a wrong one is refused before any work
-
-    def _settings(self) -> dict[str, str]:
-        settings = {}
-        for text in self.spark_conf or ():
-            key, equals, value = text.partition("=")
-            if not equals or not key.strip():
-                raise InputError(
-                    f"spark_conf '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", "spark_conf"
-                )
-            settings[key.strip()] = value.strip()
-        return settings
+        spark_settings(self.spark_conf or ())  # so that a wrong one is refused before any work
 
     def options(self) -> SparkOptions:
         """The same for the pipeline."""
         from topicloom.spark import SparkOptions
 
-        return SparkOptions(self.master, self._settings(), self.driver_memory, self.verbose)
+        return SparkOptions(self.master, spark_settings(self.spark_conf or ()), self.driver_memory, self.verbose)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -125,10 +125,11 @@ def command(
     Everything that it sees, decides and does is on disk before it goes on, so that it may be ended in any way at any
     time. Brokers that do not answer are left out until they do, and flapping ones for longer each time.
     """
-    from topicloom.brokers import Collected, Fleet
+    from topicloom.brokers import Collected
     from topicloom.brokers import collect as ask
     from topicloom.brokers.decisions import Decisions, Plannable
     from topicloom.brokers.feed import CollectedFeed, Feed, LineFeed
+    from topicloom.brokers.fleet_file import read_fleet
     from topicloom.brokers.store import opened
     from topicloom.brokers.watch import Allowance, Controller, StatusBoard, WatchSettings, read_window, watch
     from topicloom.model.demand import Demand
@@ -136,7 +137,7 @@ def command(
     from topicloom.views.status import serving
 
     checked_paths.require_readable(fleet)
-    ways = Fleet.read(fleet)
+    ways = read_fleet(fleet)
     if target == "nats":
         ways.constraints.require_forest(ways.where)
     if collect and events is not None:

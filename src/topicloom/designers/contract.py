@@ -139,18 +139,25 @@ class DesignProblem:
 class Links(NamedTuple):
     """Links in the order they were added, as node ids with source < target, and what each one merged.
 
-    `facts` are further results of the designer: what it proved, for example.
+    `facts` are further results of the designer: what it proved, for example. `merged` is how many components all links
+    merge, if that is not the sum of what each one merged.
     """
 
     source: Ids
     target: Ids
     contribution: Ids
     facts: Mapping[str, Any] = MappingProxyType({})
+    merged: int | None = None
+
+    @property
+    def merges(self) -> int:
+        """How many components all links merge."""
+        return int(self.contribution.sum(dtype=np.int64)) if self.merged is None else self.merged
 
     @classmethod
     def joined(cls, parts: Sequence[Links]) -> Links:
         """The links of all parts, one after the other."""
-        source, target, contribution, _ = zip(*parts, strict=True)
+        source, target, contribution = zip(*(part[:3] for part in parts), strict=True)
         return cls(np.concatenate(source), np.concatenate(target), np.concatenate(contribution))
 
     @classmethod

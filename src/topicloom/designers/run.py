@@ -22,6 +22,7 @@ from topicloom.designers.contract import (
 from topicloom.designers.greedy import prefers_bitsets
 from topicloom.designers.registry import DESIGNERS
 from topicloom.errors import InputError
+from topicloom.metrics.support import possible_merges
 from topicloom.model.constraints import Constraints
 from topicloom.model.interest import Interest
 from topicloom.model.overlay import Overlay
@@ -46,9 +47,10 @@ _COMPLETE: dict[tuple[str, Value], dict[str, int]] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class DesignRun(Run):
-    """An overlay, and the seconds that its designer took."""
+    """An overlay, the share of possible merges that its links do, and the seconds that its designer took."""
 
     overlay: Overlay
+    support: float
 
 
 def design(
@@ -106,7 +108,9 @@ def run(problem: DesignProblem, algorithm: str | Prepared[Designer], /, **parame
     seed = problem.seed if designer.random else None
     provenance = Provenance(designer.name, MappingProxyType(checked), seed, facts=links.facts)
     overlay = Overlay(problem.interest, links.source, links.target, links.contribution, provenance)
-    return DesignRun(overlay=overlay, **vars(time))
+    possible = possible_merges(problem.interest)
+    support = links.merges / possible if possible else 1.0
+    return DesignRun(overlay=overlay, support=support, **vars(time))
 
 
 def _own(designer: Designer, parameters: Mapping[str, Value]) -> dict[str, Value]:

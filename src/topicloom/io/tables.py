@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import os
 import re
 import shutil
@@ -214,7 +215,10 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
     file = Path(path)
     with _reading(file):
         delimiter = _delimiter(file)
-        return _header(file, delimiter)[0] if delimiter else list(pyarrow.parquet.read_schema(file).names)
+        if delimiter is None:
+            return list(pyarrow.parquet.read_schema(file).names)
+        with _open_text(file) as text:
+            return _header(text, delimiter)[0]
 
 
 def text_rows(path: str | os.PathLike[str]) -> list[list[str]]:
@@ -325,16 +329,19 @@ def _read_parquet(file: Path, columns: Sequence[str], optional: Sequence[str]) -
 
 
 def _read_delimited(file: Path, delimiter: str, columns: Sequence[str], optional: Sequence[str]) -> pa.Table:
-    header, filters = _header(file, delimiter)
-    picked = _pick(file, header, columns, optional)
-    table = pyarrow.csv.read_csv(
-        file,
-        read_options=pyarrow.csv.ReadOptions(use_threads=False, skip_rows=0 if filters is None else 1),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(
-            include_columns=picked, column_types={name: pa.large_string() for name in picked}
-        ),
-    )
+    with _open_bytes(file) as opened:
+        text = io.TextIOWrapper(opened, encoding="utf-8-sig", newline="")
+        header, filters = _header(text, delimiter)
+        picked = _pick(file, header, columns, optional)
+        text.detach().seek(0)
+        table = pyarrow.csv.read_csv(
+            opened,
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, skip_rows=0 if filters is None else 1),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                include_columns=picked, column_types={name: pa.large_string() for name in picked}
+            ),
+        )
     # Text is typed and pasted by people, so it is cleaned as `ingest` cleans it; what a program wrote stays as it is.
     chunks = [[clean_names(chunk) for chunk in column.chunks] for column in table.columns]
     return pa.table(
@@ -350,18 +357,19 @@ def filters_said(line: str) -> str | None:
     return None if said is None else said[1]
 
 
-def _header(file: Path, delimiter: str) -> tuple[list[str], str | None]:
+def _header(text: IO[str], delimiter: str) -> tuple[list[str], str | None]:
     """The names of the columns, and the protocol that the line before them names."""
-    with _open_text(file) as text:
-        first = text.readline()
-        filters = filters_said(first)
-        return next(csv.reader(text if filters else chain([first], text), delimiter=delimiter), []), filters
+    first = text.readline()
+    filters = filters_said(first)
+    return next(csv.reader(text if filters else chain([first], text), delimiter=delimiter), []), filters
 
 
 def _open_text(file: Path) -> IO[str]:
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-    return file.open(encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(_open_bytes(file), encoding="utf-8-sig", newline="")
+
+
+def _open_bytes(file: Path) -> Any:
+    return gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb")
 
 
 Floats = npt.NDArray[np.float64]

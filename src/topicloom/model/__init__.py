@@ -5,7 +5,8 @@
 - `filters`: wildcards of MQTT, NATS and AMQP.
 - `overlay`: links in the order in which they were added. `graph`: links as rows of neighbours.
 - `constraints`: which links may be built, and which stay. `prices`: what links cost. `rates`: messages of topics.
-- `events`: joins, leaves and changes, and the events from one interest to another.
+- `events`: joins, leaves and changes. `demand`: who wants and publishes what, and the events between two demands.
+- `fleet`: brokers, their links and limits, and who wants what.
 - `provenance`: where a result comes from.
 """
 

@@ -25,7 +25,7 @@ TAKEN = frozenset(
         *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "bound", "close", "routing"),
         *("role_column", "filters", "prices", "limits", "costs", "messages", "rates"),
         *("on_spark", "spark", "master", "spark_conf", "driver_memory", "verbose"),
-        *("json", "quiet", "help", "subs", "printing"),
+        *("json", "format", "quiet", "help", "subs", "printing", "run"),
     }
 )
 

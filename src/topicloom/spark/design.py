@@ -146,6 +146,12 @@ class SparkDesign:
         return int(self.links.contribution.sum(dtype=np.int64))
 
     @property
+    def support(self) -> float:
+        """The share of possible merges that its links do."""
+        possible = self.subscriptions - self.topics
+        return self.merged / possible if possible else 1.0
+
+    @property
     def max_degree(self) -> int:
         """The highest number of links of a node."""
         ends = np.concatenate([self.links.source, self.links.target])

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import printable
 from topicloom.metrics.summary import COSTS
-from topicloom.views.numbers import count, mean, share, yes_no
+from topicloom.views.numbers import count, mean, seconds, share, text, yes_no
 from topicloom.views.view import Column, Entry, Fact, Note, On, Show, Table, View
 
 if TYPE_CHECKING:
-    from topicloom.designers import Designer
+    from topicloom.designers import Designer, DesignRun
     from topicloom.metrics import Bounds, Measures
+    from topicloom.metrics.traffic import PriceMeasures
+    from topicloom.model import Provenance
     from topicloom.registry import Parameter
+    from topicloom.spark.design import SparkDesign
 
 # Measures in order, with titles that differ from their names.
 _MEASURES: tuple[tuple[str, Show, str], ...] = (
@@ -34,6 +37,34 @@ _MEASURES: tuple[tuple[str, Show, str], ...] = (
     ("relays", count, ""),
     ("unreachable", count, ""),
 )
+# Facts of a design for people; those of roles only if they are not 0.
+_DESIGNED: dict[str, tuple[Show, str]] = {
+    "links": (count, ""),
+    "average_degree": (mean, ""),
+    "max_degree": (count, ""),
+    "support": (share, ""),
+    "lower_bound": (count, ""),
+    "optimal": (yes_no, ""),
+    "published_unheard": (count, "published, wanted by nobody"),
+    "wanted_unpublished": (count, "wanted, subscribers taken to publish"),
+    "of_brokers_alone": (count, "$SYS, left to each broker"),
+    "seconds": (seconds, ""),
+}
+# Columns of a comparison for people.
+_COMPARED: dict[str, tuple[Show, str]] = {
+    "designer": (text, ""),
+    "links": (count, ""),
+    "average_degree": (mean, "avg\ndegree"),
+    "max_degree": (count, "max\ndegree"),
+    "support": (share, ""),
+    "mean_topic_diameter": (mean, "mean\ndiam."),
+    "max_topic_diameter": (count, "max\ndiam."),
+    "relays": (count, ""),
+    "unreachable": (count, "unreach-\nable"),
+    "price": (mean, ""),
+    "longest_way": (mean, "longest\nway"),
+    "seconds": (seconds, ""),
+}
 _BOUNDED = {"links": "links", "max_degree": "max degree"}
 
 
@@ -75,6 +106,104 @@ def bounds(found: Bounds) -> View:
             *(left_out if found.left_out else []),
         ),
     )
+
+
+def design(made: DesignRun, out: str | PathLike[str]) -> View:
+    """A new overlay, and the file that it was written to."""
+    overlay = made.overlay
+    interest, roles = overlay.interest, overlay.interest.roles
+    assert overlay.provenance is not None
+    of_roles = {}
+    if roles is not None:
+        of_roles = {
+            "published_unheard": roles.unheard,
+            "wanted_unpublished": roles.unspoken,
+            "of_brokers_alone": roles.staying,
+        }
+    sizes = (interest.node_count, interest.topic_count, interest.subscription_count)
+    links, max_degree = len(overlay), int(overlay.degrees.max())
+    return _design(overlay.provenance, sizes, links, max_degree, made.support, of_roles, made.seconds, out)
+
+
+def design_on_spark(made: SparkDesign, seconds: float, out: str | PathLike[str]) -> View:
+    """A new overlay that was designed on Spark, and the file or folder that it was written to."""
+    sizes = (made.nodes, made.topics, made.subscriptions)
+    return _design(made.provenance, sizes, len(made.links.source), made.max_degree, made.support, {}, seconds, out)
+
+
+def _design(
+    provenance: Provenance,
+    sizes: tuple[int, int, int],
+    links: int,
+    max_degree: int,
+    support: float,
+    of_roles: Mapping[str, int],
+    seconds_taken: float,
+    out: str | PathLike[str],
+) -> View:
+    facts: dict[str, Any] = {
+        **_made_by(provenance),
+        **dict(zip(("nodes", "topics", "subscriptions"), sizes, strict=True)),
+        "links": links,
+        "average_degree": 2 * links / sizes[0],
+        "max_degree": max_degree,
+        "support": support,
+        "topic_connected": support == 1,
+        **provenance.facts,
+        **of_roles,
+        "seconds": seconds_taken,
+        "out": str(out),
+    }
+    blocks = []
+    for key, value in facts.items():
+        shown = key in _DESIGNED and (bool(value) or key not in of_roles)
+        show, title = _DESIGNED.get(key, (text, ""))
+        blocks.append(Fact(key, value, show, title, On.ALL if shown else On.DATA))
+    return View("design", "Design", (*blocks, *written(out)))
+
+
+def comparison(
+    rows: Sequence[tuple[DesignRun, Measures, PriceMeasures | None]],
+    bounds: Bounds | None = None,
+    *,
+    diameters: bool = True,
+) -> View:
+    """Overlays of several designers side by side."""
+    records = []
+    for made, measured, prices in rows:
+        assert made.overlay.provenance is not None
+        record = _made_by(made.overlay.provenance) | measured.to_dict()
+        record |= ({} if prices is None else prices.to_dict()) | {"seconds": made.seconds}
+        if bounds is not None:
+            record |= {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}
+        records.append(record)
+    columns = [_compared(key, diameters=diameters) for key in records[0]]
+    for title, key in (("links", "links"), ("max deg.", "max_degree")):
+        if bounds is not None:
+            columns.append(Column(f"{key} / bound", mean, f"{title}\n/ bound", On.PEOPLE))
+            for record in records:
+                record[f"{key} / bound"] = _ratio(record, key)
+    return View("comparison", "Comparison", (Table.of("", columns, records),))
+
+
+def _compared(key: str, *, diameters: bool) -> Column:
+    if key not in _COMPARED or ("diameter" in key and not diameters):
+        return Column(key, on=On.DATA)
+    return Column(key, *_COMPARED[key])
+
+
+def _ratio(record: Mapping[str, Any], key: str) -> float | None:
+    """How far from the best an overlay may be; None if it does not connect all topics."""
+    bound = record[f"{key}_bound"]
+    return record[key] / bound if record["topic_connected"] and bound else None
+
+
+def _made_by(provenance: Provenance) -> dict[str, Any]:
+    return {
+        "designer": provenance.algorithm,
+        "parameters": dict(provenance.parameters),
+        "seed": provenance.seed,
+    }
 
 
 def designers(all_of_them: Iterable[Designer], *, spelt: Callable[[str], str] = str, note: str = "") -> View:

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from topicloom.brokers.fleet_file import Fleet
 from topicloom.designers import design
 from topicloom.errors import InputError
 from topicloom.io.tables import names_column, read_table
 from topicloom.model import Constraints, Interest, Overlay, Prices
+from topicloom.model.fleet import Fleet
 from topicloom.registry import Stopped, Watch
 from topicloom.views.drawing import Point, SeenOverlay, seen_plan
 from topicloom.views.page import Results

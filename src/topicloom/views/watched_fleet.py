@@ -11,8 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from topicloom.brokers.fleet_file import Fleet
 from topicloom.model import Overlay
+from topicloom.model.fleet import Fleet
 from topicloom.views.explorer import Explored, Explorer
 from topicloom.views.page import nothing_read
 from topicloom.views.pages import answer_to, first_address

@@ -6,15 +6,15 @@ given as credentials: the key as the username, its secret as the password.
 
 from __future__ import annotations
 
-from topicloom.brokers.fleet_file import SourceSettings
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, client_of, kept, looked_at
 from topicloom.io.http import list_of_objects
+from topicloom.model.fleet import Source
 
 _PAGE = 1000
 _MOST_PAGES = 100_000
 
 
-def ask_emqx(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+def ask_emqx(source: Source, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
     """Look at a broker, or at a cluster of them, which counts as one."""
     client = client_of(source, broker)
     told = []

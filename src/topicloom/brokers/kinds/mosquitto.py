@@ -35,10 +35,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from topicloom.brokers.fleet_file import Broker, password_of
+from topicloom.brokers.fleet_file import password_of
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan import Line, Pair, Plan
 from topicloom.errors import InputError
+from topicloom.model.fleet import Broker
 
 
 def configured_files(path: Path, ending: str, main: str) -> Iterator[tuple[str, Path]]:

@@ -39,9 +39,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.brokers.fleet_file import SourceSettings
 from topicloom.brokers.log_files import read_pieces
 from topicloom.brokers.rows import PUBLISHERS, SCHEMA, TIME, BrokerRows, is_client, is_clients
+from topicloom.model.fleet import Source
 
 Places = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
@@ -570,7 +570,7 @@ def _clock(times: Places, before: int) -> tuple[Places, int]:
     return filled[1:], int((np.maximum.accumulate(filled) - filled).max())
 
 
-def read_log(source: SourceSettings, before: BrokerRows) -> Iterator[BrokerRows]:
+def read_log(source: Source, before: BrokerRows) -> Iterator[BrokerRows]:
     """What a broker's log tells, after each piece of it."""
     position = before.position
     sessions = Sessions(
@@ -587,7 +587,7 @@ def read_log(source: SourceSettings, before: BrokerRows) -> Iterator[BrokerRows]
             sessions = after_lines(
                 sessions,
                 piece.text,
-                persistence=source.persistence,
+                persistence=source.option("persistence"),
                 counts=lambda name: is_client(name, source),
             )
         told = notes if not sessions.back else [*notes, f"its clock went back by {sessions.back / 1_000_000:,.0f} s"]

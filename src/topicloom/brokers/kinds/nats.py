@@ -34,13 +34,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from topicloom.brokers.fleet_file import Broker, SourceSettings, password_of
+from topicloom.brokers.fleet_file import password_of
 from topicloom.brokers.kinds.mosquitto import Bridge, Configured
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan import Pair, Plan
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, client_of, kept, looked_at
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, list_of_objects
+from topicloom.model.fleet import Broker, Source
 
 # The line that begins what we write for a server.
 HEADING = re.compile(r"^# Topicloom: leafnode remotes of broker (\S+) at (\S+):(\d+)$", re.MULTILINE)
@@ -247,7 +248,7 @@ _SYSTEM_ACCOUNT = "$SYS"
 _INTERNAL = ("$", "_")
 
 
-def ask_nats(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+def ask_nats(source: Source, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
     """Look at a server."""
     client = client_of(source, broker)
     connections = _pages(client, "connz?subs=1", "connections")
@@ -262,7 +263,7 @@ def ask_nats(source: SourceSettings, broker: str, before: BrokerRows, now_us: in
             told.append(Heard(str(each.get("subject", "")), "sub", "server"))
     leafs = _list(client.object("leafz?subs=1"), "leafs")
     routes = _list(client.object("routez"), "routes")
-    if source.leafs:
+    if source.option("leafs"):
         told += [
             Heard(subject, "sub", str(leaf.get("name") or f"leaf node {leaf.get('ip')}"))
             for leaf in leafs

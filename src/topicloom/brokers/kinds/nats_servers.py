@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from topicloom.brokers.fleet_file import Broker
 from topicloom.brokers.kinds.nats import leafnodes
 from topicloom.brokers.local import LOOPBACK, OnMessage, Processes, free_ports, installed
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, HttpError
+from topicloom.model.fleet import Broker
 
 _CONNECT_SECONDS = 10.0
 _CHUNK = 1 << 16

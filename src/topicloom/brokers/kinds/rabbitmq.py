@@ -35,13 +35,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from topicloom.brokers.fleet_file import Broker, SourceSettings, password_of
+from topicloom.brokers.fleet_file import password_of
 from topicloom.brokers.kinds.mosquitto import Bridge, Configured
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan import Plan, Route
 from topicloom.brokers.rows import PUBLISHERS, BrokerRows, Heard, SourceError, client_of, kept, looked_at
 from topicloom.errors import InputError
 from topicloom.io.http import LARGEST_BYTES, HttpClient, HttpError, Login, list_of_objects
+from topicloom.model.fleet import Broker, Source
 
 # The virtual host that every broker has.
 VHOST = "/"
@@ -272,7 +273,7 @@ _BY_KEY = ("topic", "direct")
 _ALWAYS = {"amq.topic": "topic", "amq.direct": "direct"}
 
 
-def ask_rabbitmq(source: SourceSettings, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+def ask_rabbitmq(source: Source, broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
     """Look at a broker by its management interface."""
     client = client_of(source, broker)
     bindings = client.objects("api/bindings?columns=source,vhost,destination,destination_type,routing_key")
@@ -286,7 +287,7 @@ def ask_rabbitmq(source: SourceSettings, broker: str, before: BrokerRows, now_us
     )
 
 
-def read_definitions(source: SourceSettings, _broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
+def read_definitions(source: Source, _broker: str, before: BrokerRows, now_us: int) -> BrokerRows:
     """Look at a file of definitions."""
     path = Path(source.places[0])
     try:
