@@ -192,7 +192,7 @@ class Designer(Algorithm):
     anytime: bool = False
     compile_with: tuple[tuple[str, Value], ...] = ()
     memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
-    total: Callable[[Interest, Mapping[str, Any]], int] | None = None
+    total: Callable[[Interest, Mapping[str, Any]], int | None] | None = None
 
     @property
     def budget(self) -> str | None:

@@ -28,7 +28,8 @@ def build(problem: DesignProblem, *, folds: int, ties: str | None = None) -> Lin
         if len(fold.source) == 0:
             break
         problem = replace(problem, limits=problem.limits.after(fold.source, fold.target))
-        links = Links.joined([links, fold])
+        # The first fold merges all that allowed links can merge.
+        links = Links.joined([links, fold])._replace(merged=links.merges or fold.merges)
     return links
 
 

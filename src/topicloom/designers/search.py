@@ -346,7 +346,8 @@ def build(
         "accepted": found.facts["accepted"],
     }
     if int(links.contribution.sum()) == interest.subscription_count - interest.topic_count:
-        facts |= {"lower_bound": least.links, "optimal": len(links.source) == least.links}
+        gap = len_of(links) / least.links - 1 if least.links else 0.0
+        facts |= {"lower_bound": least.links, "gap": gap, "optimal": len_of(links) == least.links}
     return links._replace(facts=MappingProxyType(facts))
 
 
@@ -406,10 +407,10 @@ def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
     return search_bytes(interest, none, none)
 
 
-def total(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Rounds that `watch.done` comes to; 0 stands for unknown."""
+def total(interest: Interest, parameters: Mapping[str, Any]) -> int | None:
+    """Rounds that `watch.done` comes to, if there are no seconds."""
     if "seconds" in parameters:
-        return 0
+        return None
     return int(parameters.get("rounds", ROUNDS_BY_NODE * interest.node_count))
 
 

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.draws import hash_of
-from topicloom.kernels.simd import lowest_bit, popcount
 from topicloom.kernels.jit import inlined, inner_kernel
 from topicloom.kernels.neighbours import SHARED, add, has_place
+from topicloom.kernels.simd import lowest_bit, popcount
 from topicloom.kernels.splits import (
     FIRST,
     MISSING,

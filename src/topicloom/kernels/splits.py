@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.simd import lowest_bit, popcount
 from topicloom.kernels.jit import inlined, inner_kernel
+from topicloom.kernels.simd import lowest_bit, popcount
 from topicloom.kernels.subscriptions import wants
 from topicloom.kernels.topic_links import BLOCK, COUNT, MARK, PARENT, hang, set_parent
 

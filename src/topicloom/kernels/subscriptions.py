@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels.draws import hash_of
-from topicloom.kernels.simd import popcount
 from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
+from topicloom.kernels.simd import popcount
 
 _ONE = np.uint64(1)
 _WORD = 64
