@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.alone import in_own_process
+from benchmarks.backbone import sparse
 from topicloom import design, synthetic
 from topicloom.designers.search import compile_kernels, search_links
 from topicloom.model import Interest
@@ -26,7 +27,7 @@ class Row(NamedTuple):
     name: str
     nodes: int
     topics: int
-    each: int  # topics of a node; 0 is 20 to 600 by a power law
+    each: tuple[int, int]  # topics of a node, fewest and most; by a power law if these differ
     popularity: str
     start: str
     seconds: float
@@ -36,14 +37,14 @@ class Row(NamedTuple):
 
 
 ROWS = (
-    Row("fleet", 100, 60, 6, "zipf", "gm", 5, links=0.88, degree=1 / 2),
-    Row("Zipf", 1000, 100, 10, "zipf", "gm", 30, links=0.865, degree=1 / 3),
-    Row("Zipf, degree kept", 1000, 100, 10, "zipf", "low-oda", 30, kept=True, links=0.84),
-    Row("uniform, degree kept", 1000, 100, 10, "uniform", "minmax-oda", 30, kept=True, links=0.92),
-    Row("larger", 3000, 300, 15, "zipf", "gm", 60, links=0.88, degree=1 / 4),
-    Row("large", 10_000, 1000, 30, "zipf", "gm", 120, links=0.92, degree=1 / 3),
-    Row("dense", 4000, 1000, 0, "uniform", "gm", 120, links=0.98, degree=2 / 3),
-    Row("sparse", 100_000, 10_000, 10, "zipf", "backbone", 300),
+    Row("fleet", 100, 60, (6, 6), "zipf", "gm", 5, links=0.88, degree=1 / 2),
+    Row("Zipf", 1000, 100, (10, 10), "zipf", "gm", 30, links=0.865, degree=1 / 3),
+    Row("Zipf, degree kept", 1000, 100, (10, 10), "zipf", "low-oda", 30, kept=True, links=0.84),
+    Row("uniform, degree kept", 1000, 100, (10, 10), "uniform", "minmax-oda", 30, kept=True, links=0.92),
+    Row("larger", 3000, 300, (15, 15), "zipf", "gm", 60, links=0.88, degree=1 / 4),
+    Row("large", 10_000, 1000, (30, 30), "zipf", "gm", 120, links=0.92, degree=1 / 3),
+    Row("dense", 4000, 1000, (20, 600), "uniform", "gm", 120, links=0.98, degree=2 / 3),
+    Row("sparse", 100_000, 10_000, (5, 50), "zipf", "backbone", 300),
 )
 SEEDS = (1,)
 
@@ -77,13 +78,16 @@ def main(row: int, seed: int) -> dict[str, Any]:
 
 def random_interest(row: Row, seed: int) -> Interest:
     """The interest of a row."""
-    if row.each == 0:
-        sizes = {"sizes": "power-law", "min_topics": 20, "max_topics": 600}
+    least, most = row.each
+    if row.start == "backbone":
+        return sparse(row.nodes, row.topics, seed)
+    if least < most:
+        sizes = {"sizes": "power-law", "min_topics": least, "max_topics": most}
         return synthetic(row.nodes, row.topics, popularity=row.popularity, seed=seed, **sizes)
     dice = np.random.default_rng(seed)
     weight = np.ones(row.topics) if row.popularity == "uniform" else 1 / np.arange(1, row.topics + 1) ** 0.9
     weight /= weight.sum()
-    chosen = [dice.choice(row.topics, row.each, replace=False, p=weight) for _ in range(row.nodes)]
+    chosen = [dice.choice(row.topics, least, replace=False, p=weight) for _ in range(row.nodes)]
     return Interest.from_pairs([(f"n{u:06}", f"t{t:05}") for u in range(row.nodes) for t in chosen[u]])
 
 
@@ -108,7 +112,7 @@ def report(console: Console, rows: tuple[int, ...] = (), seeds: tuple[int, ...] 
             row, cell = ROWS[number], in_own_process(__name__, row=number, seed=seed)
             results.append({"row": row.name, "seed": seed, **cell})
             table.add_row(
-                f"{row.name}: {row.nodes:,} x {row.topics:,} x {row.each or '20..600'}",
+                f"{row.name}: {row.nodes:,} x {row.topics:,} x {'..'.join(map(str, dict.fromkeys(row.each)))}",
                 row.start,
                 str(seed),
                 f"{cell['links_before']:,} -> {cell['links']:,}",
