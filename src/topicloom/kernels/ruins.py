@@ -1,4 +1,4 @@
-"""Which links a round removes: five kinds of ruins, chosen by what they have lately saved.
+"""Which links a round removes: six kinds of ruins, chosen by what they have lately saved.
 
 - node: some links of a node.
 - pair: some links of a node and of one of its neighbours.
