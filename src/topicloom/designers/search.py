@@ -228,6 +228,8 @@ def search_links(
     watch = watch or Watch()
     given = {"limits": limits, "prices": prices, "fixed": fixed, "max_degree": max_degree, "aim": aim, "seed": seed}
     search = Search.of(interest, source, target, **given)  # type: ignore[arg-type]
+    if len(source) == 0:  # nothing to remove; kernels rely on a link
+        return SearchedLinks(*search.best(), MappingProxyType(_facts(search, source, target)))
     if seconds is None:
         rounds = ROUNDS_BY_NODE * interest.node_count if rounds is None else rounds
         pace = _Pace(search, lower_bound, clock)
