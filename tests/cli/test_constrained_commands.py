@@ -108,7 +108,7 @@ def test_refusals(cli: Cli) -> None:
 
 def test_compare_takes_those_of_the_usual_that_keep_to_a_fleet(cli: Cli) -> None:
     ended = cli("compare", "subs.csv", "-f", "fleet.toml", "--json")
-    assert [row["designer"] for row in json.loads(ended.out)] == ["gm", "minmax-oda", "low-oda"]
+    assert [row["designer"] for row in json.loads(ended.out)] == ["gm", "minmax-oda", "low-oda", "search"]
 
 
 def test_maintain_keeps_to_the_fleet(cli: Cli) -> None:
@@ -137,7 +137,7 @@ def test_prices_by_region_and_what_they_come_to(cli: Cli) -> None:
         "topicloom: latency.csv: does not name 'a'; give prices of all nodes, or a --fleet with its region\n",
     )
     ended = cli("design", "subs.csv", "-a", "cd-oda", "--prices", "latency.csv", "-o", "o.parquet")
-    able = "gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree"
+    able = "gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree, search"
     assert ended.err == f"topicloom: cd-oda does not take prices; these do: {able}\n"
 
 

@@ -230,7 +230,8 @@ interest = synthetic(60, 30, popularity="zipf", sizes="uniform", min_topics=1, m
 for name, designer in DESIGNERS.items():
     for budget in (3, 1500) if name != "exact" else ():
         path = folder / f"{name}.parquet"
-        design(interest, name, seed=11, **({designer.budget: budget} if designer.budget else {})).write(path)
+        parameters = {"rounds": 300} if name == "search" else {designer.budget: budget} if designer.budget else {}
+        design(interest, name, seed=11, **parameters).write(path)
         print(name, budget, hashlib.sha256(path.read_bytes()).hexdigest())
 """
 

@@ -255,7 +255,9 @@ def test_other_seeds_give_other_links(name: str) -> None:
 
 class TestRefusals:
     def test_unknown_algorithm_lists_the_known(self) -> None:
-        with pytest.raises(InputError, match=r"^unknown algorithm 'gmm'; known are gm, minmax-oda, .*backbone, tree$"):
+        with pytest.raises(
+            InputError, match=r"^unknown algorithm 'gmm'; known are gm, minmax-oda, .*backbone, tree, search$"
+        ):
             design(random_interest(0, "dense"), "gmm")
 
     @designers

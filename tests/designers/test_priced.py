@@ -150,7 +150,8 @@ def test_others_refuse(name: str) -> None:
     interest = random_interest(1, "dense")
     with pytest.raises(
         InputError,
-        match=f"^{name} does not take prices; these do: gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree$",
+        match=f"^{name} does not take prices; "
+        "these do: gm, minmax-oda, low-oda, gpa, gpm, gm-fold, backbone, tree, search$",
     ):
         design(interest, name, prices=Prices({}), **({budget: 3} if budget else {}))
 

@@ -77,8 +77,8 @@ _DEGREES_LAST = 0.7
 # Seconds between two looks at the clock, and the fewest rounds.
 _LOOK = 0.1
 _FEW = 16
-# Looks at the progress of a number of rounds.
-_NOTES = 200
+# Rounds between two looks at the progress.
+_NOTED = 5_000
 # Seconds over which progress is told.
 _LATELY = 10.0
 # Shares of the seconds for the bound at most, and for the rounds at least.
@@ -234,7 +234,7 @@ def search_links(
         rounds = ROUNDS_BY_NODE * interest.node_count if rounds is None else rounds
         pace = _Pace(search, lower_bound, clock)
         while search.rounds < rounds and not watch.stopped:
-            search.run(min(max(_FEW, rounds // _NOTES), rounds - search.rounds), 0.0, 1.0 / rounds, 0, watch)
+            search.run(min(_NOTED, rounds - search.rounds), 0.0, 1.0 / rounds, 0, watch)
             watch.note = pace.note()
     else:
         pace = _Pace(search, lower_bound, clock)

@@ -20,7 +20,7 @@ A = TypeVar("A", bound=Algorithm)
 # What a parameter cannot be called, as the name means something else where parameters are given.
 TAKEN = frozenset(
     {
-        *("interest", "network", "problem", "algorithm", "algorithms", "seed", "watch", "then", "name"),
+        *("interest", "network", "problem", "algorithm", "algorithms", "begin", "seed", "watch", "then", "name"),
         *("constraints", "fleet"),
         *("subscriptions", "net", "out", "node_column", "topic_column", "no_diameters", "bound", "close", "routing"),
         *("role_column", "filters", "prices", "limits", "costs", "messages", "rates"),
