@@ -43,7 +43,7 @@ from topicloom.designers.backbone_hosts import (
 )
 from topicloom.designers.backbone_repair import repaired
 from topicloom.designers.contract import CONSTRAINTS, MAX_DEGREE, PRICES, Designer, DesignProblem, Links
-from topicloom.designers.greedy import Greedy, Representation, possible_merges
+from topicloom.designers.greedy import Greedy, Representation, greedy_merges
 from topicloom.errors import InputError
 from topicloom.kernels.bit_planes import host_rows_bytes
 from topicloom.kernels.covers import attach, attaching_bytes, fitting, new_attached, new_bench, new_hosting
@@ -267,6 +267,6 @@ DESIGNER = Designer(
         replace(MAX_DEGREE, optional=True),
     ),
     memory=memory,
-    total=possible_merges,
+    total=greedy_merges,
     honours=CONSTRAINTS | PRICES,
 )
