@@ -258,8 +258,8 @@ def require_core(nodes: int, parameters: Mapping[str, Any]) -> None:
 DESIGNER = Designer(
     name="backbone",
     paper="none; after the divide and conquer of Chen, Jacobsen and Vitenberg",
-    rule="a core of the largest nodes by another designer; everybody else attached by covers of its topics",
-    guarantee="topic-connected unless max_degree forbids it; each topic hangs together among the hosts",
+    rule="a core of the largest nodes by another designer; all other nodes attached by covers of their topics",
+    guarantee="topic-connected unless max_degree forbids it; each topic is connected among the hosts",
     build=build,
     parameters=(
         Parameter("core", str, "the designer of the core", choices=tuple(_CORES), optional=True),
