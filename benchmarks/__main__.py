@@ -22,12 +22,14 @@ from benchmarks import (
     long_run,
     measures,
     real_data,
+    search,
     short_forms,
 )
 from topicloom.designers import DESIGNERS
 
 PARTS = (
     "designs",
+    "search",
     "backbone",
     "bounds",
     "measures",
@@ -81,6 +83,7 @@ def main() -> None:
     console = Console(width=150)
     parts = {
         "designs": lambda: designs.report(console, sizes, designers),
+        "search": lambda: search.report(console),
         "bounds": lambda: bounds.report(console),
         "backbone": lambda: backbone.report(console),
         "measures": lambda: measures.report(console, (max(sizes),)),

@@ -53,7 +53,7 @@ ONLY_IN = {
 
 NAMES = (
     *("gm", "minmax-oda", "low-oda", "gpa", "gpm", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
-    *("spidercast", "spidercast-m", "random-a", "random-m", "gm-fold", "exact", "backbone", "tree"),
+    *("spidercast", "spidercast-m", "random-a", "random-m", "gm-fold", "exact", "backbone", "tree", "search"),
 )
 
 MODULES = sorted(ROOT.rglob("*.py"))

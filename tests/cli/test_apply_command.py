@@ -59,7 +59,7 @@ def test_what_fails_says_where_the_fleet_stands(fleet: Path, cli: Cli) -> None:
     ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
     assert ended.status == 1
     assert ended.err == (
-        "topicloom: step 1 of 2, broker 'a': files/a.conf: cannot be written (No such file or directory); "
+        "topicloom: step 1 of 2, broker 'a': files/a.conf: the folder files does not exist; "
         "0 of 2 steps are done. Apply again to go on, or roll back (--rollback)\n"
     )
     Path("elsewhere").rename("files")

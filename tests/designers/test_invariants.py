@@ -25,10 +25,10 @@ Parameters = dict[str, Any]
 GREEDY = {"gm", "minmax-oda", "low-oda", "gpa", "gpm", "gm-fold", "backbone"}  # every link contributes
 COMPLETE = {
     *("gm", "minmax-oda", "low-oda", "cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic", "gm-fold"),
-    *("exact", "backbone"),
+    *("exact", "backbone", "search"),
 }
 RELAYING = {"tree"}  # connects every topic over relays
-RANDOM = {"spidercast", "spidercast-m", "random-a", "random-m"}
+RANDOM = {"spidercast", "spidercast-m", "random-a", "random-m", "search"}
 HEEDLESS = {"random-a", "random-m"}  # may link nodes that share no topic
 
 BUDGETS: tuple[float, ...] = (1, 2, 5)
@@ -37,6 +37,7 @@ SETTINGS: dict[str, list[Parameters]] = {
     "gm-fold": [{}, {"folds": 1}, {"folds": 3}],
     "exact": [{}, {"minimise": "max_degree"}],
     "backbone": [{}, {"core_size": 1}, {"core_size": 1, "core": "low-oda"}],
+    "search": [{"rounds": 50}, {"rounds": 50, "start": "gm", "aim": "degree-links"}],
     "spidercast": [{}, {"greedy": 1}, {"greedy": 1, "random": 2}],
     **{
         name: [*({designer.budget: budget} for budget in BUDGETS), {"budget_ratio": 0.5}]

@@ -26,8 +26,11 @@ TWINS = [
         for name in ("mending_twins", "constrained_mending", "improving", "pruning", "relieving")
     ),
     *(f"designers/test_{name}.py" for name in ("greedy", "priced", "constrained", "stars", "spidercast", "rings")),
-    *(f"designers/test_{name}.py" for name in ("backbone", "constrained_backbone", "random_designers", "trees")),
-    *(f"metrics/test_{name}.py" for name in ("bounds", "topics", "link_prices", "traffic")),
+    *(
+        f"designers/test_{name}.py"
+        for name in ("backbone", "constrained_backbone", "random_designers", "trees", "search")
+    ),
+    *(f"metrics/test_{name}.py" for name in ("bounds", "tree_bound", "topics", "link_prices", "traffic")),
     *(f"content/test_content_{name}.py" for name in ("algorithms", "costs", "migration")),
 ]
 PAST_THE_END = """

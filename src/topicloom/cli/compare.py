@@ -15,7 +15,9 @@ EXAMPLES = """
   topicloom compare subs.parquet --fleet fleet.toml --prices latency.csv
 """
 
-DEFAULT_ALGORITHMS = "gm,minmax-oda,low-oda,cd-oda-2,ring-per-topic"
+DEFAULT_ALGORITHMS = "gm,minmax-oda,low-oda,cd-oda-2,ring-per-topic,search"
+# Larger interests are compared without search, unless it is named.
+SEARCHED_NODES = 3_000
 
 
 @command("compare", examples=EXAMPLES, late=options.of_designers)
@@ -45,7 +47,10 @@ def compare(run: Run, algorithms: str, seed: int, no_diameters: bool, bound: boo
     from topicloom.views import designs
 
     if algorithms == DEFAULT_ALGORITHMS:
-        algorithms = ",".join(name for name in algorithms.split(",") if run.asks <= DESIGNERS[name].honours)
+        usual = [name for name in algorithms.split(",") if run.asks <= DESIGNERS[name].honours]
+        if run.interest.node_count > SEARCHED_NODES:
+            usual.remove("search")
+        algorithms = ",".join(usual)
     each = options.prepared_each(DESIGNERS, algorithms, seed, parameters)
     for prepared in each:
         run.require_honoured(prepared.algorithm)

@@ -84,12 +84,13 @@ class Working:
         total: int | None = None,
         if_slow: str | None = None,
         note: Callable[[], str] | None = None,
+        keep: bool = False,
     ) -> T:
         """Do the work and give what it gives; the text says what it is, and may change.
 
         `total` is what `watch.done` comes to in the end, where that is known. `if_slow` replaces the text after a
         second, and `note` gives a few words to show beside it. After Ctrl-C the watch is told to stop, and the work
-        gets a few seconds to hear it.
+        gets a few seconds to hear it; with `keep` its result is returned if it ends by then.
         """
         results: list[T] = []
         errors: list[BaseException] = []
@@ -121,7 +122,8 @@ class Working:
             if watch is not None:
                 watch.stop()
                 finished.wait(_STOP_SECONDS)
-            raise
+            if not keep or not results:
+                raise
         self._progress.remove_task(task)
         if errors:
             raise errors[0]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FOUND = 1
+INTERRUPTED = 130
 _SHOWN_TOPICS = 3
 
 
@@ -53,10 +54,13 @@ class Run:
         watch: Stoppable | None = None,
         total: int | None = None,
         if_slow: str | None = None,
+        note: Callable[[], str] | None = None,
+        keep: bool = False,
         **keywords: Any,
     ) -> T:
         """Do one step of the work with its own line of progress; see `Working.do`."""
-        return self.working.do(text, partial(work, *arguments, **keywords), watch=watch, total=total, if_slow=if_slow)
+        done = partial(work, *arguments, **keywords)
+        return self.working.do(text, done, watch=watch, total=total, if_slow=if_slow, note=note, keep=keep)
 
     @property
     def subscriptions(self) -> Path:
@@ -109,11 +113,11 @@ class Run:
 
         return asked_for(self.fleet, self.shared.get("prices"), self.shared.get("rates"))
 
-    def require_honoured(self, designer: Designer) -> None:
-        """Refuse a designer that does not honour the fleet, prices or rates that are given."""
+    def require_honoured(self, designer: Designer, more: frozenset[str] = frozenset()) -> None:
+        """Refuse a designer that does not honour the fleet, prices or rates that are given, or `more`."""
         from topicloom.designers.run import require_honoured
 
-        require_honoured(designer, self.asks)
+        require_honoured(designer, self.asks | more)
 
     def problem(self, seed: int) -> DesignProblem:
         """The subscriptions with the limits of the fleet, prices and rates."""
@@ -131,14 +135,19 @@ class Run:
         self.step("loading kernels", warm_up, problem, prepared, if_slow=COMPILING)
         total = prepared.algorithm.total
         watch = Watch()
-        return self.step(
+        made = self.step(
             prepared.name,
             run,
             replace(problem, watch=watch),
             prepared,
             watch=watch,
             total=None if total is None else total(problem.interest, prepared.parameters),
+            note=lambda: watch.note,
+            keep=prepared.algorithm.anytime,
         )
+        if watch.stopped:
+            self.finding(f"{prepared.name} was stopped; its best links so far are kept", INTERRUPTED)
+        return made
 
     def spark_options(self) -> SparkOptions:
         """How Spark runs."""

@@ -14,11 +14,13 @@ from topicloom.errors import InputError
 from topicloom.kernels.components import merge_links
 from topicloom.model.constraints import NO_LIMITS, Constraints, LinkLimits
 from topicloom.model.interest import Ids, Interest
+from topicloom.model.overlay import Overlay
 from topicloom.model.prices import LinkPrices, Prices
 from topicloom.model.rates import Rates, TopicTraffic
-from topicloom.registry import SEED, Algorithm, Parameter, Watch
+from topicloom.registry import SEED, Algorithm, Parameter, Value, Watch
 
 __all__ = [
+    "BEGIN",
     "BUDGET_RATIO",
     "CONSTRAINTS",
     "MATCHING",
@@ -40,6 +42,7 @@ __all__ = [
 CONSTRAINTS = frozenset({"constraints"})
 PRICES = frozenset({"prices"})
 RATES = frozenset({"rates"})
+BEGIN = frozenset({"begin"})
 
 MAX_EDGES = Parameter("max_edges", int, "the most links")
 MAX_DEGREE = Parameter("max_degree", int, "the most links of a node")
@@ -67,10 +70,13 @@ _SHARE_OF = replace(MATCHING, default=None, optional=True)
 
 
 def asked_for(
-    constraints: object | None = None, prices: object | None = None, rates: object | None = None
+    constraints: object | None = None,
+    prices: object | None = None,
+    rates: object | None = None,
+    begin: object | None = None,
 ) -> frozenset[str]:
-    """What is asked for, of `CONSTRAINTS | PRICES | RATES`: everything that is not None."""
-    given = {"constraints": constraints, "prices": prices, "rates": rates}
+    """What is asked for, of `CONSTRAINTS | PRICES | RATES | BEGIN`: everything that is not None."""
+    given = {"constraints": constraints, "prices": prices, "rates": rates, "begin": begin}
     return frozenset(name for name, value in given.items() if value is not None)
 
 
@@ -84,6 +90,7 @@ class DesignProblem:
         interest: the nodes and the topics that they want.
         limits: the links that may be built, and those that exist. prices: what links cost.
         traffic: the messages of topics, from rates.
+        begin: an overlay of this interest to begin with.
         seed: the start of random numbers. watch: progress, and a request to stop.
     """
 
@@ -91,6 +98,7 @@ class DesignProblem:
     limits: LinkLimits = NO_LIMITS
     prices: LinkPrices | None = None
     traffic: TopicTraffic | None = None
+    begin: Overlay | None = None
     seed: int = 0
     watch: Watch = field(default_factory=Watch)
 
@@ -102,6 +110,7 @@ class DesignProblem:
         constraints: Constraints | None = None,
         prices: Prices | None = None,
         rates: Rates | None = None,
+        begin: Overlay | str | PathLike[str] | None = None,
         seed: int = 0,
         watch: Watch | None = None,
     ) -> DesignProblem:
@@ -112,14 +121,15 @@ class DesignProblem:
             limits=NO_LIMITS if constraints is None else constraints.over(known),
             prices=None if prices is None else prices.over(known),
             traffic=None if rates is None else rates.over(known),
+            begin=None if begin is None else Overlay.given(begin, known),
             seed=SEED.checked(seed),
             watch=watch or Watch(),
         )
 
     @property
     def asks(self) -> frozenset[str]:
-        """What it asks for, of `CONSTRAINTS | PRICES | RATES`."""
-        return asked_for(None if self.limits is NO_LIMITS else self.limits, self.prices, self.traffic)
+        """What it asks for, of `CONSTRAINTS | PRICES | RATES | BEGIN`."""
+        return asked_for(None if self.limits is NO_LIMITS else self.limits, self.prices, self.traffic, self.begin)
 
     def rng(self) -> np.random.Generator:
         """A new generator of random numbers from the seed."""
@@ -166,8 +176,11 @@ class Designer(Algorithm):
         guarantee: what is known of its overlays.
         build: builds the links of a `DesignProblem`. Its parameters are keywords: checked, with defaults filled in,
             optional ones only if they are given.
-        honours: what it takes into account, of `CONSTRAINTS | PRICES | RATES`. Problems that ask for more are refused.
+        honours: what it takes into account, of `CONSTRAINTS | PRICES | RATES | BEGIN`. Problems that
+            ask for more are refused.
         relays: whether it connects topics over nodes that do not want them.
+        anytime: whether it returns its best links so far if it is stopped.
+        compile_with: parameters that let a tiny design end at once, in place of those given.
         memory: an upper bound on the bytes that building takes, for an interest and parameters.
         total: what `watch.done` is at the end if all topics are connected, for an interest and parameters.
     """
@@ -176,8 +189,10 @@ class Designer(Algorithm):
     build: Callable[..., Links]
     honours: frozenset[str] = frozenset()
     relays: bool = False
+    anytime: bool = False
+    compile_with: tuple[tuple[str, Value], ...] = ()
     memory: Callable[[Interest, Mapping[str, Any]], int] = field(default=lambda interest, parameters: 0)
-    total: Callable[[Interest, Mapping[str, Any]], int] | None = None
+    total: Callable[[Interest, Mapping[str, Any]], int | None] | None = None
 
     @property
     def budget(self) -> str | None:

@@ -20,6 +20,7 @@ from topicloom.designers import (
     random_a,
     random_m,
     ring_per_topic,
+    search,
     spidercast,
     spidercast_m,
     tree,
@@ -45,6 +46,7 @@ _MODULES = (
     exact,
     backbone,
     tree,
+    search,
 )
 
 DESIGNERS: Registry[Designer] = Registry(

@@ -62,6 +62,7 @@ def design(
     constraints: Constraints | None = None,
     prices: Prices | None = None,
     rates: Rates | None = None,
+    begin: Overlay | str | PathLike[str] | None = None,
     **parameters: Value | None,
 ) -> Overlay:
     """Build an overlay.
@@ -74,13 +75,16 @@ def design(
         constraints: which links may be built. They are never broken, so topics may be left in several components.
         prices: what links cost: they are chosen by contribution for their price.
         rates: how many messages topics have.
+        begin: an overlay to begin with, or its file, for designers that improve one.
         parameters: those of the designer. A budget may be given as `budget_ratio` instead of `max_edges` or
             `max_degree`: a share of what `minmax-oda` needs.
     """
     known = Interest.given(interest)
     prepared = DESIGNERS.prepare(algorithm, seed, parameters)
-    require_honoured(prepared.algorithm, asked_for(constraints, prices, rates))
-    problem = DesignProblem.of(known, constraints=constraints, prices=prices, rates=rates, seed=seed, watch=watch)
+    require_honoured(prepared.algorithm, asked_for(constraints, prices, rates, begin))
+    problem = DesignProblem.of(
+        known, constraints=constraints, prices=prices, rates=rates, begin=begin, seed=seed, watch=watch
+    )
     return run(problem, prepared).overlay
 
 
@@ -99,7 +103,7 @@ def run(problem: DesignProblem, algorithm: str | Prepared[Designer], /, **parame
     memory.require(designer.name, designer.memory(problem.interest, checked))
     warm_up(problem, algorithm)
     links, time = timed(lambda: designer.build(problem, **_own(designer, checked)))
-    if problem.watch.stopped:
+    if problem.watch.stopped and not designer.anytime:
         raise Stopped(f"{designer.name} was asked to stop")
     seed = problem.seed if designer.random else None
     provenance = Provenance(designer.name, MappingProxyType(checked), seed, facts=links.facts)
@@ -141,7 +145,8 @@ def _compile(
     tiny = Interest.from_pairs(_TINY_SHARED if bitsets else _TINY_SPARSE)
     constraints = _TINY_CONSTRAINTS if asked >= CONSTRAINTS else None
     prices = _TINY_PRICES if asked >= PRICES else None
-    designer.build(DesignProblem.of(tiny, constraints=constraints, prices=prices), **dict(parameters))
+    given = dict(parameters) | dict(designer.compile_with)
+    designer.build(DesignProblem.of(tiny, constraints=constraints, prices=prices), **given)
 
 
 def _whole(parameters: Mapping[str, Value]) -> Prepared[Designer]:

@@ -29,7 +29,7 @@ Lower bounds of links and of the highest degree, with the arguments that prove t
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ import numpy.typing as npt
 from topicloom.errors import InputError
 from topicloom.io.tables import BOUND_ROUNDS
 from topicloom.kernels.bounds import fewest_neighbours, heaviest_overlaps, island_of_nodes, overpaid_links
-from topicloom.metrics.tree_bound import tree_bound
+from topicloom.metrics.tree_bound import TreeBound, tree_bound
 from topicloom.model.interest import Ids, Interest, Starts
 from topicloom.registry import Watch
 from topicloom.views.html import table_html
@@ -201,16 +201,23 @@ class Bounds:
     - `links`, `max_degree`: the bounds. They are proved, not estimated; the best overlay may still need more.
     - `arguments`: the reasons. `links` may be above each of them, as it takes the best one for every island.
     - `left_out`: topics with too many nodes to compare in pairs, which the arguments do without.
+    - `trees`: the prices of the spanning trees that prove the argument "trees".
     """
 
     links: int
     max_degree: int
     arguments: tuple[Argument, ...]
     left_out: int = 0
+    trees: TreeBound | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, ready for JSON."""
-        return asdict(self) | {"arguments": [asdict(argument) for argument in self.arguments]}
+        return {
+            "links": self.links,
+            "max_degree": self.max_degree,
+            "arguments": [asdict(argument) for argument in self.arguments],
+            "left_out": self.left_out,
+        }
 
     def _repr_html_(self) -> str:
         names = {"links": "links", "max_degree": "max degree"}
@@ -245,9 +252,8 @@ def bound(
     island, sizes = _islands(interest)
     shared = ComparedTopics.of(interest, _WORK // _PASSES)
     stopped = (lambda: False) if watch is None else (lambda: watch.stopped)
-    by_trees = np.array(
-        tree_bound(shared, island=island, rounds=rounds, seconds=seconds, stopped=stopped).by_island, np.int64
-    )
+    trees = tree_bound(shared, island=island, rounds=rounds, seconds=seconds, stopped=stopped)
+    by_trees = np.array(trees.by_island, np.int64)
     if rounds is None:
         rounds = min(MOST_ROUNDS, max(0, _WORK // max(1, shared.pairs) - _PASSES))
     needed = neighbours_needed(shared)
@@ -305,7 +311,7 @@ def bound(
             ),
         ]
     degree = max((argument.value for argument in arguments if argument.of == "max_degree"), default=0)
-    return Bounds(links, degree, tuple(arguments), shared.left_out)
+    return Bounds(links, degree, tuple(arguments), shared.left_out, trees)
 
 
 def _islands(interest: Interest) -> tuple[Numbers, Numbers]:

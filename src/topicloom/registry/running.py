@@ -28,6 +28,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.ticks: npt.NDArray[np.int64] = np.zeros(2, np.int64)
+        self.note = ""  # a few words on how far it is, to show beside the progress
 
     @property
     def done(self) -> int:

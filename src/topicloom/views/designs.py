@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import printable
 from topicloom.metrics.summary import COSTS
-from topicloom.views.numbers import count, mean, seconds, share, text, yes_no
+from topicloom.views.numbers import count, mean, percent, seconds, share, text, yes_no
 from topicloom.views.view import Column, Entry, Fact, Note, On, Show, Table, View
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _DESIGNED: dict[str, tuple[Show, str]] = {
     "max_degree": (count, ""),
     "support": (share, ""),
     "lower_bound": (count, ""),
+    "gap": (percent, "above the lower bound"),
     "optimal": (yes_no, ""),
     "published_unheard": (count, "published, wanted by nobody"),
     "wanted_unpublished": (count, "wanted, subscribers taken to publish"),
