@@ -43,7 +43,7 @@ from topicloom.designers.backbone_hosts import (
 )
 from topicloom.designers.backbone_repair import repaired
 from topicloom.designers.contract import CONSTRAINTS, MAX_DEGREE, PRICES, Designer, DesignProblem, Links
-from topicloom.designers.greedy import Greedy, Representation, possible_merges
+from topicloom.designers.greedy import Greedy, Representation, greedy_merges
 from topicloom.errors import InputError
 from topicloom.kernels.bit_planes import host_rows_bytes
 from topicloom.kernels.covers import attach, attaching_bytes, fitting, new_attached, new_bench, new_hosting
@@ -258,8 +258,8 @@ def require_core(nodes: int, parameters: Mapping[str, Any]) -> None:
 DESIGNER = Designer(
     name="backbone",
     paper="none; after the divide and conquer of Chen, Jacobsen and Vitenberg",
-    rule="a core of the largest nodes by another designer; everybody else attached by covers of its topics",
-    guarantee="topic-connected unless max_degree forbids it; each topic hangs together among the hosts",
+    rule="a core of the largest nodes by another designer; all other nodes attached by covers of their topics",
+    guarantee="topic-connected unless max_degree forbids it; each topic is connected among the hosts",
     build=build,
     parameters=(
         Parameter("core", str, "the designer of the core", choices=tuple(_CORES), optional=True),
@@ -267,6 +267,6 @@ DESIGNER = Designer(
         replace(MAX_DEGREE, optional=True),
     ),
     memory=memory,
-    total=possible_merges,
+    total=greedy_merges,
     honours=CONSTRAINTS | PRICES,
 )

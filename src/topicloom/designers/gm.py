@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.designers.contract import CONSTRAINTS, PRICES, TIES, Designer, DesignProblem, Links
-from topicloom.designers.greedy import Greedy, greedy_bytes, possible_merges
+from topicloom.designers.greedy import Greedy, greedy_bytes, greedy_merges
 from topicloom.kernels.greedy import STOP, add_link, allow_spare, find_best, restart, use_spare
 from topicloom.kernels.jit import tight_kernel
 from topicloom.kernels.price_search import merge_by_price
@@ -71,5 +71,5 @@ DESIGNER = Designer(
     honours=CONSTRAINTS | PRICES,
     parameters=(TIES,),
     memory=greedy_bytes,
-    total=possible_merges,
+    total=greedy_merges,
 )

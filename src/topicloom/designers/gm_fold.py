@@ -16,7 +16,7 @@ import numpy as np
 
 from topicloom.designers.contract import CONSTRAINTS, PRICES, TIES, Designer, DesignProblem, Links
 from topicloom.designers.gm import greedy_merge
-from topicloom.designers.greedy import Greedy, greedy_bytes, possible_merges
+from topicloom.designers.greedy import Greedy, greedy_bytes, greedy_merges
 from topicloom.registry.parameters import Parameter
 
 
@@ -42,5 +42,5 @@ DESIGNER = Designer(
     honours=CONSTRAINTS | PRICES,
     parameters=(Parameter("folds", int, "how many times to run", 2), TIES),
     memory=greedy_bytes,
-    total=possible_merges,
+    total=greedy_merges,
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from topicloom.designers.contract import CONSTRAINTS, MAX_EDGES, PRICES, TIES, Designer, DesignProblem, Links
 from topicloom.designers.gm import greedy_merge
-from topicloom.designers.greedy import Greedy, greedy_bytes, possible_merges
+from topicloom.designers.greedy import Greedy, greedy_bytes, greedy_merges
 
 
 def build(problem: DesignProblem, *, max_edges: int, ties: str | None = None) -> Links:
@@ -30,5 +30,5 @@ DESIGNER = Designer(
     honours=CONSTRAINTS | PRICES,
     parameters=(MAX_EDGES, TIES),
     memory=greedy_bytes,
-    total=possible_merges,
+    total=greedy_merges,
 )

@@ -21,7 +21,7 @@ from topicloom.designers.contract import (
     DesignProblem,
     Links,
 )
-from topicloom.designers.greedy import greedy_bytes, possible_merges
+from topicloom.designers.greedy import greedy_bytes, greedy_merges
 from topicloom.designers.minmax_oda import minmax_merge
 
 
@@ -39,5 +39,5 @@ DESIGNER = Designer(
     honours=CONSTRAINTS | PRICES,
     parameters=(MAX_DEGREE, MATCHING, TIES),
     memory=greedy_bytes,
-    total=possible_merges,
+    total=greedy_merges,
 )

@@ -40,6 +40,7 @@ from topicloom.kernels.price_search import Priced, new_priced, new_topic_lists, 
 from topicloom.kernels.row_search import CENTRES, RowSearch, new_row_search, row_candidates, row_search_bytes
 from topicloom.kernels.topic_bits import new_topic_bits, topic_bits_bytes
 from topicloom.kernels.topic_members import new_topic_members, topic_members_bytes
+from topicloom.metrics.support import possible_merges
 from topicloom.model.constraints import LinkLimits
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.prices import LinkPrices
@@ -293,9 +294,9 @@ def _pairs(interest: Interest) -> int:
     return interest.node_count * (interest.node_count - 1) // 2
 
 
-def possible_merges(interest: Interest, parameters: Mapping[str, Any]) -> int:
+def greedy_merges(interest: Interest, parameters: Mapping[str, Any]) -> int:
     """Components that a greedy designer merges if all topics end up connected, in each of its folds."""
-    return int(parameters.get("folds", 1)) * (interest.subscription_count - interest.topic_count)
+    return int(parameters.get("folds", 1)) * possible_merges(interest)
 
 
 def greedy_bytes(interest: Interest, parameters: Mapping[str, Any]) -> int:

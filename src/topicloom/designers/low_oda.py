@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topicloom.designers.contract import CONSTRAINTS, PRICES, TIES, Designer, DesignProblem, Links
-from topicloom.designers.greedy import AnySearch, Greedy, greedy_bytes, possible_merges
+from topicloom.designers.greedy import AnySearch, Greedy, greedy_bytes, greedy_merges
 from topicloom.kernels.greedy import (
     STOP,
     add_link,
@@ -127,5 +127,5 @@ DESIGNER = Designer(
         TIES,
     ),
     memory=greedy_bytes,
-    total=possible_merges,
+    total=greedy_merges,
 )

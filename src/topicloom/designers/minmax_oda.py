@@ -19,8 +19,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from topicloom.designers.contract import (
     CONSTRAINTS,
     MATCHING,
@@ -31,10 +29,11 @@ from topicloom.designers.contract import (
     DesignProblem,
     Links,
 )
-from topicloom.designers.greedy import Greedy, greedy_bytes, max_matched_links, possible_merges
+from topicloom.designers.greedy import Greedy, greedy_bytes, greedy_merges, max_matched_links
 from topicloom.designers.low_oda import Rule, even_merge, even_searches, merge_evenly
 from topicloom.errors import InputError
 from topicloom.kernels.greedy import fill_matching, new_link_list, new_matchings
+from topicloom.metrics.support import possible_merges
 
 # No link is worth a higher degree.
 _NEVER = Rule(math.inf, False)
@@ -61,7 +60,7 @@ def _matched_links(greedy: Greedy, max_degree: int | None) -> Links:
     matchings = new_matchings(interest.node_count)
     degrees = greedy.degrees(max_degree)
     searches = even_searches(greedy)
-    count, merges = 0, interest.subscription_count - int(np.count_nonzero(np.diff(interest.topic_start)))
+    count, merges = 0, possible_merges(interest)
     for highest in range(1, degrees.most + 1):
         noted = count
         below = degrees._replace(most=highest)
@@ -81,5 +80,5 @@ DESIGNER = Designer(
     honours=CONSTRAINTS | PRICES,
     parameters=(MATCHING, TIES),
     memory=greedy_bytes,
-    total=possible_merges,
+    total=greedy_merges,
 )

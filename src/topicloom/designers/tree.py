@@ -87,7 +87,7 @@ def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
 
 DESIGNER = Designer(
     name="tree",
-    paper="none; for brokers that refuse circles, as NATS does",
+    paper="none; for brokers that refuse cycles, as NATS does",
     rule="one spanning tree for all topics, over which nodes relay little that they do not want",
     guarantee="a forest that connects every topic over relays",
     build=build,
