@@ -11,12 +11,13 @@
 """
 
 from topicloom.designers.blocked_topics import BlockedTopics, blocked_topics
-from topicloom.designers.contract import CONSTRAINTS, PRICES, RATES, Designer, DesignProblem, Links
+from topicloom.designers.contract import BEGIN, CONSTRAINTS, PRICES, RATES, Designer, DesignProblem, Links
 from topicloom.designers.registry import DESIGNERS
 from topicloom.designers.run import DesignRun, design, run
 from topicloom.registry import Parameter, Stopped, Watch
 
 __all__ = [
+    "BEGIN",
     "CONSTRAINTS",
     "DESIGNERS",
     "PRICES",
