@@ -6,7 +6,7 @@ The file is replaced as a whole, so whatever ends a run, rows and positions go t
 
 Asking all brokers of a fleet who subscribes and publishes what.
 
-Events that are told as they are seen: appended to a file, or as new files in a folder.
+Events written as they are seen: appended to a file, or as new files in a folder.
 
 What has been told is known from the events themselves, and from what there was before the first of them. So whatever
 ends a run, the next one tells what has changed since the last event that was written: none is lost or told twice.
@@ -154,7 +154,7 @@ def collect(
 
     Args:
         fleet: brokers and their `sources`.
-        before: what was collected before; logs are read on from there, and times of what is told again stay.
+        before: what was collected before; logs are read on from there, and rows reported again keep their times.
         keep: called with what is collected so far, after each piece of a log and in the end; to write it, for example.
         now_us: the time, in microseconds since 1970; that of this machine unless given.
     """
@@ -211,7 +211,7 @@ class _Asked:
     def note(self, name: str, rows: BrokerRows) -> None:
         with self._lock:
             if name in self.notes:
-                # A piece of a log came before: whoever is killed now goes on after it.
+                # A part of a log came before: a run that is killed now goes on after it.
                 self._keep(self.collected)
             self.collected = self.collected.with_broker(name, rows)
             self.notes[name] = rows.notes
@@ -221,7 +221,7 @@ _BASELINE = "_told_before.json"
 
 
 class EventsLog:
-    """Where events are told, and what they have told so far.
+    """Where events are written, and those written so far.
 
     Args:
         path: a file to append to, which may not be there yet; or a folder, which gets a file for each telling.
