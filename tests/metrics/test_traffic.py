@@ -14,7 +14,7 @@ from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.plan_costs import plan_prices, plan_traffic
 from topicloom.metrics import measure_prices, measure_traffic
-from topicloom.metrics.traffic import bettered
+from topicloom.metrics.traffic import improve_tree
 from topicloom.model.filters import MQTT
 
 Row = tuple[str, str, str]
@@ -103,8 +103,8 @@ def _check_no_swap(interest: Interest, overlay: Overlay, prices: Prices, rates: 
     if len(tree) < 2:
         return
     classes = rates.over(interest).of(topic)
-    best = bettered(tree, links, price, classes)
-    assert sorted(bettered(best, links, price, classes)) == sorted(best)
+    best = improve_tree(tree, links, price, classes)
+    assert sorted(improve_tree(best, links, price, classes)) == sorted(best)
 
 
 def test_a_hub_that_only_publishes_is_passed_by() -> None:
