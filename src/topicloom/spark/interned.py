@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -109,6 +110,6 @@ def _subscriptions(interest: Interest) -> pa.Table:
     return table.select(["node", "topic", "node_id", "topic_id", *([ROLE] if ROLE in table.column_names else [])])
 
 
-def _names(counted: str, names: tuple[str, ...], sizes: np.ndarray) -> pa.Table:
+def _names(counted: str, names: tuple[str, ...], sizes: npt.NDArray[np.int64]) -> pa.Table:
     ids = pa.array(np.arange(len(names), dtype=np.int32))
     return pa.table({"id": ids, "name": pa.array(names, pa.string()), counted: pa.array(sizes, pa.int64())})
