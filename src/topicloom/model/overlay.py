@@ -168,6 +168,10 @@ class Overlay:
         """The links as a data frame: `source`, `target` (names), `contribution`."""
         return self.to_arrow().to_pandas()
 
+    def to_spark(self, spark: Any) -> Any:
+        """The links as a Spark data frame: `source`, `target` (names), `contribution`."""
+        return spark.createDataFrame(self.to_arrow().replace_schema_metadata(None))
+
     def to_networkx(self) -> networkx.Graph:
         """A networkx graph of all nodes by name; each edge has its `order` and `contribution`."""
         import networkx

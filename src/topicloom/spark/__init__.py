@@ -1,6 +1,7 @@
 """Raw data, large data and many runs on Spark. No other room imports pyspark.
 
 - `session`: sessions, settings, Java. `preparing`: work done before a first run.
+- `interned`: an interest as data frames, which steps take and give.
 - `ingest`: raw files to an interest; `clean`, `raw_rows` and `intern` are its steps.
 - `profile`, `profile_folder`, `neighbours`: distributions. `sample`: parts of a graph.
 - `evaluate`: measures, topic by topic. `design`: the backbone designer. `summarize`: rates from message histories.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from topicloom.spark.clean import IngestOptions
 from topicloom.spark.ingest import Counts, Manifest, ingest
+from topicloom.spark.interned import Interned, Totals
 from topicloom.spark.session import SparkOptions, spark_session
 
-__all__ = ["Counts", "IngestOptions", "Manifest", "SparkOptions", "ingest", "spark_session"]
+__all__ = ["Counts", "IngestOptions", "Interned", "Manifest", "SparkOptions", "Totals", "ingest", "spark_session"]
