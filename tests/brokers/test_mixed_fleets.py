@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_a_mixed_fleet_is_planned_rendered_and_linted(tmp_path: Path) -> None:
 def test_kinds_come_from_the_broker_then_the_defaults_then_the_target() -> None:
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
     overlay = Overlay.from_links(interest, [("a", "b")])
-    tables = {"brokers": {"a": {"host": "a"}, "b": {"host": "b"}}}
+    tables: dict[str, dict[str, Any]] = {"brokers": {"a": {"host": "a"}, "b": {"host": "b"}}}
     assert make_plan(interest, overlay, fleet_from_tables(tables), target="nats").target == "nats"
     tables["defaults"] = {"kind": "rabbitmq"}
     assert make_plan(interest, overlay, fleet_from_tables(tables), target="nats").target == "rabbitmq"
