@@ -59,18 +59,7 @@ def test_apply_delivers_what_render_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.broker("mosquitto")
-@pytest.mark.parametrize(
-    "killed",
-    [
-        False,
-        pytest.param(
-            True,
-            marks=pytest.mark.xfail(
-                reason="sessions of old links are ended by the run of the last step alone", strict=True
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("killed", [False, True])
 def test_sessions_of_old_links_end(tmp_path: Path, killed: bool) -> None:
     """Also where a run ends between its last step and these."""
     with LocalBrokers(tmp_path / "fleet", "abcd") as brokers:
@@ -106,7 +95,6 @@ def test_a_restart_keeps_the_limit_of_an_hour(tmp_path: Path) -> None:
     assert "were changed within the hour" in said
 
 
-@pytest.mark.xfail(reason="the address of a broker that left is taken from any plan that has it", strict=True)
 def test_a_broker_that_left_is_told_where_it_was_last(tmp_path: Path) -> None:
     rest = [pair for pair in WANTED if pair[0] != "a"]
     links = [("b", "c"), ("b", "d")]

@@ -340,7 +340,6 @@ def watch(
             time.sleep(0.05)
 
 
-_LATEST = 20
 _HISTORY = 300
 # More brokers than these are counted, not named.
 _NAMED_ON_BOARD = 5
@@ -406,7 +405,7 @@ class StatusBoard:
             problems=controller.problems,
             left_out=decisions.left_out,
             support=tuple(self._support),
-            latest=tuple(_said(entry) for entry in decisions.latest(_LATEST)),
+            latest=tuple(_said(entry) for entry in decisions.latest()),
         )
 
     def as_table(self) -> dict[str, Any]:
