@@ -211,7 +211,7 @@ def test_windows() -> None:
             read_window(wrong)
     for window, hour, open_ in (((1320, 330), 23, True), ((1320, 330), 12, False), ((60, 120), 1, True)):
         now = datetime(2026, 3, 1, hour, 30).timestamp()
-        assert (Allowance(9, window).refusal(1, now) is None) == open_
+        assert (Allowance(9, window).refusal(1, 0, now) is None) == open_
 
 
 @given(st.lists(st.booleans(), max_size=300))
