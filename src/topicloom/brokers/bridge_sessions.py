@@ -17,9 +17,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topicloom.brokers.diff import topic_families
+from topicloom.brokers.kind import Pair
+from topicloom.brokers.kinds import DEFAULT, placed
 from topicloom.brokers.kinds.mosquitto import local_session_name, session_name
 from topicloom.brokers.local import connect, mqtt_library
-from topicloom.brokers.plan import Line, Pair, Plan, with_port
+from topicloom.brokers.plan import Line, Plan
 from topicloom.brokers.store import FleetState, Session
 from topicloom.errors import InputError
 from topicloom.model.fleet import LINKS, Broker, Fleet
@@ -223,7 +225,7 @@ def end_old_sessions(
         refused += keeping.refused
     if state.owed_sessions:
         brokers = {
-            name: with_port(fleet.brokers[name], "mosquitto")
+            name: placed(fleet.brokers[name], DEFAULT)
             for name in {broker for broker, _ in state.owed_sessions} & fleet.brokers.keys()
             if name in fleet.deliveries and fleet.deliveries[name].check == LINKS
         }
