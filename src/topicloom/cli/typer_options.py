@@ -414,3 +414,8 @@ def _option(name: str, kind: Any, choices: tuple[str, ...], flag: str, text: str
     values: Any = Literal[choices] if choices else kind
     annotation: Any = Annotated[values if default is not None else values | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="KIND", help="Kind of brokers of which the fleet file names none.")
+]
