@@ -241,9 +241,9 @@ FAULTS = (
     ),
     Fault(
         "unreached-forgotten",
-        'if entry.get("unreached"):',
-        'if entry.get("unreached_"):',
-        ("test_applying",),
+        'self.store.execute("INSERT OR REPLACE INTO owed VALUES (?, ?)", (step.broker, had))',
+        "pass",
+        ("test_applying", "test_owed_brokers"),
     ),
     Fault(
         "returns-at-once",
