@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from contextlib import redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, mon
     def unlucky(given: Any, interest: Any) -> None:
         raise InputError("no\nluck")
 
-    monkeypatch.setattr("topicloom.spark.sweep._design_task", unlucky)
+    monkeypatch.setattr(import_module("topicloom.spark.sweep"), "_design_task", unlucky)
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"\nname = "mine"').replace("[1, 2]", "[1, 2, 3, 4]"))
     ended = cli("spark", "sweep", spec, "--out", tmp_path / "out")
