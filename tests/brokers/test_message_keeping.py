@@ -9,7 +9,7 @@ from folder_fleets import FIRST, SECOND, FolderFleet
 
 from topicloom import InputError
 from topicloom.brokers import bridge_sessions
-from topicloom.brokers.apply import Keeping
+from topicloom.brokers.bridge_sessions import Keeping
 from topicloom.model.fleet import Broker
 
 

@@ -13,16 +13,18 @@ and topic on a busy machine, were lost, all published at most 0.16 s before the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topicloom.brokers.diff import topic_families
 from topicloom.brokers.kind import Pair
+from topicloom.brokers.kinds import DEFAULT, placed
 from topicloom.brokers.kinds.mosquitto import local_session_name, session_name
 from topicloom.brokers.local import connect, mqtt_library
 from topicloom.brokers.plan import Line, Plan
+from topicloom.brokers.store import FleetState, Session
 from topicloom.errors import InputError
-from topicloom.model.fleet import Broker
+from topicloom.model.fleet import LINKS, Broker, Fleet
 
 _SECONDS = 5.0
 # How long a message may be under way over old links before it is lost with them.
@@ -76,20 +78,14 @@ def let_arrive() -> None:
     time.sleep(UNDER_WAY_SECONDS)
 
 
-def forget_link(brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-    """Let those of a link's two brokers that are given forget it, where it is gone or carries other topics.
+def sessions_of(link: Pair, lines: Sequence[Line]) -> tuple[Session, Session]:
+    """The sessions of a link: at the broker that opens it, and at the other."""
+    return (link[0], local_session_name(link, lines)), (link[1], session_name(link, lines))
 
-    Both are asked before there is an error: a broker that keeps messages for a link which is gone would send them, old
-    as they are by then, when it comes back.
-    """
-    refused = []
-    for broker, name, _ in _ends(brokers, link, lines):
-        try:
-            _session(broker, name, [])
-        except InputError as error:
-            refused.append(error)
-    if refused:
-        raise refused[0]
+
+def end_session(broker: Broker, name: str) -> None:
+    """Let a broker forget a session; what it keeps for a link that is gone would be sent when that comes back."""
+    _session(broker, name, [])
 
 
 def _ends(
@@ -98,8 +94,7 @@ def _ends(
     """The sessions of a link at given brokers: where each is, what it is called, and what it keeps."""
     here = [(line.pattern, line.qos) for line in lines if line.direction != "in"]
     there = [(line.pattern, line.qos) for line in lines if line.direction != "out"]
-    names = local_session_name(link, lines), session_name(link, lines)
-    for broker, name, wanted in zip(link, names, (here, there), strict=True):
+    for (broker, name), wanted in zip(sessions_of(link, lines), (here, there), strict=True):
         if broker in brokers:
             yield brokers[broker], name, wanted
 
@@ -132,3 +127,111 @@ def _session(broker: Broker, name: str, wanted: Sequence[tuple[str, int]]) -> No
         if client.loop(0.05) != mqtt.MQTT_ERR_SUCCESS or time.monotonic() > deadline:
             raise InputError(f"broker '{broker.name}' does not let the session {name} log in and subscribe")
     client.disconnect()
+
+
+class Keeping:
+    """Makes sessions ready before the steps that need them, where we may log in at both brokers of a link.
+
+    A broker that refuses stops nothing; `refused` says which did, and messages of its links may be lost. Brokers in
+    `silent` are not asked.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        has: Plan,
+        wants: Plan,
+        steps: Sequence[tuple[str, str | None]],
+        silent: Collection[str] = (),
+    ) -> None:
+        asked = {name for name, delivery in fleet.deliveries.items() if delivery.check == LINKS}
+        self._brokers = {name: broker for name, broker in {**has.broker, **wants.broker}.items() if name in asked}
+        self._silent = {*silent}
+        self._has, self._wants = has, wants
+        self._needed: dict[int, list[Pair]] = {}
+        self._lasting = wants.target == "mosquitto" and bool(has.brokers) and bool(wants.brokers)
+        if self._lasting:
+            self._needed = first_needed(has, wants, [(name, file is not None) for name, file in steps])
+        self.refused: tuple[str, ...] = ()
+
+    def before(self, step: int) -> None:
+        """Make ready what a step needs."""
+        answering = self._brokers.keys() - self._silent
+        needed = [link for link in self._needed.get(step, []) if answering >= set(link)]
+        for link in needed:
+            try:
+                prepare_link(self._brokers, link, self._wants.lines_of_link[link])
+            except InputError as error:
+                self.refused = (*self.refused, str(error))
+        if needed:
+            let_arrive()
+
+    def end(self) -> frozenset[Session]:
+        """Let brokers forget the sessions of links that are gone; gives those that they could not be asked to."""
+        if not self._lasting:
+            return frozenset()
+        gone = new_sessions(self._wants, self._has)
+        sessions = (session for link, lines in gone.items() for session in sessions_of(link, lines))
+        owed, refused = _ended(sessions, self._brokers, self._silent)
+        self.refused = (*self.refused, *refused)
+        return owed
+
+
+def _ended(
+    sessions: Iterable[Session], brokers: Mapping[str, Broker], silent: Collection[str]
+) -> tuple[frozenset[Session], list[str]]:
+    """End sessions; gives those that are left, and why. A broker that refuses once is not asked again."""
+    owed, refused = set(), {}
+    for broker, name in sessions:
+        if broker not in brokers:
+            continue
+        if broker not in silent and broker not in refused:
+            try:
+                end_session(brokers[broker], name)
+                continue
+            except InputError as error:
+                refused[broker] = str(error)
+        owed.add((broker, name))
+    return frozenset(owed), list(refused.values())
+
+
+def all_sessions(*plans: Plan) -> frozenset[Session]:
+    """The sessions of all links of some plans."""
+    return frozenset(
+        session
+        for plan in plans
+        if plan.target == "mosquitto"
+        for link, lines in plan.lines_of_link.items()
+        for session in sessions_of(link, lines)
+    )
+
+
+def end_old_sessions(
+    state: FleetState, fleet: Fleet, silent: Collection[str] = (), kept: Iterable[Plan] = ()
+) -> list[str]:
+    """End the sessions of links that are gone, as far as earlier runs left them; gives which brokers refused.
+
+    Args:
+        state: says which they are.
+        fleet: says how to log in at brokers; what is owed at a broker that we may not log in at is forgotten.
+        silent: brokers that do not answer, which stay for later.
+        kept: plans whose sessions are needed, besides that of the plan that the fleet has.
+    """
+    refused: list[str] = []
+    if state.clearing is not None:
+        has, wants = (state.plan(known_as, "mosquitto") for known_as in state.clearing)
+        keeping = Keeping(fleet, has, wants, [], silent)
+        state.finish(state.owed_sessions | keeping.end())
+        refused += keeping.refused
+    if state.owed_sessions:
+        brokers = {
+            name: placed(fleet.brokers[name], DEFAULT)
+            for name in {broker for broker, _ in state.owed_sessions} & fleet.brokers.keys()
+            if name in fleet.deliveries and fleet.deliveries[name].check == LINKS
+        }
+        gone = state.owed_sessions - all_sessions(state.plan(state.has, "mosquitto"), *kept)
+        owed, more = _ended(sorted(gone), brokers, silent)
+        if owed != state.owed_sessions:
+            state.finish(owed)
+        refused += more
+    return refused
