@@ -14,11 +14,12 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from topicloom.brokers.bridge_sessions import first_needed, forget_link, let_arrive, new_sessions, prepare_link
-from topicloom.brokers.deliver import DeliveryFailed, driver_of, probe, wait_until_taken
+from topicloom.brokers.bridge_sessions import first_needed, let_arrive, new_sessions
+from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import ForeignBridges, read_foreign, require_no_repeats
-from topicloom.brokers.kind import Pair
+from topicloom.brokers.kind import BrokerKind, DeliveryFailed, Pair
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Line, Plan
@@ -49,7 +50,7 @@ class Keeping:
         self._brokers = {name: broker for name, broker in {**has.broker, **wants.broker}.items() if name in asked}
         self._has, self._wants = has, wants
         self._needed: dict[int, list[Pair]] = {}
-        self._lasting = wants.target == "mosquitto" and bool(has.brokers) and bool(wants.brokers)
+        self._lasting = bool(has.brokers) and bool(wants.brokers)
         if self._lasting:
             self._needed = first_needed(has, wants, [(name, file is not None) for name, file in steps])
         self.refused: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ class Keeping:
         """Make ready what a step needs."""
         needed = [link for link in self._needed.get(step, []) if self._brokers.keys() >= set(link)]
         for link in needed:
-            self._try(prepare_link, link, self._wants.lines_of_link[link])
+            self._try(self._kind(link).prepare, link, self._wants.lines_of_link[link])
         if needed:
             let_arrive()
 
@@ -66,7 +67,10 @@ class Keeping:
         """Let brokers forget the sessions of links that are gone."""
         if self._lasting:
             for link, lines in new_sessions(self._wants, self._has).items():
-                self._try(forget_link, link, lines)
+                self._try(self._kind(link).forget, link, lines)
+
+    def _kind(self, link: Pair) -> BrokerKind:
+        return kind_of(next(plan.broker[link[0]] for plan in (self._wants, self._has) if link[0] in plan.broker))
 
     def _try(self, do: _Do, link: Pair, lines: Sequence[Line]) -> None:
         try:
@@ -198,9 +202,9 @@ def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
 
 def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = False) -> None:
     """An error if a step cannot be done: the way to its broker, a password or the MQTT client is missing."""
-    target = proposal.wants.target
-    if probing and target != "mosquitto":
-        raise InputError(f"probe sends its messages by MQTT, which {target} does not speak; leave it out", "probe")
+    silent = next((broker for broker in proposal.wants.brokers if "mqtt" not in kind_of(broker).speaks), None)
+    if probing and silent is not None:
+        raise InputError(f"probe sends its messages by MQTT, which {silent.kind} does not speak; leave it out", "probe")
     if probing and proposal.steps:
         mqtt_library()
     for step in proposal.steps:
@@ -212,15 +216,15 @@ def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = Fals
                     f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
                 )
             configuration_of(proposal.wants, step.broker)
-            if target == "mosquitto" and fleet.deliveries[step.broker].check == LINKS:
-                _require_client(fleet, step.broker)
+            if fleet.deliveries[step.broker].check == LINKS:
+                _require_client(fleet, proposal.wants.broker[step.broker])
 
 
-def _require_client(fleet: Fleet, broker: str) -> None:
+def _require_client(fleet: Fleet, broker: Broker) -> None:
     try:
-        mqtt_library()
+        kind_of(broker).require_library()
     except InputError as error:
-        raise InputError(f'{fleet.where}: broker {quoted(broker)}: check = "links" needs it: {error}') from None
+        raise InputError(f'{fleet.where}: broker {quoted(broker.name)}: check = "links" needs it: {error}') from None
 
 
 def carry_out(

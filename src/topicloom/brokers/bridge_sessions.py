@@ -18,6 +18,7 @@ from typing import Any
 
 from topicloom.brokers.diff import topic_families
 from topicloom.brokers.kind import Pair
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.kinds.mosquitto import local_session_name, session_name
 from topicloom.brokers.local import connect, mqtt_library
 from topicloom.brokers.plan import Line, Plan
@@ -31,9 +32,14 @@ Sessions = Mapping[Pair, tuple[Line, ...]]
 
 
 def new_sessions(old: Plan, new: Plan) -> Sessions:
-    """The links of a plan whose sessions another plan has not, with what they carry."""
+    """The links of a plan whose sessions another plan has not, with what they carry; of kinds that keep messages."""
     had = {session_name(link, lines) for link, lines in old.lines_of_link.items()}
-    return {link: lines for link, lines in new.lines_of_link.items() if session_name(link, lines) not in had}
+    keeping = {broker.name for broker in new.brokers if kind_of(broker).keeps_messages}
+    return {
+        link: lines
+        for link, lines in new.lines_of_link.items()
+        if keeping.issuperset(link) and session_name(link, lines) not in had
+    }
 
 
 def first_needed(old: Plan, new: Plan, steps: Sequence[tuple[str, bool]]) -> dict[int, list[Pair]]:
