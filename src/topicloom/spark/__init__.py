@@ -16,6 +16,7 @@ from topicloom.spark.design import design
 from topicloom.spark.evaluate import Evaluation, evaluate
 from topicloom.spark.ingest import Counts, Manifest, ingest
 from topicloom.spark.interned import Interned, Totals
+from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, spark_session
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "design",
     "evaluate",
     "ingest",
+    "sample",
     "spark_session",
 ]
