@@ -106,7 +106,7 @@ def test_a_jump_of_the_clock_is_no_silence(tmp_path: Path, monkeypatch: pytest.M
 
     with opened(watched.fleet.state) as state:
         fleet = watched.fleet.fleet
-        decisions = Decisions(watched.fleet.state, fleet.constraints, Demand.from_interest(Interest.from_pairs(WANTED)))
+        decisions = Decisions(state, fleet.constraints, Demand.from_interest(Interest.from_pairs(WANTED)))
         controller = Controller(
             fleet, decisions, state, lambda: ([], []), watched.allowance, watched.settings, watched.said.append
         )

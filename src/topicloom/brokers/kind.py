@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from topicloom.model.interest import Interest
 
 Pair: TypeAlias = tuple[str, str]
+# A session that a broker keeps messages in: the broker's name, and its own.
+Session: TypeAlias = tuple[str, str]
 # Looks up the password by which others log in at a broker.
 Secret: TypeAlias = Callable[[Broker], str]
 
@@ -245,13 +247,23 @@ class BrokerKind(ABC):
 
         return health.over_line(broker, deadline, health.connects)
 
-    def prepare(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-        """Let both ends of a link keep from now on what it will carry, if the kind `keeps_messages`."""
-        raise NotImplementedError(f"{self.name} keeps no messages")
+    def sessions(self, link: Pair, lines: Sequence[Line]) -> tuple[Session, ...]:
+        """Return the sessions that the brokers of a link have for it, if both kinds `keeps_messages`."""
+        return ()
 
-    def forget(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-        """Let those ends that are given forget a link, if the kind `keeps_messages`."""
-        raise NotImplementedError(f"{self.name} keeps no messages")
+    def prepare(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:  # noqa: B027
+        """Let those ends of a link that are given keep from now on what it will carry.
+
+        Raises:
+            InputError: a broker does not let us.
+        """
+
+    def forget(self, broker: Broker, name: str) -> None:  # noqa: B027
+        """Let a broker forget a session.
+
+        Raises:
+            InputError: the broker does not let us.
+        """
 
     def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
         """Return processes on loopback; `lasting` if what waits survives a restart."""

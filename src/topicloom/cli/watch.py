@@ -165,7 +165,7 @@ def command(
             first = ask(ways, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
             begin = begin or Demand.from_table(first.to_arrow(), kind)
         plannable = Plannable(ways, target)
-        decisions = Decisions(state, ways.constraints, begin, filters=kind, tree=tree, plannable=plannable)
+        decisions = Decisions(fleet_state, ways.constraints, begin, filters=kind, tree=tree, plannable=plannable)
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:

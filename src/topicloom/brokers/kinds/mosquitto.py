@@ -43,6 +43,7 @@ from topicloom.brokers.kind import (
     Pair,
     Rule,
     Secret,
+    Session,
     SourceForm,
     mqtt_problem,
     one_name,
@@ -374,17 +375,25 @@ class Mosquitto(BrokerKind):
                 clients.serve(_LOOK_SECONDS)
         return LinkState(len(expected), len(expected))
 
+    def sessions(self, link: Pair, lines: Sequence[Line]) -> tuple[Session, ...]:
+        """Return the sessions of a link, at the broker that opens it and at the other."""
+        return (link[0], local_session_name(link, lines)), (link[1], session_name(link, lines))
+
     def prepare(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-        """Make the sessions of a link at both ends."""
-        from topicloom.brokers.bridge_sessions import prepare_link
+        """Make the sessions of a link at those ends that are given."""
+        from topicloom.brokers.bridge_sessions import make_session
 
-        prepare_link(ends, link, lines)
+        here = [(line.pattern, line.qos) for line in lines if line.direction != "in"]
+        there = [(line.pattern, line.qos) for line in lines if line.direction != "out"]
+        for (broker, name), wanted in zip(self.sessions(link, lines), (here, there), strict=True):
+            if wanted and broker in ends:
+                make_session(ends[broker], name, wanted)
 
-    def forget(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-        """End the sessions of a link."""
-        from topicloom.brokers.bridge_sessions import forget_link
+    def forget(self, broker: Broker, name: str) -> None:
+        """End a session; what a broker keeps for a link that is gone would be sent when that comes back."""
+        from topicloom.brokers.bridge_sessions import make_session
 
-        forget_link(ends, link, lines)
+        make_session(broker, name, [])
 
     def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
         """Return Mosquittos on loopback."""
