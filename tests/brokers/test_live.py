@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from plans import plan_of, plan_over
 
@@ -79,7 +80,7 @@ def test_a_gpm_overlay_with_relays_delivers_once() -> None:
 @pytest.mark.parametrize("qos", [0, 2])
 def test_other_qualities_of_service(qos: int) -> None:
     plan = plan_over([(name, topic) for name in "abcd" for topic in "tu"], [("a", "b"), ("b", "c"), ("c", "d")])
-    proof = prove(replace(plan, routes=tuple(replace(route, qos=qos) for route in plan.routes)), messages=3000)
+    proof = prove(replace(plan, qos=np.full_like(plan.qos, qos)), messages=3000)
     assert_perfect(proof)
 
 

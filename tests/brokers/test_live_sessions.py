@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from plans import plan_over
 
@@ -69,7 +70,7 @@ def running(names: str) -> Iterator[Running]:
 @pytest.mark.parametrize("qos", [1, 2])
 def test_what_is_published_while_a_link_is_down_arrives_once(qos: int) -> None:
     plan = plan_over([(name, "t") for name in "abc"], CHAIN)
-    plan = replace(plan, routes=tuple(replace(route, qos=qos) for route in plan.routes))
+    plan = replace(plan, qos=np.full_like(plan.qos, qos))
     with running("abc") as fleet:
         fleet.start(plan, "c", "b", "a")
         fleet.wait_until_up(plan)

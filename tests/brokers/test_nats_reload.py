@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,7 +63,7 @@ def test_a_reload_by_signal_is_looked_after(tmp_path: Path) -> None:
     fleet = fleet_from_tables({"defaults": {"apply": apply}, "brokers": tables})
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
     plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="nats")
-    alone = replace(plan, links=(), routes=())
+    alone = plan.bare
 
     def told(wanted: Plan) -> int:
         driver = driver_of(plan.broker["a"], fleet.deliveries["a"], tmp_path)

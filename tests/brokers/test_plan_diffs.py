@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import networkx as nx
@@ -138,7 +139,7 @@ def test_brokers_that_wait_for_each_other_go_without_links_first() -> None:
 def test_other_settings_are_a_change() -> None:
     old = plan_over(ALL, [("a", "b"), ("b", "c")])
     moved = [broker if broker.name != "b" else type(broker)("b", "elsewhere", 1883) for broker in old.brokers]
-    new = Plan(old.target, tuple(moved), old.links, old.routes)
+    new = replace(old, brokers=tuple(moved))
     difference = compare_plans(old, new)
     assert difference.steps == (Step("a"),)
     assert (difference.links, difference.topics) == ((), ())

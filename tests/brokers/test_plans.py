@@ -94,12 +94,11 @@ def test_federation_read_back_is_the_trees_of_the_plan(seed: int, shape: str) ->
 
 
 @given(seed=seeds, shape=shapes)
-def test_depth_and_diameter_are_those_of_the_tree(seed: int, shape: str) -> None:
+def test_diameters_are_those_of_the_tree(seed: int, shape: str) -> None:
     for route in plan_of(random_interest(seed, shape)).routes:
         tree = nx.Graph(list(route.links))
         tree.add_node(route.root)
         assert route.diameter == nx.diameter(tree)
-        assert route.depth == nx.eccentricity(tree, route.root)
         for link in route.links:
             cut = tree.copy()
             cut.remove_edge(*link)

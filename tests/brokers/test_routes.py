@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reference import measures, routing
 from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest, Overlay, design
-from topicloom.brokers import BrokenTopicsError, Routes, route
+from topicloom.brokers import BrokenTopicsError, Trees, route
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -27,7 +27,7 @@ def graph_of(overlay: Overlay) -> nx.Graph:
     return graph
 
 
-def tree_of(routes: Routes, topic: int) -> nx.Graph:
+def tree_of(routes: Trees, topic: int) -> nx.Graph:
     tree = nx.Graph()
     tree.add_node(int(routes.root[topic]))
     tree.add_edges_from(routes.links_of(topic).tolist())

@@ -9,7 +9,7 @@ import pytest
 from command_line import Cli
 
 from topicloom import Interest, Overlay
-from topicloom.brokers import Broker, Plan, Route
+from topicloom.brokers import fleet_from_tables, make_plan
 from topicloom.brokers.live import plan_without
 
 FLEET = """
@@ -149,11 +149,9 @@ def test_plan_names_what_an_overlay_breaks(cli: Cli) -> None:
 
 def test_a_killed_broker_is_mended_with_links_that_can_be_opened() -> None:
     """Without c, only a accepts connections: b and d must not be linked, though they come first for low degrees."""
-    brokers = tuple(Broker(name, name, 1883, accepts=name in "ac") for name in "abcd")
-    trees = (("c", "a"), ("c", "b"), ("c", "d"))
-    plan = Plan(
-        "mosquitto", brokers, (("a", "c"), ("b", "c"), ("d", "c")), (Route("t", 1, "c", tuple("abcd"), (), trees),)
-    )
+    fleet = fleet_from_tables({"brokers": {name: {"host": name, "accepts": name in "ac"} for name in "abcd"}})
+    interest = Interest.from_pairs([(name, "t") for name in "abcd"])
+    plan = make_plan(interest, Overlay.from_links(interest, [("a", "c"), ("b", "c"), ("c", "d")]), fleet)
     without = plan_without(plan, "c")
     assert {tuple(sorted(link)) for link in without.links} == {("a", "b"), ("a", "d")}
 

@@ -12,9 +12,9 @@ from effort import times
 from topicloom import InputError, Interest, Overlay, Prices, Rates, design
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.fleet_file import fleet_from_tables
-from topicloom.brokers.plan_costs import plan_prices, plan_traffic
 from topicloom.metrics import measure_prices, measure_traffic
 from topicloom.metrics.traffic import improve_tree
+from topicloom.metrics.trees import price_trees, tree_messages
 from topicloom.model.filters import MQTT
 
 Row = tuple[str, str, str]
@@ -62,7 +62,7 @@ def test_traffic_is_that_of_messages_followed_one_by_one(seed: int) -> None:
                     carried += rate / len(sources)
                     relayed += rate / len(sources) * (b not in wanting)
                     money += rate / len(sources) * prices.between[min(a, b), max(a, b)]
-    found = plan_traffic(plan, interest, rates.over(interest), prices)
+    found = tree_messages(plan.trees, rates.over(interest), prices)
     assert found.carried == pytest.approx(carried)
     assert found.relayed == pytest.approx(relayed)
     assert found.money == pytest.approx(money)
@@ -76,8 +76,7 @@ def test_trees_are_never_dearer_than_the_cheapest_and_no_swap_betters_them(seed:
     overlay = design(interest, "gm-fold", folds=3)
     traffic = rates.over(interest)
     paid = [
-        plan_traffic(planned(interest, overlay, prices, given), interest, traffic, prices).money
-        for given in (None, rates)
+        tree_messages(planned(interest, overlay, prices, given).trees, traffic, prices).money for given in (None, rates)
     ]
     assert paid[0] is not None
     assert paid[1] is not None
@@ -117,9 +116,9 @@ def test_a_hub_that_only_publishes_is_passed_by() -> None:
     rates = Rates({"t": 3.0})
     plan = planned(interest, overlay, prices, rates)
     assert ("a", "b") in plan.links
-    found = plan_traffic(plan, interest, rates.over(interest), prices)
+    found = tree_messages(plan.trees, rates.over(interest), prices)
     assert (found.carried, found.relayed, found.money) == (4.0, 0.0, 1 + 3 * 1.5)
-    assert plan_prices(plan, interest, prices).longest_way == 2.5
+    assert price_trees(plan.trees, prices).longest_way == 2.5
 
 
 def test_plain_topics_go_over_all_links() -> None:

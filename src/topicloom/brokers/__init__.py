@@ -1,8 +1,8 @@
 """Fleets of brokers: planned, taken from plan to plan, and kept connected.
 
 - `fleet_file`: reads the fleet file into the values of `model.fleet`; secrets. `names`: names that each kind carries.
-- `plan`: a tree for each topic, and the broker that opens each link; `plan_file`: its file and the configurations;
-  `plan_costs`, `explain`: its cost, and the reason for each link. `diff`: safe steps from one plan to another.
+- `plan`: a tree for each topic, and the broker that opens each link; `flows`: what goes over a tree; `plan_file`: its
+  file and the configurations; `explain`: the reason for each link. `diff`: safe steps from one plan to another.
 - `kinds`: Mosquitto, RabbitMQ, NATS and EMQX: configurations written and read, brokers asked.
 - `lint`: loops and duplicates in bridges as people wrote them.
 - `collect`: who subscribes and publishes, asked of running brokers; `rows` and `log_files` are what it reads.
@@ -18,7 +18,7 @@ from topicloom.brokers.collect import Collected, Collection, Look, collect, flee
 from topicloom.brokers.fleet_file import fleet_from_tables, read_fleet
 from topicloom.brokers.plan import Plan, Route, make_plan
 from topicloom.brokers.plan_file import read_plan, render, write_plan
-from topicloom.metrics.trees import BrokenTopicsError, Routes, route
+from topicloom.metrics.trees import BrokenTopicsError, Trees, route
 from topicloom.model.fleet import Broker, Fleet
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "Look",
     "Plan",
     "Route",
-    "Routes",
+    "Trees",
     "collect",
     "fleet_changes",
     "fleet_from_tables",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_sessions
 from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
@@ -120,7 +120,7 @@ def propose_back(state: FleetState) -> Proposal:
         raise InputError(f"{state.folder}: there is no other plan to go back to")
     has = state.plan(state.has, "")
     wants = state.plan(before, has.target)
-    return _proposed(state, replace(has, target=wants.target), wants)
+    return _proposed(state, has, wants)
 
 
 def _under_way(state: FleetState, known: Plan, *, back: bool) -> Proposal:
@@ -256,7 +256,7 @@ def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -
     if delivery is None:
         raise DeliveryFailed(f"{fleet.where} does not say how to get there")
     # Without links it still has a file, so that nothing of an earlier one is left.
-    plan = replace(known, links=(), routes=())
+    plan = known.bare
     if step.file is not None:
         plan = proposal.wants if step.file == plan_id(proposal.wants) else proposal.has
     driver = driver_of(broker, delivery, state.folder)

@@ -1,26 +1,15 @@
-"""Steps from one plan to another, in a safe order.
-
-Topics of two plans that have messages in common.
-
-Filters that overlap are one topic, so a filter that comes or goes can make one topic of several, split one, or give it
-another name. Messages then go along trees of topics with other names, and a change must take care of all of these
-together.
-
-The ways of topics in two plans beside each other: which links each topic leaves, keeps and takes up.
-
-All topics are gone through together, on numbers: a row for every link of every topic.
-
-The order in which brokers get the files of a new plan, and which topics are interrupted on the way.
-
-While brokers get their files no topic has a circle, so how many links it has tells most of what is asked.
-
-What changes between two plans, and in which order to apply it.
+"""Steps from one plan to another, in a safe order, and what changes on the way.
 
 A broker's file takes effect as a whole, one broker after the other. In between, some topics have links of both plans:
-with too few of them a topic is interrupted, with too many it goes in circles. A circle floods brokers, so links are
-taken away before others take their place; a topic is then interrupted for as long as that takes, unless one broker
-owns both changes. Where brokers wait for each other, one of them first goes without its links. Topics of both plans
-that have messages in common, as filters that overlap were merged or split, are ordered together.
+with too few of them a topic is interrupted, with too many it has a cycle. A cycle floods brokers, so links are taken
+away before others take their place; a topic is then interrupted for as long as that takes, unless one broker owns both
+changes. If brokers wait for each other, one of them first goes without its links.
+
+Filters that overlap are one topic, so a filter that comes or goes can make one topic of several, split one, or give it
+another name. Messages then go along trees of topics with other names; such topics are ordered together.
+
+All topics are gone through together, on ids that both plans share, a row for every link of every topic. While brokers
+get their files no topic has a cycle, so how many links it has tells most of what is asked.
 """
 
 from __future__ import annotations
@@ -28,7 +17,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any
@@ -37,6 +27,7 @@ import networkx
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.brokers.fingerprints import link_hashes
 from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.names import quoted
@@ -104,75 +95,100 @@ class WayRows:
         return slice(*np.searchsorted(self.topic, (topic, topic + 1)))
 
 
-@dataclass(frozen=True, eq=False)
-class TopicWays:
-    """The links that topics leave, keep and take up between two plans, as numbers into sorted lists.
+class JointPlans:
+    """Two plans on ids that both share, in the order of names, and the links that topics leave, keep and take up.
 
-    A link is known by its ends and by the brokers whose files make it, which are numbers into `brokers`; both columns
-    of `owners` are the same where one broker makes it.
+    A link is known by its ends and by the brokers whose files make it: both ends for federation, else the one that
+    opens it, in both columns of `owners`.
     """
 
-    topics: Sequence[str]
-    brokers: Sequence[str]
-    ends: Sequence[Pair]
-    owners: Numbers
-    left: WayRows
-    kept: WayRows
-    taken: WayRows
+    def __init__(self, old: Plan, new: Plan) -> None:
+        self.old, self.new = old, new
+        self.names, self.nodes = _joint(old.interest.node_names, new.interest.node_names)
+        self.topics, self.topic_ids = _joint(old.interest.topic_names, new.interest.topic_names)
+        made = [_made(plan, nodes, len(self.names)) for plan, nodes in zip((old, new), self.nodes, strict=True)]
+        links = np.union1d(*made)
+        self.links_of = [np.searchsorted(links, each) for each in made]
+        ends, owned = np.divmod(links, 3)
+        self.low, self.high = np.divmod(ends, max(1, len(self.names)))
+        self.owners = np.stack(
+            [np.where(owned == 2, self.high, self.low), np.where(owned == 0, self.low, self.high)], 1
+        )
+        had, has = (
+            np.sort(topics[plan.topic_of_row] * max(1, len(links)) + own[plan.link_of_row])
+            for plan, topics, own in zip((old, new), self.topic_ids, self.links_of, strict=True)
+        )
+        place = np.searchsorted(has, had)
+        stays = np.append(has, -1)[place] == had
+        rows = (had[~stays], had[stays], np.delete(has, place[stays]))
+        self.left, self.kept, self.taken = (WayRows(*np.divmod(keys, max(1, len(links)))) for keys in rows)
 
     @property
     def sides(self) -> tuple[WayRows, WayRows, WayRows]:
         """All links of all topics."""
         return self.left, self.kept, self.taken
 
-    @property
+    @cached_property
     def counts(self) -> Numbers:
         """How many links each topic has in both plans together."""
         left, kept, taken = (rows.counts(len(self.topics)) for rows in self.sides)
         return left + kept + taken
 
+    @cached_property
+    def in_both(self) -> npt.NDArray[np.bool_]:
+        """Whether each topic is in both plans."""
+        both: npt.NDArray[np.bool_] = np.bincount(np.concatenate(self.topic_ids), minlength=len(self.topics)) == 2
+        return both
 
-def ways_of_topics(old: Plan, new: Plan) -> TopicWays:
-    """The ways of all topics of two plans."""
-    topics = sorted(old.route.keys() | new.route.keys())
-    made = sorted({one for plan in (old, new) for one in _made(plan)})
-    brokers = sorted({name for _, owners in made for name in owners})
-    number = {name: i for i, name in enumerate(brokers)}
-    had, has = (_keys(plan, topics, made) for plan in (old, new))
-    place = np.searchsorted(has, had)
-    stays = np.append(has, -1)[place] == had
-    rows = (had[~stays], had[stays], np.delete(has, place[stays]))
-    owners = np.array([[number[name] for name in owners] for _, owners in made], np.int64).reshape(-1, 2)
-    return TopicWays(
-        topics,
-        brokers,
-        [ends for ends, _ in made],
-        owners,
-        *(WayRows(*np.divmod(keys, max(1, len(made)))) for keys in rows),
-    )
+    def ends(self, link: int) -> Pair:
+        """The names of the ends of a link, the lower first."""
+        return self.names[self.low[link]], self.names[self.high[link]]
+
+    def place(self, side: int, topic: int) -> int:
+        """The number that a topic of both has in one of the plans."""
+        return int(np.searchsorted(self.topic_ids[side], topic))
+
+    def subscribers(self, side: int, topic: int) -> Numbers:
+        """The brokers that want a topic in one of the plans."""
+        interest, own = (self.old, self.new)[side].interest, self.place(side, topic)
+        wanting = interest.nodes_of(own) if interest.roles is None else np.array(sorted(interest.roles.of(own)[0]))
+        return self.nodes[side][wanting.astype(np.int64)]
+
+    def members(self, side: int, topic: int) -> Numbers:
+        """The brokers on the tree of a topic in one of the plans."""
+        trees, own = (self.old, self.new)[side].trees, self.place(side, topic)
+        lower = trees.lower[trees.start[own] : trees.start[own + 1]]
+        members: Numbers = self.nodes[side][np.append(lower, trees.root[own])]
+        return members
+
+    @cached_property
+    def changed(self) -> Numbers:
+        """The brokers whose files say something else, or are there in one plan alone and say something."""
+        prints = np.zeros((2, len(self.names)), np.uint64)
+        for side, plan in enumerate((self.old, self.new)):
+            prints[side, self.nodes[side]] = plan.fingerprints
+        differ: Numbers = np.flatnonzero(prints[0] != prints[1])
+        return differ
 
 
-def owners_of(plan: Plan, link: Pair) -> Pair:
-    """The brokers whose files make a link of a plan.
-
-    Both ends for federation, which pulls from either side, otherwise twice the one that opens the link.
-    """
-    return (min(link), max(link)) if kind_of(plan.broker[link[0]]).both_ends else (link[0], link[0])
-
-
-def _made(plan: Plan) -> list[tuple[Pair, Pair]]:
-    """The ends and the owners of each link of a plan."""
-    return [((min(link), max(link)), owners_of(plan, link)) for link in plan.links]
+def _joint(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Numbers, Numbers]]:
+    """Names of both in order, and what number among them each name has."""
+    if old == new:
+        same = np.arange(len(old))
+        return old, (same, same)
+    names = tuple(sorted({*old, *new}))
+    number = {name: at for at, name in enumerate(names)}
+    ids = [np.fromiter(map(number.__getitem__, each), np.int64, len(each)) for each in (old, new)]
+    return names, (ids[0], ids[1])
 
 
-def _keys(plan: Plan, topics: Sequence[str], made: Sequence[tuple[Pair, Pair]]) -> Numbers:
-    """A number for every link of every topic; rising."""
-    place = {one: i for i, one in enumerate(made)}
-    number = {topic: i for i, topic in enumerate(topics)}
-    links, routes = plan.carried
-    of_route = np.array([number[route.topic] for route in plan.routes], np.int64)
-    of_link = np.array([place[one] for one in _made(plan)], np.int64)
-    return np.sort(of_route[routes] * len(made) + of_link[links])
+def _made(plan: Plan, nodes: Numbers, count: int) -> Numbers:
+    """A number for each link of a plan: in the order of its ends, then of the brokers whose files make it."""
+    opener, acceptor = nodes[plan.opener], nodes[plan.acceptor]
+    low, high = np.minimum(opener, acceptor), np.maximum(opener, acceptor)
+    owned = np.where(plan.where("both_ends")[plan.opener], 1, np.where(opener == low, 0, 2))
+    made: Numbers = (low * max(1, count) + high) * 3 + owned
+    return made
 
 
 # The time of a step that never comes.
@@ -189,52 +205,48 @@ class Step:
 
 @dataclass(frozen=True)
 class Family:
-    """Topics whose links are changed together: who takes some away, and who adds some only then."""
+    """Topics whose links are changed together: brokers that take some away, and those that add some only then."""
 
-    topics: frozenset[str]
-    removing: frozenset[str]
-    adding: frozenset[str]
+    topics: Numbers
+    removing: Numbers
+    adding: Numbers
 
 
-def steps_between(
-    ways: TopicWays, families: Sequence[Family], changed: Collection[str], had: Collection[str]
-) -> tuple[Step, ...]:
-    """Who takes links of a topic, or a family of topics, away goes before who adds some to it.
+def _steps(joint: JointPlans, families: Sequence[Family], had: Collection[int]) -> tuple[Step, ...]:
+    """Brokers that take links of a topic, or a family of topics, away go before those that add some to it.
 
     Steps are for the brokers whose files have changed; those that had a file may have to go without it for a while.
     """
-    named = {name for family in families for name in family.removing | family.adding}
-    names = sorted({*ways.brokers, *changed, *named})
-    number = {name: i for i, name in enumerate(names)}
-    owners = np.array([number[name] for name in ways.brokers], np.int64)[ways.owners]
-    alone = ~np.isin(ways.topics, [topic for family in families for topic in family.topics])
-    removing = _waits(ways.left, alone, owners, [[number[name] for name in family.removing] for family in families])
-    adding = _waits(ways.taken, alone, owners, [[number[name] for name in family.adding] for family in families])
+    count, topics = len(joint.names), len(joint.topics)
+    alone = np.ones(topics, np.bool_)
+    for family in families:
+        alone[family.topics] = False
+    removing = _waits(joint.left, alone, joint.owners, [family.removing for family in families])
+    adding = _waits(joint.taken, alone, joint.owners, [family.adding for family in families])
     # By way of the topic, as thousands of brokers may wait for thousands of others.
-    before = np.concatenate([removing[1], adding[0] + len(names)])
-    after = np.concatenate([removing[0] + len(names), adding[1]])
-    knots = np.array(_knots(_successors(before, after, len(names) + len(ways.topics) + len(families))), np.int64)
-    brokers: dict[int, list[str]] = {}
-    for broker in sorted({*(number[name] for name in changed), *removing[1].tolist(), *adding[1].tolist()}):
-        brokers.setdefault(int(knots[broker]), []).append(names[broker])
+    before = np.concatenate([removing[1], adding[0] + count])
+    after = np.concatenate([removing[0] + count, adding[1]])
+    knots = np.array(_knots(_successors(before, after, count + topics + len(families))), np.int64)
+    brokers: dict[int, list[int]] = {}
+    for broker in np.unique(np.concatenate([joint.changed, removing[1], adding[1]])).tolist():
+        brokers.setdefault(int(knots[broker]), []).append(broker)
     steps: list[Step] = []
     for knot in _sorted_knots(knots[before], knots[after], len(knots), brokers):
         # All of a knot but the last go without their links until each of them has let go of what the others take.
         waiting, last = brokers[knot][:-1], brokers[knot][-1:]
-        steps += [Step(name, clear=True) for name in waiting if name in had]
-        steps += [Step(name) for name in (*last, *waiting)]
+        steps += [Step(joint.names[broker], clear=True) for broker in waiting if broker in had]
+        steps += [Step(joint.names[broker]) for broker in (*last, *waiting)]
     return tuple(steps)
 
 
 def _waits(
-    rows: WayRows, alone: npt.NDArray[np.bool_], owners: Numbers, of_families: Sequence[Sequence[int]]
+    rows: WayRows, alone: npt.NDArray[np.bool_], owners: Numbers, of_families: Sequence[Numbers]
 ) -> tuple[Numbers, Numbers]:
     """Topics that are alone, and families, numbered after all topics, each with the brokers that change its links."""
     chosen = alone[rows.topic]
     topic, broker = np.repeat(rows.topic[chosen], 2), owners[rows.link[chosen]].ravel()
     family = np.repeat(np.arange(len(of_families)) + len(alone), [len(brokers) for brokers in of_families])
-    listed = np.array([one for brokers in of_families for one in brokers], np.int64)
-    pairs = np.concatenate([topic, family]), np.concatenate([broker, listed])
+    pairs = np.concatenate([topic, family]), np.concatenate([broker, *of_families])
     count = int(pairs[1].max(initial=0)) + 1
     topic, broker = np.divmod(np.unique(pairs[0] * count + pairs[1]), count)
     return topic, broker
@@ -284,13 +296,13 @@ def _knots(successors: Sequence[Sequence[int]]) -> list[int]:
     return knot
 
 
-def _sorted_knots(before: Numbers, after: Numbers, count: int, names: Mapping[int, list[str]]) -> Iterator[int]:
-    """The knots that have names, each after those that it waits for, and otherwise by their first name."""
+def _sorted_knots(before: Numbers, after: Numbers, count: int, names: Mapping[int, list[int]]) -> Iterator[int]:
+    """The knots that have brokers, each after those that it waits for, and otherwise by their first broker."""
     keys = np.unique((before * count + after)[before != after])
     before, after = np.divmod(keys, max(1, count))
     successors = _successors(before, after, count)
     waits = np.bincount(after, minlength=count).tolist()
-    ready = [(names[knot][:1] if knot in names else [], knot) for knot in range(count) if not waits[knot]]
+    ready = [(names[knot][0] if knot in names else -1, knot) for knot in range(count) if not waits[knot]]
     heapify(ready)
     while ready:
         _, knot = heappop(ready)
@@ -299,7 +311,7 @@ def _sorted_knots(before: Numbers, after: Numbers, count: int, names: Mapping[in
         for other in successors[knot]:
             waits[other] -= 1
             if not waits[other]:
-                heappush(ready, (names[other][:1] if other in names else [], other))
+                heappush(ready, (names[other][0] if other in names else -1, other))
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,30 +323,34 @@ class _Gaps:
     end: Numbers
 
 
-def interrupted_topics(old: Plan, new: Plan, ways: TopicWays, steps: Sequence[Step]) -> Iterator[str]:
+def _interrupted(joint: JointPlans, steps: Sequence[Step]) -> Iterator[str]:
     """The topics that do not reach all who stay subscribed, somewhere between the first step and the last."""
-    gaps = _gaps(ways, steps)
-    for number, fewest in zip(*_fewest_links(ways, gaps), strict=True):
-        topic = ways.topics[number]
-        before, after = old.route.get(topic), new.route.get(topic)
-        if before is None or after is None:
+    gaps = _gaps(joint, steps)
+    for topic, fewest in zip(*_fewest_links(joint, gaps), strict=True):
+        if not joint.in_both[topic]:
             continue
-        stay = set(before.subscribers).intersection(after.subscribers)
+        stay = np.intersect1d(joint.subscribers(0, topic), joint.subscribers(1, topic), assume_unique=True)
         if fewest < len(stay) - 1:
-            yield topic
-        elif len(stay) > 1 and not (_is_plain(before, after) and stay.issuperset(before.members + after.members)):
+            yield joint.topics[topic]
+        elif len(stay) > 1 and not _is_plain(joint, topic, stay):
             # Links between others are among those that were counted.
-            ends = {link: ways.ends[link] for rows in ways.sides for link in rows.link[rows.of(number)].tolist()}
-            if any(not _connects(links, stay) for links in _states(ends, gaps, gaps.rows.of(number))):
-                yield topic
+            links = {link for rows in joint.sides for link in rows.link[rows.of(topic)].tolist()}
+            names = set(stay.tolist())
+            if any(not _connects(joint, left, names) for left in _states(links, gaps, gaps.rows.of(topic))):
+                yield joint.topics[topic]
 
 
-def _is_plain(before: Route, after: Route) -> bool:
-    """Whether a topic is ordered for itself; filters are, together with others, by what links carry."""
-    return before.filters is None and after.filters is None
+def _is_plain(joint: JointPlans, topic: int, stay: Numbers) -> bool:
+    """Whether a topic is ordered for itself, and only those that stay are on its trees.
+
+    Filters are ordered together with others, by what links carry.
+    """
+    if joint.old.interest.filters is not None or joint.new.interest.filters is not None:
+        return False
+    return all(bool(np.isin(joint.members(side, topic), stay).all()) for side in (0, 1))
 
 
-def _fewest_links(ways: TopicWays, gaps: _Gaps) -> tuple[list[int], list[int]]:
+def _fewest_links(ways: JointPlans, gaps: _Gaps) -> tuple[list[int], list[int]]:
     """The topics that lose links on the way, and the fewest that each of them has."""
     topic = np.tile(gaps.rows.topic, 2)
     time = np.concatenate([gaps.begin, gaps.end])
@@ -358,26 +374,24 @@ def _fewest_links(ways: TopicWays, gaps: _Gaps) -> tuple[list[int], list[int]]:
     return topics.tolist(), (had[topics] + lost).tolist()
 
 
-def _states(ends: Mapping[int, Pair], gaps: _Gaps, own: slice) -> Iterator[list[Pair]]:
+def _states(links: set[int], gaps: _Gaps, own: slice) -> Iterator[list[int]]:
     """The links of a topic after each step that takes some away."""
     link, begin, end = gaps.rows.link[own], gaps.begin[own], gaps.end[own]
     for time in np.unique(begin[begin >= 0]):
-        away = set(link[(begin <= time) & (time < end)].tolist())
-        yield [pair for number, pair in ends.items() if number not in away]
+        yield list(links - {*link[(begin <= time) & (time < end)].tolist()})
 
 
-def _connects(links: Sequence[Pair], names: set[str]) -> bool:
-    graph = networkx.Graph(links)
+def _connects(joint: JointPlans, links: Sequence[int], names: set[int]) -> bool:
+    graph = networkx.Graph(zip(joint.low[links].tolist(), joint.high[links].tolist(), strict=True))
     graph.add_nodes_from(names)
     return names.issubset(networkx.node_connected_component(graph, min(names)))
 
 
-def _gaps(ways: TopicWays, steps: Sequence[Step]) -> _Gaps:
-    number = {name: i for i, name in enumerate(ways.brokers)}
-    cleared, put = np.full((2, len(ways.brokers)), _NEVER)
+def _gaps(ways: JointPlans, steps: Sequence[Step]) -> _Gaps:
+    number = {name: i for i, name in enumerate(ways.names)}
+    cleared, put = np.full((2, len(ways.names)), _NEVER)
     for time, step in enumerate(steps):
-        if step.broker in number:
-            (cleared if step.clear else put)[number[step.broker]] = time
+        (cleared if step.clear else put)[number[step.broker]] = time
     cleared, put = cleared[ways.owners], put[ways.owners]
     gone, back = np.minimum(cleared, put).min(axis=1), put.max(axis=1)
     # Two brokers that make a link may go without their files one after the other, or at the same time.
@@ -421,21 +435,59 @@ class TopicChange:
     links_removed: tuple[Pair, ...]
 
 
-@dataclass(frozen=True)
 class Difference:
-    """What changes from one plan to another.
+    """What changes from one plan to another whose brokers are of the same kinds.
 
-    `steps` is the order to apply it in; on that way no topic has a circle, and the topics `interrupted` do not reach
-    all their subscribers for a while. The topics `doubled` would have a circle if links were added before others go.
+    `steps` is the order to apply it in; on that way no topic has a cycle. The other parts are worked out when they are
+    asked for.
     """
 
-    links: tuple[LinkChange, ...]
-    topics: tuple[TopicChange, ...]
-    brokers_added: tuple[str, ...]
-    brokers_removed: tuple[str, ...]
-    steps: tuple[Step, ...]
-    interrupted: tuple[str, ...]
-    doubled: tuple[str, ...]
+    def __init__(self, old: Plan, new: Plan) -> None:
+        self.old, self.new = old, new
+        with _no_collector():
+            self._joint = JointPlans(old, new)
+            had = set(self._joint.nodes[0].tolist())
+            self.steps = _steps(self._joint, list(_families(self._joint)), had)
+
+    @property
+    def brokers_added(self) -> tuple[str, ...]:
+        """Brokers of the new plan alone."""
+        return tuple(sorted({*self.new.interest.node_names} - {*self.old.interest.node_names}))
+
+    @property
+    def brokers_removed(self) -> tuple[str, ...]:
+        """Brokers of the old plan alone."""
+        return tuple(sorted({*self.old.interest.node_names} - {*self.new.interest.node_names}))
+
+    @cached_property
+    def interrupted(self) -> tuple[str, ...]:
+        """The topics that do not reach all their subscribers for a while."""
+        with _no_collector():
+            return tuple(sorted({*_interrupted(self._joint, self.steps), *_renamed(self.old, self.new)}))
+
+    @cached_property
+    def doubled(self) -> tuple[str, ...]:
+        """The topics that would have a cycle if links were added before others go."""
+        with _no_collector():
+            return tuple(_doubled(self._joint))
+
+    @cached_property
+    def links(self) -> tuple[LinkChange, ...]:
+        """The links that carry something else."""
+        with _no_collector():
+            return tuple(_link_changes(self._joint))
+
+    @cached_property
+    def topics(self) -> tuple[TopicChange, ...]:
+        """The topics that take another way."""
+        with _no_collector():
+            return tuple(_topic_changes(self._joint))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All parts by name, ready for JSON."""
+        parts = ("links", "topics", "brokers_added", "brokers_removed", "steps", "interrupted", "doubled")
+        found = {part: getattr(self, part) for part in parts}
+        return found | {part: [asdict(one) for one in found[part]] for part in ("links", "topics", "steps")}
 
     def count(self, kind: str) -> int:
         """How many links are of a kind of change."""
@@ -445,16 +497,17 @@ class Difference:
 def compare_plans(old: Plan, new: Plan) -> Difference:
     """What must change to get from one plan to another whose brokers are of the same kinds, and in which order."""
     for name in sorted(old.broker.keys() & new.broker.keys()):
-        kinds = [kind_of(plan.broker[name]).name for plan in (old, new)]
+        kinds = [plan.broker[name].kind for plan in (old, new)]
         if kinds[0] != kinds[1]:
-            raise InputError(f"broker {quoted(name)} is of the kind {kinds[0]} in one plan and {kinds[1]} in the other")
-    with _no_collector():
-        return _difference(old, new)
+            first, second = (kind_of(plan.broker[name]).name for plan in (old, new))
+            if first != second:
+                raise InputError(f"broker {quoted(name)} is of the kind {first} in one plan and {second} in the other")
+    return Difference(old, new)
 
 
 @contextmanager
 def _no_collector() -> Iterator[None]:
-    """No looking for circles of objects: among the million names and links there are none, and it took a third."""
+    """No looking for cycles of objects: among the million names and links there are none, and it took a third."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -464,36 +517,34 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _difference(old: Plan, new: Plan) -> Difference:
-    ways = ways_of_topics(old, new)
-    left, right = _Settings(old), _Settings(new)
-    changed = sorted(name for name in old.broker.keys() | new.broker.keys() if left.of(name) != right.of(name))
-    steps = steps_between(ways, list(_families(old, new)), changed, old.broker.keys())
-    return Difference(
-        links=tuple(_link_changes(old, new, ways)),
-        topics=tuple(_topic_changes(old, new, ways)),
-        brokers_added=tuple(sorted(new.broker.keys() - old.broker.keys())),
-        brokers_removed=tuple(sorted(old.broker.keys() - new.broker.keys())),
-        steps=steps,
-        interrupted=tuple(sorted({*interrupted_topics(old, new, ways, steps), *_renamed(old, new)})),
-        doubled=tuple(_doubled(old, new, ways)),
-    )
+def _families(joint: JointPlans) -> Iterator[Family]:
+    """Topics that must not have a cycle together; for kinds with one tree all, as all links are one network."""
+    trees = [
+        links[plan.where("one_tree")[plan.opener]]
+        for plan, links in zip((joint.old, joint.new), joint.links_of, strict=True)
+    ]
+    shared = np.zeros(len(joint.topics), np.bool_)
+    if any(map(len, trees)):
+        for rows in joint.sides:
+            shared[rows.topic[np.isin(rows.link, np.concatenate(trees))]] = True
+        left, taken = (np.setdiff1d(one, other) for one, other in (trees, trees[::-1]))
+        yield Family(np.flatnonzero(shared), np.unique(joint.owners[left]), np.unique(joint.owners[taken]))
+    brokers = {name: number for number, name in enumerate(joint.names)}
+    topics = {name: number for number, name in enumerate(joint.topics)}
+    for related in _related(joint.old, joint.new):
+        family = np.array(sorted(topics[name] for name in related), np.int64)
+        if not shared[family].any():
+            before, after = _carrying(joint.old, related), _carrying(joint.new, related)
+            removing, adding = (
+                np.array(sorted(brokers[name] for name in _owners(gone)), np.int64)
+                for gone in (before - after, after - before)
+            )
+            yield Family(family, removing, adding)
 
 
-def _families(old: Plan, new: Plan) -> Iterator[Family]:
-    """Topics that must not have a circle together; for NATS these are all, as all links are one network."""
-    trees = [{link for link in plan.links if kind_of(plan.broker[link[0]]).one_tree} for plan in (old, new)]
-    shared: set[str] = set()
-    if any(trees):
-        both = list(zip((old, new), trees, strict=True))
-        had, has = ({(frozenset(link), owners_of(plan, link)) for link in links} for plan, links in both)
-        shared = {route.topic for plan, links in both for link in links for route in plan.routes_of_link[link]}
-        yield Family(frozenset(shared), _owners(had - has), _owners(has - had))
-    for topics in _related(old, new):
-        if not shared.isdisjoint(topics):
-            continue
-        before, after = _carrying(old, topics), _carrying(new, topics)
-        yield Family(topics, _owners(before - after), _owners(after - before))
+def _owners_of(plan: Plan, link: Pair) -> Pair:
+    """The brokers whose files make a link of a plan, twice the same if it is one."""
+    return (min(link), max(link)) if kind_of(plan.broker[link[0]]).both_ends else (link[0], link[0])
 
 
 def _owners(made: Iterable[tuple[Any, ...]]) -> frozenset[str]:
@@ -516,7 +567,7 @@ def _carrying(plan: Plan, topics: Container[str]) -> set[tuple[frozenset[str], P
             for link in route.links:
                 opened = link if link in plan.routes_of_link else link[::-1]
                 carried.setdefault(opened, set()).add((route.flows[opened], route.flows[opened[::-1]]))
-    return {(frozenset(link), owners_of(plan, link), frozenset(patterns)) for link, patterns in carried.items()}
+    return {(frozenset(link), _owners_of(plan, link), frozenset(patterns)) for link, patterns in carried.items()}
 
 
 def _renamed(old: Plan, new: Plan) -> Iterator[str]:
@@ -526,18 +577,38 @@ def _renamed(old: Plan, new: Plan) -> Iterator[str]:
             yield from (topic for topic in family if topic in old.route and len(old.route[topic].members) > 1)
 
 
-def _link_changes(old: Plan, new: Plan, ways: TopicWays) -> Iterator[LinkChange]:
-    before, after = ({(min(link), max(link)): link for link in plan.links} for plan in (old, new))
-    for ends in dict.fromkeys(ways.ends):
-        had, has = before.get(ends), after.get(ends)
-        if has is None:
-            assert had is not None
-            yield LinkChange("remove", had, (), old.patterns_of_link[had])
-        elif had is None:
-            yield LinkChange("add", has, new.patterns_of_link[has], ())
-        elif had != has or old.lines_of_link[had] != new.lines_of_link[has]:
-            left, right = old.patterns_of_link[had], new.patterns_of_link[has]
-            yield LinkChange("change", has, _without(right, left), _without(left, right))
+def _link_changes(joint: JointPlans) -> Iterator[LinkChange]:
+    old, new = joint.old, joint.new
+    before, after = (
+        {
+            ends: number
+            for number, ends in enumerate(zip(joint.low[own].tolist(), joint.high[own].tolist(), strict=True))
+        }
+        for own in joint.links_of
+    )
+    same = _same_links(joint)
+    for ends in sorted(before.keys() | after.keys()):
+        at, to = before.get(ends), after.get(ends)
+        if at is None:
+            assert to is not None
+            yield LinkChange("add", new.links[to], new.patterns_of_link[new.links[to]], ())
+        elif to is None:
+            yield LinkChange("remove", old.links[at], (), old.patterns_of_link[old.links[at]])
+        elif (at, to) not in same:
+            had, has = old.links[at], new.links[to]
+            if had != has or old.lines_of_link[had] != new.lines_of_link[has]:
+                left, right = old.patterns_of_link[had], new.patterns_of_link[has]
+                yield LinkChange("change", has, _without(right, left), _without(left, right))
+
+
+def _same_links(joint: JointPlans) -> set[tuple[int, int]]:
+    """Links, by their numbers in both plans, that are opened by the same broker and carry the same."""
+    hashes = [link_hashes(plan, qos=True) for plan in (joint.old, joint.new)]
+    had, has = joint.links_of
+    _, before, after = np.intersect1d(had, has, assume_unique=True, return_indices=True)
+    openers = (joint.nodes[0][joint.old.opener[before]], joint.nodes[1][joint.new.opener[after]])
+    same = (openers[0] == openers[1]) & (hashes[0][before] == hashes[1][after])
+    return set(zip(before[same].tolist(), after[same].tolist(), strict=True))
 
 
 def _without(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
@@ -545,52 +616,24 @@ def _without(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names).difference(others)))
 
 
-def _topic_changes(old: Plan, new: Plan, ways: TopicWays) -> Iterator[TopicChange]:
+def _topic_changes(joint: JointPlans) -> Iterator[TopicChange]:
+    pairs = list(map(joint.ends, range(len(joint.low))))
     added, removed = (
-        [tuple(map(ways.ends.__getitem__, links.tolist())) for links in rows.by_topic(len(ways.topics))]
-        for rows in (ways.taken, ways.left)
+        [tuple(map(pairs.__getitem__, links.tolist())) for links in rows.by_topic(len(joint.topics))]
+        for rows in (joint.taken, joint.left)
     )
-    for topic, more, less in zip(ways.topics, added, removed, strict=True):
-        kind = "add" if topic not in old.route else "remove" if topic not in new.route else "change"
+    known = np.isin(np.arange(len(joint.topics)), joint.topic_ids[0])
+    for topic, more, less in zip(range(len(joint.topics)), added, removed, strict=True):
+        kind = "change" if joint.in_both[topic] else "remove" if known[topic] else "add"
         if more or less or kind != "change":
-            yield TopicChange(kind, topic, more, less)
+            yield TopicChange(kind, joint.topics[topic], more, less)
 
 
-def _doubled(old: Plan, new: Plan, ways: TopicWays) -> Iterator[str]:
-    """The topics whose ways in both plans have a circle among them."""
-    for topic, links in zip(ways.topics, ways.counts.tolist(), strict=True):
-        if topic in old.route and topic in new.route:
-            before, after = set(old.route[topic].members), set(new.route[topic].members)
-            # Two trees that meet are a tree together as long as they have one link fewer than brokers.
-            if not before.isdisjoint(after) and links >= len(before | after):
-                yield topic
-
-
-class _Settings:
-    """All that the files of a plan's brokers say, but for passwords."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.topics = sorted(plan.route)
-        self.exactly_once = {name for route in plan.routes if route.qos == 2 for name in route.members}
-        self.routes: dict[str, list[tuple[str, int]]] = {}
-        for route in plan.routes:
-            for name in route.members:
-                if kind_of(plan.broker[name]).both_ends:
-                    self.routes.setdefault(name, []).append((route.topic, route.diameter))
-
-    def of(self, broker: str) -> object:
-        """Those of one broker; None where its file says nothing and it needs none."""
-        if broker not in self.plan.broker:
-            return None
-        own = [link for link in self.plan.links_of[broker] if broker in owners_of(self.plan, link)]
-        others = [self.plan.broker[name] for link in own for name in link if name != broker]
-        carried = [self.plan.lines_of_link[link] for link in own]
-        kind = kind_of(self.plan.broker[broker])
-        if kind.both_ends:
-            return (others, carried, self.routes[broker]) if broker in self.routes else None
-        if kind.one_tree:
-            # What a remote denies depends on all topics of the plan.
-            return (others, carried, self.topics) if own else None
-        settings = others, carried, broker in self.exactly_once
-        return settings if any(settings) else None
+def _doubled(joint: JointPlans) -> Iterator[str]:
+    """The topics whose trees in both plans have a cycle among them."""
+    for topic in np.flatnonzero(joint.in_both).tolist():
+        before, after = joint.members(0, topic), joint.members(1, topic)
+        together = len(np.union1d(before, after))
+        # Two trees that meet are a tree together as long as they have one link fewer than brokers.
+        if together < len(before) + len(after) and joint.counts[topic] >= together:
+            yield joint.topics[topic]

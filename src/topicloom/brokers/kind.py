@@ -17,11 +17,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
+import numpy as np
+
 from topicloom.errors import InputError
 from topicloom.model.filters import Protocol
 from topicloom.model.fleet import Broker, Delivery, Source
 
 if TYPE_CHECKING:
+    from topicloom.brokers.fingerprints import Hashes
     from topicloom.brokers.lint import LintReport
     from topicloom.brokers.local import Processes
     from topicloom.brokers.plan import Line, Plan
@@ -175,6 +178,13 @@ class BrokerKind(ABC):
     def render(self, plan: Plan, broker: str, secret: Secret) -> str:
         """Return the configuration of a broker; raise InputError if a password cannot be looked up."""
         raise NotImplementedError(f"{self.name} is given no file")
+
+    def fingerprints(self, plan: Plan) -> Hashes:
+        """Return a hash of the configuration of each broker of a plan, 0 for one that says nothing.
+
+        Only those of brokers of this kind count. `topicloom.brokers.fingerprints` has parts to make them of.
+        """
+        return np.zeros(len(plan.brokers), np.uint64)
 
     def looks_like(self, text: str) -> bool:
         """Whether a configuration with its `ending` is surely of this kind, by what only this kind has."""

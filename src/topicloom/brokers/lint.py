@@ -27,9 +27,9 @@ from pathlib import Path
 
 import networkx
 
+from topicloom.brokers.flows import Message, messages
 from topicloom.brokers.kind import Bridge, BrokerKind, Configured, Pair, Rule, refuse
 from topicloom.brokers.kinds import KINDS, kind_named
-from topicloom.brokers.plan import Message, messages
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT, match_classes
 from topicloom.model.interest import Interest

@@ -17,15 +17,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from topicloom.brokers.bridge_sessions import first_needed, let_arrive
 from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.flows import Message
 from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.live import LiveWatch, accepting_first, local_brokers, on_loopback
 from topicloom.brokers.local import Processes
-from topicloom.brokers.plan import Message, Plan
+from topicloom.brokers.plan import Plan
 from topicloom.brokers.plan_file import configuration_of
 from topicloom.errors import InputError
 
@@ -295,7 +296,7 @@ class _Change:
 
     def _without_links(self, name: str) -> Plan:
         """A plan that has a broker, but no links."""
-        return replace(self.old if name in self.old.broker else self.new, links=(), routes=())
+        return (self.old if name in self.old.broker else self.new).bare
 
     def _flow_until_changed(self) -> None:
         try:

@@ -1,19 +1,11 @@
-"""Plans: a tree for each topic, and who opens each link.
+"""Plans: a tree for each topic, and the broker that opens each link.
 
-What goes over the links of a topic's tree, in each direction, and where its messages come by.
-
-A link carries, towards each of its ends, the patterns that somebody behind that end wants and somebody behind the
-other end publishes; and of these only the widest. So a message takes only ways that lead to somebody who wants it.
-
-A plan: which broker connects to which, and along which tree each topic goes.
-
-From subscriptions, an overlay and a fleet to a plan.
+A plan is on the ids of its trees, in the order of names. Names are views of it, made when they are asked for.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -24,100 +16,20 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom._version import __version__
+from topicloom.brokers.fingerprints import Hashes
 from topicloom.brokers.fleet_file import require_distinct_addresses
+from topicloom.brokers.flows import Message, Patterns, directed_flows, messages, ways_in
 from topicloom.brokers.kind import BrokerKind, Pair
 from topicloom.brokers.kinds import DEFAULT, KINDS, kind_of, placed, require_filters, require_names
 from topicloom.brokers.names import quoted
 from topicloom.errors import InputError
-from topicloom.metrics.trees import Routes, possible_routes, route, route_by_price
-from topicloom.model.filters import PROTOCOLS, Protocol, match_classes
+from topicloom.metrics.trees import Trees, possible_trees, route, route_by_price
+from topicloom.model.filters import PROTOCOLS, Protocol
 from topicloom.model.fleet import Broker, Fleet
-from topicloom.model.interest import Interest
+from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
 from topicloom.model.rates import Rates
-from topicloom.model.roles import Roles
-
-Patterns = Mapping[str, tuple[str, ...]]
-
-# Names by which the messages of one topic are followed. More ways for filters to overlap are not all looked at.
-_MOST_NAMES = 300
-
-
-@dataclass(frozen=True)
-class Message:
-    """A name that messages may have, the brokers where it is published, and those that want it."""
-
-    name: str
-    sources: tuple[str, ...]
-    wanting: tuple[str, ...]
-
-
-def directed_flows(
-    links: Sequence[Pair], wants: Patterns, publishes: Patterns, protocol: Protocol | None
-) -> dict[Pair, tuple[str, ...]]:
-    """For every link of a tree, given as (upper, lower) from the root on, what it carries from the first to the second.
-
-    Each link is there in both directions.
-    """
-    wanted, published = _below(links, wants), _below(links, publishes)
-    all_wanted = Counter(pattern for patterns in wants.values() for pattern in patterns)
-    all_published = Counter(pattern for patterns in publishes.values() for pattern in patterns)
-    flows = {}
-    for upper, lower in links:
-        flows[upper, lower] = _carried(all_published - published[lower], wanted[lower], protocol)
-        flows[lower, upper] = _carried(published[lower], all_wanted - wanted[lower], protocol)
-    return flows
-
-
-def _below(links: Sequence[Pair], patterns: Patterns) -> dict[str, Counter[str]]:
-    """For every lower end the patterns of it and of all behind it."""
-    below = {name: Counter(patterns.get(name, ())) for link in links for name in link}
-    for upper, lower in reversed(links):
-        below[upper] += below[lower]
-    return below
-
-
-def _carried(published: Counter[str], wanted: Counter[str], protocol: Protocol | None) -> tuple[str, ...]:
-    if protocol is None:
-        return tuple(sorted(published.keys() & wanted.keys()))
-    needed = [pattern for pattern in wanted if any(protocol.overlap(pattern, other) for other in published)]
-    return protocol.widest(needed)
-
-
-def messages(wants: Patterns, publishes: Patterns, protocol: Protocol | None) -> Iterator[Message]:
-    """Names that stand for all messages of a topic that somebody publishes and somebody wants."""
-    patterns = sorted({pattern for side in (wants, publishes) for each in side.values() for pattern in each})
-    if protocol is not None:
-        patterns = [one.name for one in match_classes(protocol, patterns, _MOST_NAMES)]
-    for name in patterns:
-        sources, wanting = (
-            tuple(broker for broker, each in side.items() if _match(each, name, protocol))
-            for side in (publishes, wants)
-        )
-        if sources and wanting:
-            yield Message(name, sources, wanting)
-
-
-def _match(patterns: Sequence[str], name: str, protocol: Protocol | None) -> bool:
-    return name in patterns if protocol is None else any(protocol.covers(pattern, name) for pattern in patterns)
-
-
-def ways_in(
-    flows: Mapping[Pair, Sequence[str]],
-    neighbours: Mapping[str, Sequence[str]],
-    source: str,
-    name: str,
-    protocol: Protocol | None,
-) -> Iterator[Pair]:
-    """The links that a message takes from where it is published, each as (from, to)."""
-    reached = [(source, "")]
-    for broker, came_from in reached:
-        for other in neighbours[broker]:
-            if other != came_from and _match(flows[broker, other], name, protocol):
-                yield broker, other
-                reached.append((other, broker))
-
 
 # The target of a plan for brokers of several kinds.
 MIXED = "mixed"
@@ -226,11 +138,6 @@ class Route:
             level[lower] = level[upper] + 1
         return level
 
-    @property
-    def depth(self) -> int:
-        """The most links from the root."""
-        return max(self.levels.values())
-
     @cached_property
     def diameter(self) -> int:
         """The most links between two brokers of the tree."""
@@ -250,19 +157,131 @@ class Route:
         return below
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """Everything that configurations are made from, credentials only by reference.
 
-    Brokers and routes are in the order of their names. A link is opened by its first broker; `made` says where the
-    plan comes from.
+    Args:
+        brokers: one for each node of the trees, in their order; with kind and port.
+        trees: of all topics; their interest says who wants and publishes what.
+        opener, acceptor: the links by the ids of the brokers that open and accept them, in the order of
+            (lower id, higher id).
+        qos: of each topic.
+        made: where the plan comes from.
     """
 
-    target: str
     brokers: tuple[Broker, ...]
-    links: tuple[Pair, ...]
-    routes: tuple[Route, ...]
+    trees: Trees
+    opener: Ids
+    acceptor: Ids
+    qos: npt.NDArray[np.uint8]
     made: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what the files of plans say."""
+        return self.text == other.text if isinstance(other, Plan) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    @cached_property
+    def text(self) -> str:
+        """The plan as its file holds it."""
+        from topicloom.brokers.plan_file import plan_text
+
+        return plan_text(self)
+
+    @cached_property
+    def target(self) -> str:
+        """The kind of all brokers, `mixed` if they have several; the default without brokers."""
+        names = {kind_of(broker).name for broker in self.brokers} or {DEFAULT}
+        return names.pop() if len(names) == 1 else MIXED
+
+    @cached_property
+    def kinds(self) -> tuple[BrokerKind, ...]:
+        """The kind of each broker."""
+        return tuple(map(kind_of, self.brokers))
+
+    def where(self, flag: str) -> npt.NDArray[np.bool_]:
+        """For each broker a flag of its kind, such as `one_tree`."""
+        return np.fromiter((getattr(kind, flag) for kind in self.kinds), np.bool_, len(self.kinds))
+
+    # Arrays: rows are those of the trees, a link of a topic each, by topic.
+
+    @property
+    def interest(self) -> Interest:
+        """Who wants and publishes what."""
+        return self.trees.interest
+
+    @cached_property
+    def topic_of_row(self) -> Numbers:
+        """The topic of each row."""
+        return np.repeat(np.arange(self.interest.topic_count), np.diff(self.trees.start))
+
+    @cached_property
+    def link_of_row(self) -> Numbers:
+        """The number of the link of each row."""
+        count = len(self.brokers)
+        return np.searchsorted(
+            pair_keys(self.opener, self.acceptor, count), pair_keys(self.trees.upper, self.trees.lower, count)
+        )
+
+    @cached_property
+    def rows_of_links(self) -> tuple[Numbers, Numbers]:
+        """Rows by link and then topic: where those of each link begin, and the rows."""
+        order = np.argsort(self.link_of_row, kind="stable")
+        return np.searchsorted(self.link_of_row[order], np.arange(len(self.opener) + 1)), order
+
+    @cached_property
+    def member_rows(self) -> tuple[Numbers, Numbers]:
+        """The brokers on the tree of each topic: a row each of topic and broker."""
+        topics = np.concatenate([np.arange(self.interest.topic_count), self.topic_of_row])
+        return topics, np.concatenate([self.trees.root, self.trees.lower]).astype(np.int64)
+
+    @cached_property
+    def highest_qos(self) -> npt.NDArray[np.int64]:
+        """For each broker the highest quality of service of topics on whose trees it is; -1 without any."""
+        found = np.full(len(self.brokers), -1)
+        topics, brokers = self.member_rows
+        np.maximum.at(found, brokers, self.qos[topics])
+        return found
+
+    @cached_property
+    def fingerprints(self) -> Hashes:
+        """A hash of the configuration of each broker, 0 for one that says nothing."""
+        found = np.zeros(len(self.brokers), np.uint64)
+        for kind in dict.fromkeys(self.kinds):
+            own = np.fromiter((one is kind for one in self.kinds), np.bool_, len(self.kinds))
+            found[own] = kind.fingerprints(self)[own]
+        return found
+
+    @cached_property
+    def diameters(self) -> Numbers:
+        """The most links between two brokers of each topic's tree."""
+        found = np.zeros(self.interest.topic_count, np.int64)
+        upper, lower = self.trees.upper.tolist(), self.trees.lower.tolist()
+        for topic, (begin, end) in enumerate(pairwise(self.trees.start.tolist())):
+            reach: dict[int, int] = {}
+            longest = 0
+            for row in range(end - 1, begin - 1, -1):
+                above, below = reach.get(upper[row], 0), reach.get(lower[row], 0) + 1
+                longest = max(longest, above + below)
+                reach[upper[row]] = max(above, below)
+            found[topic] = longest
+        return found
+
+    def only(self, topics: Iterable[str]) -> Plan:
+        """Return the plan with some of its topics, and all of its links."""
+        ids = self.interest.topic_ids
+        chosen = np.array(sorted(ids[topic] for topic in topics), np.int64)
+        return replace(self, trees=self.trees.only(chosen), qos=self.qos[chosen])
+
+    @cached_property
+    def bare(self) -> Plan:
+        """The plan with its brokers alone, without links and topics."""
+        return replace(self.only(()), opener=self.opener[:0], acceptor=self.acceptor[:0])
+
+    # Views by name.
 
     @cached_property
     def broker(self) -> Mapping[str, Broker]:
@@ -270,19 +289,54 @@ class Plan:
         return {broker.name: broker for broker in self.brokers}
 
     @cached_property
+    def links(self) -> tuple[Pair, ...]:
+        """Links as (who opens it, who accepts it), in the order of their ends' names."""
+        names = self.interest.node_names
+        return tuple(zip(_taken(names, self.opener.tolist()), _taken(names, self.acceptor.tolist()), strict=True))
+
+    @cached_property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes of all topics, in the order of these."""
+        return tuple(self._route(topic) for topic in range(self.interest.topic_count))
+
+    @cached_property
     def route(self) -> Mapping[str, Route]:
         """Routes by topic."""
         return {route.topic: route for route in self.routes}
 
+    def _route(self, topic: int) -> Route:
+        interest, trees = self.interest, self.trees
+        names, name = interest.node_names, interest.topic_names[topic]
+        members = interest.nodes_of(topic).tolist()
+        upper, lower = trees.links_of(topic).T.tolist()
+        # A tree with one link fewer than members has no others.
+        relays = sorted({*upper, *lower}.difference(members)) if len(upper) >= len(members) else []
+        route = Route(
+            topic=name,
+            qos=int(self.qos[topic]),
+            root=names[trees.root[topic]],
+            subscribers=_taken(names, members),
+            relays=_taken(names, relays),
+            links=tuple(zip(_taken(names, upper), _taken(names, lower), strict=True)),
+        )
+        roles = interest.roles
+        if roles is None:
+            return route
+        wants, publishes = ({names[node]: each for node, each in side.items()} for side in roles.of(topic))
+        patterns = {pattern for side in (wants, publishes) for each in side.values() for pattern in each}
+        plain = wants == publishes and patterns == {name} and roles.protocol is None
+        return replace(
+            route,
+            subscribers=tuple(sorted(wants)),
+            wants=None if plain else wants,
+            publishes=None if plain else publishes,
+            filters=interest.filters,
+        )
+
     @cached_property
-    def carried(self) -> tuple[Numbers, Numbers]:
-        """A row for every link of every route, by link and then route: the number of the link, and of the route."""
-        number = {way: at for at, link in enumerate(self.links) for way in (link, link[::-1])}
-        ways = chain.from_iterable(route.links for route in self.routes)
-        links = np.fromiter(map(number.__getitem__, ways), np.int64)
-        routes = np.repeat(np.arange(len(self.routes)), [len(route.links) for route in self.routes])
-        links, routes = np.divmod(np.sort(links * len(self.routes) + routes), max(1, len(self.routes)))
-        return links, routes
+    def carries_topics(self) -> bool:
+        """Whether every link carries just the topics of its trees, in both directions."""
+        return self.interest.roles is None or all(route.is_whole for route in self.routes)
 
     @cached_property
     def routes_of_link(self) -> Mapping[Pair, tuple[Route, ...]]:
@@ -292,8 +346,9 @@ class Plan:
     @cached_property
     def lines_of_link(self) -> Mapping[Pair, tuple[Line, ...]]:
         """For every link, as (who opens it, who accepts it), what it carries, in the order of the patterns."""
-        if self._carries_topics:
-            return self._by_link([Line(route.topic, "both", route.qos) for route in self.routes])
+        if self.carries_topics:
+            topics = zip(self.interest.topic_names, self.qos.tolist(), strict=True)
+            return self._by_link([Line(topic, "both", qos) for topic, qos in topics])
         return {
             link: tuple(sorted(chain.from_iterable(route.lines_over(link) for route in routes)))
             for link, routes in self.routes_of_link.items()
@@ -302,36 +357,45 @@ class Plan:
     @cached_property
     def patterns_of_link(self) -> Mapping[Pair, tuple[str, ...]]:
         """For every link, as (who opens it, who accepts it), the patterns that it carries, in order."""
-        if self._carries_topics:
-            return self._by_link([route.topic for route in self.routes])
+        if self.carries_topics:
+            return self._by_link(self.interest.topic_names)
         return {
             link: tuple(dict.fromkeys(line.pattern for line in lines)) for link, lines in self.lines_of_link.items()
         }
 
-    @cached_property
-    def _carries_topics(self) -> bool:
-        """Whether every link carries just the topics of its routes, which come in order."""
-        return all(route.is_whole for route in self.routes) and all(a.topic < b.topic for a, b in pairwise(self.routes))
-
-    def _by_link(self, of_routes: Sequence[T]) -> dict[Pair, tuple[T, ...]]:
-        """For every link that of its routes, in their order."""
-        links, routes = self.carried
-        begins = np.searchsorted(links, np.arange(len(self.links) + 1)).tolist()
-        listed = list(map(of_routes.__getitem__, routes.tolist()))
-        return {link: tuple(listed[slice(*own)]) for link, own in zip(self.links, pairwise(begins), strict=True)}
-
-    def opened_by(self, broker: str) -> tuple[Pair, ...]:
-        """The links that a broker opens; none if the plan does not have it."""
-        return tuple(link for link in self.links_of.get(broker, ()) if link[0] == broker)
+    def _by_link(self, of_topics: Sequence[T]) -> dict[Pair, tuple[T, ...]]:
+        """For every link that of its topics, in their order."""
+        start, rows = self.rows_of_links
+        listed = list(map(of_topics.__getitem__, self.topic_of_row[rows].tolist()))
+        return {
+            link: tuple(listed[slice(*own)]) for link, own in zip(self.links, pairwise(start.tolist()), strict=True)
+        }
 
     @cached_property
     def links_of(self) -> Mapping[str, tuple[Pair, ...]]:
-        """For every broker its links, whoever opens them."""
+        """For every broker its links, whichever end opens them."""
         found: dict[str, list[Pair]] = {broker.name: [] for broker in self.brokers}
         for link in self.links:
             for name in link:
                 found[name].append(link)
         return {name: tuple(links) for name, links in found.items()}
+
+    def opened_by(self, broker: str) -> tuple[Pair, ...]:
+        """The links that a broker opens; none if the plan does not have it."""
+        return tuple(link for link in self.links_of.get(broker, ()) if link[0] == broker)
+
+
+def empty_plan() -> Plan:
+    """Return the plan of no brokers."""
+    none = np.empty(0, np.int32)
+    interest = Interest.from_ids((), (), none, none)
+    return Plan((), Trees(interest, np.zeros(1, np.int64), none, none, none), none, none, np.empty(0, np.uint8))
+
+
+def pair_keys(first: Ids, second: Ids, count: int) -> Numbers:
+    """A number for each pair of ids below `count`, whichever comes first; in the order of (lower, higher)."""
+    keys: Numbers = np.minimum(first, second).astype(np.int64) * count + np.maximum(first, second)
+    return keys
 
 
 def circle_problem(brokers: Mapping[str, Broker], links: Iterable[Pair]) -> str | None:
@@ -413,9 +477,9 @@ def make_plan(
     else:
         trees = route_by_price(interest, overlay, prices, rates)
     _require_carried(trees, kinds)
-    routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
-    used = _used(trees)
-    circle = circle_problem(brokers, used)
+    ends, names = _linked(trees), interest.node_names
+    used = list(zip(*(_taken(names, side.tolist()) for side in ends), strict=True))
+    circle = circle_problem(brokers, used) if one_tree else None
     if circle is not None:
         raise InputError(f"the overlay: {circle}")
     require_distinct_addresses(brokers.values(), fleet.where)
@@ -424,31 +488,38 @@ def make_plan(
         if problem is not None:
             raise InputError(f"{fleet.where}: broker {quoted(name)} {problem}")
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
-    links = tuple(_opened(brokers, link, fleet.where) for link in used)
-    names = {kind.name for kind in kinds}
-    return Plan(
-        names.pop() if len(names) == 1 else MIXED,
-        tuple(brokers.values()),
-        links,
-        routes,
-        _made(interest, overlay, relays),
-    )
+    listed = tuple(brokers.values())
+    opener, acceptor = _opened(*ends, listed, fleet.where)
+    return Plan(listed, trees, opener, acceptor, _qos(interest, fleet), _made(interest, overlay, relays))
 
 
 def preview_plan(overlay: Overlay) -> Plan:
-    """What a plan of an overlay would be, of a fleet of which nothing is known but names: to look at, not to apply.
+    """What a plan of an overlay would be, of a fleet of which only names are known: to look at, not to apply.
 
-    Relays are taken where they are needed; topics that remain in pieces have no route.
+    Relays are taken if they are needed; topics that remain in components have no route.
     """
-    trees, pieces = possible_routes(overlay)
-    unknown = Fleet({})
-    routes = tuple(_route(trees, unknown, int(topic)) for topic in np.flatnonzero(pieces == 1))
-    links = tuple(sorted({(min(ends), max(ends)) for one in routes for ends in one.links}))
+    trees, pieces = possible_trees(overlay)
+    trees = trees.only(np.flatnonzero(pieces == 1))
     brokers = tuple(placed(Broker(name, name), DEFAULT) for name in overlay.interest.node_names)
-    return Plan(DEFAULT, brokers, links, routes)
+    opener, acceptor = _opened(*_linked(trees), brokers, "fleet")
+    return Plan(brokers, trees, opener, acceptor, _qos(trees.interest, Fleet({})))
 
 
-def _require_carried(trees: Routes, kinds: Sequence[BrokerKind]) -> None:
+def _qos(interest: Interest, fleet: Fleet) -> npt.NDArray[np.uint8]:
+    """The quality of service of each topic: the highest that the fleet asks for one of its patterns."""
+    qos = np.full(interest.topic_count, fleet.qos, np.uint8)
+    if not fleet.topic_qos:
+        return qos
+    for topic, name in enumerate(interest.topic_names):
+        names = {name}
+        if interest.roles is not None:
+            names |= {each for side in interest.roles.of(topic) for patterns in side.values() for each in patterns}
+        asked = [fleet.topic_qos[each] for each in names & fleet.topic_qos.keys()]
+        qos[topic] = max(asked, default=fleet.qos)
+    return qos
+
+
+def _require_carried(trees: Trees, kinds: Sequence[BrokerKind]) -> None:
     """Raise InputError if a broker on the tree of a topic cannot carry it."""
     interest, roles = trees.interest, trees.interest.roles
     distinct = list(dict.fromkeys(kinds))
@@ -474,60 +545,38 @@ def _require_carried(trees: Routes, kinds: Sequence[BrokerKind]) -> None:
             require_filters([kind], roles.protocol, names, sorted(patterns) if len(distinct) > 1 else roles.patterns)
 
 
-def _used(trees: Routes) -> list[Pair]:
-    """The links that some topic goes over, in the order of their names, which is that of ids."""
-    nodes = trees.interest.node_names
-    ends = np.sort(np.stack([trees.upper, trees.lower]).astype(np.int64), axis=0)
-    first, second = np.divmod(np.unique(ends[0] * len(nodes) + ends[1]), len(nodes))
-    return [(nodes[one], nodes[other]) for one, other in zip(first.tolist(), second.tolist(), strict=True)]
+def _linked(trees: Trees) -> tuple[Ids, Ids]:
+    """The links that the trees take, lower and higher ids; in their order."""
+    count = max(1, trees.interest.node_count)
+    low, high = np.divmod(np.unique(pair_keys(trees.upper, trees.lower, count)), count)
+    return low.astype(np.int32), high.astype(np.int32)
 
 
-def _route(trees: Routes, fleet: Fleet, topic: int) -> Route:
-    interest, roles = trees.interest, trees.interest.roles
-    names, name = interest.node_names, interest.topic_names[topic]
-    members = interest.nodes_of(topic).tolist()
-    upper, lower = trees.links_of(topic).T.tolist()
-    # A tree with one link fewer than members has no others.
-    relays = sorted({*upper, *lower}.difference(members)) if len(upper) >= len(members) else []
-    route = Route(
-        topic=name,
-        qos=fleet.topic_qos.get(name, fleet.qos),
-        root=names[trees.root[topic]],
-        subscribers=_taken(names, members),
-        relays=_taken(names, relays),
-        links=tuple(zip(_taken(names, upper), _taken(names, lower), strict=True)),
-    )
-    return route if roles is None else _with_roles(route, roles, names, topic, fleet)
+def _opened(low: Ids, high: Ids, brokers: Sequence[Broker], where: str) -> tuple[Ids, Ids]:
+    """The brokers that open and accept each link: the first by name opens it, unless only the other can."""
+    first, second = low.copy(), high.copy()
+    for link in links_in_doubt(brokers, first, second):
+        pair = brokers[first[link]], brokers[second[link]]
+        problem, other = link_problem(*pair), link_problem(*pair[::-1])
+        if problem is None:
+            continue
+        if other is not None:
+            raise InputError(f"{where}: {problem if kind_of(pair[0]).opens & kind_of(pair[1]).speaks else other}")
+        first[link], second[link] = second[link], first[link]
+    return first, second
 
 
-def _with_roles(route: Route, roles: Roles, nodes: tuple[str, ...], topic: int, fleet: Fleet) -> Route:
-    """A route that says who wants and who publishes what, where not all do the same."""
-    wants, publishes = ({nodes[node]: names for node, names in side.items()} for side in roles.of(topic))
-    patterns = {pattern for side in (wants, publishes) for names in side.values() for pattern in names}
-    qos = [fleet.topic_qos[pattern] for pattern in {route.topic, *patterns} & fleet.topic_qos.keys()]
-    plain = wants == publishes and patterns == {route.topic} and roles.protocol is None
-    return replace(
-        route,
-        qos=max(qos, default=fleet.qos),
-        subscribers=tuple(sorted(wants)),
-        wants=None if plain else wants,
-        publishes=None if plain else publishes,
-        filters=None if roles.protocol is None else roles.protocol.name,
-    )
+def links_in_doubt(brokers: Sequence[Broker], first: Ids, second: Ids) -> list[int]:
+    """Which links may have a problem: all but those of brokers of one kind that open and accept links."""
+    kinds = {kind_of(broker) for broker in brokers}
+    one = len(kinds) == 1 and all(kind.opens & kind.speaks for kind in kinds)
+    accept = np.fromiter((one and broker.accepts for broker in brokers), np.bool_, len(brokers))
+    doubtful: list[int] = np.flatnonzero(~(accept[first] & accept[second])).tolist()
+    return doubtful
 
 
 def _taken(names: tuple[str, ...], ids: list[int]) -> tuple[str, ...]:
     return tuple(map(names.__getitem__, ids))
-
-
-def _opened(brokers: Mapping[str, Broker], link: Pair, where: str) -> Pair:
-    """The link with the broker first that opens it: the first by name, unless only the other can."""
-    problems = {pair: link_problem(*(brokers[name] for name in pair)) for pair in (link, link[::-1])}
-    for pair, problem in problems.items():
-        if problem is None:
-            return pair
-    first, second = (kind_of(brokers[name]) for name in link)
-    raise InputError(f"{where}: {problems[link if first.opens & second.speaks else link[::-1]]}")
 
 
 def _made(interest: Interest, overlay: Overlay, relays: bool) -> Mapping[str, Any]:

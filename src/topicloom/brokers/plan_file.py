@@ -12,26 +12,41 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
+import numpy as np
 from annotated_types import Ge, Le
 
 from topicloom.brokers.fleet_file import broker_from
+from topicloom.brokers.flows import Patterns
 from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds import KINDS, kind_of, name_problem, require_filters
 from topicloom.brokers.logins import password_of
 from topicloom.brokers.names import identifier, quoted
-from topicloom.brokers.plan import MIXED, Plan, Route, circle_problem, link_problem
+from topicloom.brokers.plan import (
+    MIXED,
+    Numbers,
+    Plan,
+    Route,
+    circle_problem,
+    link_problem,
+    links_in_doubt,
+    pair_keys,
+)
 from topicloom.errors import InputError
 from topicloom.io.settings import parsed_json
 from topicloom.io.tables import PLAN_BYTES, read_limited
 from topicloom.io.whole import write_whole
+from topicloom.metrics.trees import Trees
 from topicloom.model.filters import protocol_of
 from topicloom.model.fleet import Broker
+from topicloom.model.interest import Ids, Interest
+from topicloom.model.roles import PUBLISHES, SUBSCRIBES, Roles
 
 FORMAT = "topicloom plan 1"
 
@@ -89,23 +104,172 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
 
 def parsed_plan(text: bytes, where: str) -> Plan:
     """Return the plan that a text holds, as `read_plan` does; `where` is for errors."""
-    if FORMAT.encode() not in text or parsed_json(text, dict[str, Any], where).get("format") != FORMAT:
+    if FORMAT.encode() not in text or (read := parsed_json(text, _PlanTable, where)).format != FORMAT:
         raise InputError(f"{where}: is not a plan; give a file that 'topicloom plan' wrote")
-    read = parsed_json(text, _PlanTable, where)
     if read.target != MIXED and read.target not in KINDS:
         raise InputError(f"{where}: unknown target {quoted(read.target)}; known are {', '.join([*KINDS, MIXED])}")
-    plan = Plan(
-        target=read.target,
-        brokers=tuple(_broker(table, read.target, where) for table in read.brokers),
-        links=read.links,
-        routes=tuple(
-            Route(topic=topic.name, **{key: value for key, value in vars(topic).items() if key != "name"})
-            for topic in read.topics
-        ),
-        made=MappingProxyType(read.made),
-    )
-    require_whole(plan, where)
+    brokers = sorted((_broker(table, read.target, where) for table in read.brokers), key=lambda broker: broker.name)
+    topics = sorted(read.topics, key=lambda topic: topic.name)
+    ids = {broker.name: number for number, broker in enumerate(brokers)}
+    if len(ids) != len(brokers) or len({topic.name for topic in topics}) != len(topics):
+        raise InputError(f"{where}: names a broker or a topic twice")
+    for broker in brokers:
+        if broker.port is None:
+            raise InputError(f"{where}: broker {quoted(broker.name)}: has no port; give a whole number from 1 to 65535")
+    opener, acceptor = _links(read.links, ids, where)
+    circle = circle_problem({broker.name: broker for broker in brokers}, read.links)
+    if circle is not None:
+        raise InputError(f"{where}: {circle}")
+    for link in links_in_doubt(brokers, opener, acceptor):
+        problem = link_problem(brokers[opener[link]], brokers[acceptor[link]])
+        if problem is not None:
+            raise InputError(f"{where}: {problem}")
+    trees = _Trees(brokers, ids, pair_keys(opener, acceptor, len(ids)))
+    for topic in topics:
+        problem = trees.add(topic)
+        if problem is not None:
+            raise InputError(f"{where}: topic {quoted(topic.name)}: {problem}")
+    qos = np.array([topic.qos for topic in topics], np.uint8)
+    plan = Plan(tuple(brokers), trees.done(topics), opener, acceptor, qos, MappingProxyType(read.made))
+    idle = np.flatnonzero(np.bincount(plan.link_of_row, minlength=len(opener)) == 0)
+    if len(idle):
+        first, second = plan.links[idle[0]]
+        raise InputError(f"{where}: no topic goes over the link {quoted(first)} - {quoted(second)}; remove it")
     return plan
+
+
+def _links(links: Sequence[Pair], ids: Mapping[str, int], where: str) -> tuple[Ids, Ids]:
+    """The links by ids, in the order of (lower, higher)."""
+    known = all(name in ids for link in links for name in link)
+    ends = np.array([[ids[name] for name in link] for link in links] if known else [], np.int32).reshape(-1, 2)
+    keys = pair_keys(ends[:, 0], ends[:, 1], len(ids))
+    if not known or (ends[:, 0] == ends[:, 1]).any() or len(np.unique(keys)) != len(keys):
+        raise InputError(f"{where}: its links must each join two brokers, once")
+    opener, acceptor = ends[np.argsort(keys)].T.copy()
+    return opener, acceptor
+
+
+class _Trees:
+    """Trees of topics as they are read, and the rows of who wants and publishes what."""
+
+    def __init__(self, brokers: Sequence[Broker], ids: Mapping[str, int], links: Numbers) -> None:
+        self._ids, self._links = ids, links
+        self._kinds = list(map(kind_of, brokers))
+        self._distinct = list(dict.fromkeys(self._kinds))
+        # When each broker is reached from the root of a topic; -1 outside.
+        self._reached = np.full(len(ids), -1)
+        self._upper: list[Ids] = []
+        self._lower: list[Ids] = []
+        self._root: list[int] = []
+        self._nodes: list[Numbers] = []
+        self._rows: list[list[tuple[int, str, int, bool]]] = []
+
+    def add(self, topic: _TopicTable) -> str | None:
+        """Take in a topic; why that cannot be, None if it can."""
+        wants, publishes = self._sides(topic)
+        if topic.wants is not None and sorted(topic.wants) != list(topic.subscribers):
+            return "its subscribers are not those of what it says is wanted"
+        if any(not names for side in (wants, publishes) for names in side.values()):
+            return "a broker wants or publishes nothing of it"
+        served = list(dict.fromkeys((*topic.subscribers, *publishes)))
+        members = [*served, *topic.relays]
+        named = chain((topic.root,), members, chain.from_iterable(topic.links))
+        unknown = next((name for name in named if name not in self._ids), None)
+        if unknown is not None:
+            return f"{quoted(unknown)} is no broker of the plan"
+        problem = self._pattern_problem(topic, members, wants, publishes)
+        if problem is not None:
+            return problem
+        at = np.array([self._ids[name] for name in members], np.int64)
+        ends = np.array([[self._ids[name] for name in link] for link in topic.links], np.int32).reshape(-1, 2)
+        return self._tree_problem(topic, self._ids[topic.root], ends, at) or self._keep(
+            topic, ends, at[: len(served)], wants, publishes
+        )
+
+    def _sides(self, topic: _TopicTable) -> tuple[Patterns, Patterns]:
+        itself = (topic.name,)
+        wants = dict.fromkeys(topic.subscribers, itself) if topic.wants is None else topic.wants
+        return wants, dict.fromkeys(topic.subscribers, itself) if topic.publishes is None else topic.publishes
+
+    def _pattern_problem(
+        self, topic: _TopicTable, members: Iterable[str], wants: Patterns, publishes: Patterns
+    ) -> str | None:
+        kinds = self._distinct
+        if len(kinds) > 1:
+            kinds = list(dict.fromkeys(self._kinds[self._ids[name]] for name in members))
+        if topic.filters is None:
+            return name_problem(kinds, topic.name)
+        patterns = {pattern for side in (wants, publishes) for names in side.values() for pattern in names}
+        try:
+            require_filters(kinds, protocol_of(topic.filters), [topic.name], sorted(patterns | {topic.name}))
+        except InputError as error:
+            return str(error)
+        return None
+
+    def _tree_problem(self, topic: _TopicTable, root: int, ends: Ids, members: Numbers) -> str | None:
+        upper, lower = ends[:, 0], ends[:, 1]
+        keys = pair_keys(upper, lower, len(self._ids))
+        place = np.searchsorted(self._links, keys)
+        absent = np.append(self._links, -1)[place] != keys
+        if absent.any():
+            first, second = topic.links[int(np.flatnonzero(absent)[0])]
+            return f"goes over {quoted(first)} - {quoted(second)}, which is no link of the plan"
+        reached = self._reached
+        reached[root] = 0
+        reached[lower] = np.arange(1, len(lower) + 1)
+        whole = reached[root] == 0 and bool((reached[lower] == np.arange(1, len(lower) + 1)).all())
+        whole = whole and bool(((reached[upper] >= 0) & (reached[upper] < reached[lower])).all())
+        reached[root] = -1
+        reached[lower] = -1
+        if not whole:
+            return "its links are no tree from its root on"
+        tree = np.sort(np.append(lower, root))
+        if len(members) != len(tree) or not np.array_equal(np.sort(members), tree):
+            return "its tree does not hold exactly its subscribers, publishers and relays"
+        return None
+
+    def _keep(self, topic: _TopicTable, ends: Ids, served: Numbers, wants: Patterns, publishes: Patterns) -> str | None:
+        self._upper.append(ends[:, 0])
+        self._lower.append(ends[:, 1])
+        self._root.append(self._ids[topic.root])
+        self._nodes.append(served)
+        rows: dict[tuple[int, str], int] = {}
+        for side, role in ((wants, SUBSCRIBES), (publishes, PUBLISHES)):
+            for name, patterns in side.items():
+                for pattern in patterns:
+                    rows[self._ids[name], pattern] = rows.get((self._ids[name], pattern), 0) | int(role)
+        self._rows.append([(node, pattern, role, bool(role & PUBLISHES)) for (node, pattern), role in rows.items()])
+        return None
+
+    def done(self, topics: Sequence[_TopicTable]) -> Trees:
+        """The trees of all topics."""
+        names = tuple(topic.name for topic in topics)
+        of_nodes = np.repeat(np.arange(len(names)), [len(nodes) for nodes in self._nodes])
+        nodes = np.concatenate([*self._nodes, np.empty(0, np.int64)])
+        interest = Interest.from_ids(tuple(self._ids), names, nodes, of_nodes, self._roles(topics))
+        start = np.append(0, np.cumsum([len(upper) for upper in self._upper])).astype(np.int64)
+        none = np.empty(0, np.int32)
+        upper, lower = (np.concatenate([*rows, none]) for rows in (self._upper, self._lower))
+        return Trees(interest, start, upper, lower, np.array(self._root, np.int32))
+
+    def _roles(self, topics: Sequence[_TopicTable]) -> Roles | None:
+        """The rows as roles; None if all want and publish the topics themselves."""
+        if all(topic.wants is None and topic.publishes is None and topic.filters is None for topic in topics):
+            return None
+        filters = next((topic.filters for topic in topics if topic.filters is not None), None)
+        patterns = tuple(sorted({pattern for rows in self._rows for _, pattern, _, _ in rows}))
+        number = {pattern: at for at, pattern in enumerate(patterns)}
+        rows = [sorted((node, number[pattern], role, out) for node, pattern, role, out in each) for each in self._rows]
+        columns = np.array([row for each in rows for row in each], np.int64).reshape(-1, 4).T
+        return Roles(
+            None if filters is None else protocol_of(filters),
+            patterns,
+            np.append(0, np.cumsum([len(each) for each in rows])).astype(np.int64),
+            columns[0],
+            columns[1],
+            columns[2].astype(np.uint8),
+            columns[3].astype(np.bool_),
+        )
 
 
 def _lines(values: Iterable[Any]) -> str:
@@ -153,65 +317,6 @@ def _broker(table: Mapping[str, Any], target: str, where: str) -> Broker:
             f"a plan with the target {MIXED} needs"
         )
     return broker_from(name, {"kind": target, **fields}, place)
-
-
-def require_whole(plan: Plan, where: str) -> None:
-    """An error unless links join brokers that may be linked, and every route is a tree over its brokers along them."""
-    if len(plan.broker) != len(plan.brokers) or len(plan.route) != len(plan.routes):
-        raise InputError(f"{where}: names a broker or a topic twice")
-    for broker in plan.brokers:
-        if broker.port is None:
-            raise InputError(f"{where}: broker {quoted(broker.name)}: has no port; give a whole number from 1 to 65535")
-    links = {frozenset(link) for link in plan.links}
-    if len(links) != len(plan.links) or not all(len(link) == 2 and link <= plan.broker.keys() for link in links):
-        raise InputError(f"{where}: its links must each join two brokers, once")
-    circle = circle_problem(plan.broker, plan.links)
-    if circle is not None:
-        raise InputError(f"{where}: {circle}")
-    for link in plan.links:
-        problem = link_problem(*(plan.broker[name] for name in link))
-        if problem is not None:
-            raise InputError(f"{where}: {problem}")
-    for topic in plan.route:
-        problem = _pattern_problem(plan, plan.route[topic]) or _route_problem(plan.route[topic], plan, links)
-        if problem is not None:
-            raise InputError(f"{where}: topic {quoted(topic)}: {problem}")
-    for link, routes in plan.routes_of_link.items():
-        if not routes:
-            raise InputError(f"{where}: no topic goes over the link {quoted(link[0])} - {quoted(link[1])}; remove it")
-
-
-def _pattern_problem(plan: Plan, route: Route) -> str | None:
-    kinds = list(dict.fromkeys(kind_of(plan.broker[name]) for name in route.members if name in plan.broker))
-    if route.filters is None:
-        return name_problem(kinds, route.topic)
-    patterns = {pattern for side in route.sides for names in side.values() for pattern in names}
-    try:
-        require_filters(kinds, protocol_of(route.filters), [route.topic], sorted(patterns | {route.topic}))
-    except InputError as error:
-        return str(error)
-    return None
-
-
-def _route_problem(route: Route, plan: Plan, links: set[frozenset[str]]) -> str | None:
-    members = [*dict.fromkeys((*route.subscribers, *route.publishers)), *route.relays]
-    if route.wants is not None and sorted(route.wants) != list(route.subscribers):
-        return "its subscribers are not those of what it says is wanted"
-    if any(not names for side in route.sides for names in side.values()):
-        return "a broker wants or publishes nothing of it"
-    for name in (route.root, *members):
-        if name not in plan.broker:
-            return f"{quoted(name)} is no broker of the plan"
-    reached = {route.root}
-    for upper, lower in route.links:
-        if frozenset((upper, lower)) not in links:
-            return f"goes over {quoted(upper)} - {quoted(lower)}, which is no link of the plan"
-        if upper not in reached or lower in reached:
-            return "its links are no tree from its root on"
-        reached.add(lower)
-    if reached != set(members) or len(members) != len(reached):
-        return "its tree does not hold exactly its subscribers, publishers and relays"
-    return None
 
 
 def picture_of(plan: Plan) -> str:

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from topicloom.brokers.moves import FleetMove, MoveStep
-from topicloom.brokers.plan import Plan
+from topicloom.brokers.plan import Plan, empty_plan
 from topicloom.brokers.plan_file import parsed_plan, plan_text
 from topicloom.errors import InputError
 from topicloom.io.store import Store
@@ -125,7 +125,7 @@ class FleetState:
     def plan(self, known_as: str | None, target: str) -> Plan:
         """A plan by its id; one without brokers for None."""
         if known_as is None:
-            return Plan(target, (), (), ())
+            return empty_plan()
         if known_as not in self._plans:
             self._remember(known_as, self._read_plan(known_as))
         return self._plans[known_as]

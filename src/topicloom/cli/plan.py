@@ -16,7 +16,8 @@ from topicloom.views import numbers
 
 if TYPE_CHECKING:
     from topicloom.brokers import Fleet, Plan
-    from topicloom.brokers.plan import Message, Route
+    from topicloom.brokers.flows import Message
+    from topicloom.brokers.plan import Route
     from topicloom.metrics.trees import BrokenTopic
     from topicloom.model import Interest, Overlay, Prices, Rates
 
@@ -114,12 +115,12 @@ def _facts(plan: Plan, overlay: Overlay, fleet: Fleet) -> dict[str, Any]:
 
 def _costs(plan: Plan, interest: Interest, prices: Prices | None, rates: Rates | None) -> dict[str, Any]:
     """What the plan's links, ways and messages come to, where prices and rates tell."""
-    from topicloom.brokers.plan_costs import plan_prices, plan_traffic
+    from topicloom.metrics.trees import price_trees, tree_messages
 
-    costs: dict[str, Any] = {} if prices is None else plan_prices(plan, interest, prices).to_dict()
+    costs: dict[str, Any] = {} if prices is None else price_trees(plan.trees, prices).to_dict()
     if rates is not None:
         traffic = rates.over(interest)
-        costs |= plan_traffic(plan, interest, traffic, prices).to_dict()
+        costs |= tree_messages(plan.trees, traffic, prices).to_dict()
         costs |= {"topics_without_rate": traffic.unrated, "rates_idle": traffic.idle}
     return costs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +12,13 @@ from topicloom.errors import InputError
 from topicloom.kernels.components import find_root, join_topic, mark
 from topicloom.kernels.relays import new_search, node_components
 from topicloom.kernels.routing import route_topics
-from topicloom.metrics.traffic import trees_by_price
+from topicloom.metrics.traffic import PriceMeasures, TrafficMeasures, Tree, follow, trees_by_price
 from topicloom.model.graph import LinkGraph
 from topicloom.model.interest import Ids, Interest, Starts
 from topicloom.model.overlay import Overlay
-from topicloom.model.prices import Prices
-from topicloom.model.rates import Rates
+from topicloom.model.prices import MILLIONTHS, Prices
+from topicloom.model.rates import Rates, TopicTraffic
+from topicloom.model.roles import Roles
 
 # How many topics and names an error lists; all of them are in its `broken`.
 _FEW = 3
@@ -39,7 +41,7 @@ class BrokenTopicsError(InputError):
 
 
 @dataclass(frozen=True, eq=False)
-class Routes:
+class Trees:
     """For every topic of an interest a tree over its subscribers and the relays it needs.
 
     Topic `t` is routed from node `root[t]` along the links `upper[i]` - `lower[i]` (ids) for `i` from `start[t]` to
@@ -57,8 +59,33 @@ class Routes:
         rows = slice(self.start[topic], self.start[topic + 1])
         return np.stack([self.upper[rows], self.lower[rows]], axis=1)
 
+    def only(self, topics: npt.NDArray[np.integer]) -> Trees:
+        """The trees of some topics, over all nodes."""
+        interest, roles = self.interest, self.interest.roles
+        own, starts = _rows_of(self.start, topics)
+        subscribed, sizes = _rows_of(interest.topic_start, topics)
+        if roles is not None:
+            rows, start = _rows_of(roles.start, topics)
+            columns = (roles.node[rows], roles.pattern[rows], roles.role[rows], roles.publishes[rows])
+            roles = Roles(roles.protocol, roles.patterns, start, *columns)
+        few = Interest.from_ids(
+            interest.node_names,
+            tuple(interest.topic_names[topic] for topic in topics),
+            interest.topic_nodes[subscribed],
+            np.repeat(np.arange(len(topics)), np.diff(sizes)),
+            roles,
+        )
+        return Trees(few, starts, self.upper[own], self.lower[own], self.root[topics])
 
-def route(interest: Interest, overlay: Overlay, *, relays: bool = False) -> Routes:
+
+def _rows_of(start: Starts, groups: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], Starts]:
+    """The rows of some groups of compressed rows, and where each group begins among them."""
+    sizes = start[groups + 1] - start[groups]
+    starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    return np.repeat(start[groups] - starts[:-1], sizes) + np.arange(starts[-1]), starts
+
+
+def route(interest: Interest, overlay: Overlay, *, relays: bool = False) -> Trees:
     """Route every topic along a shallow tree of links; the topics spread over the links.
 
     Where the subscribers of a topic are in pieces, nodes that do not want it may join them, if `relays` says so. A
@@ -68,17 +95,17 @@ def route(interest: Interest, overlay: Overlay, *, relays: bool = False) -> Rout
     if overlay.interest is not interest and overlay.interest.node_names != interest.node_names:
         raise InputError("the overlay links other nodes than those of the interest; route over its own")
     graph = LinkGraph.from_links(interest.node_count, overlay.source, overlay.target)
-    routes, pieces = _possible_routes(interest, graph, relays)
+    routes, pieces = _possible_trees(interest, graph, relays)
     broken = np.flatnonzero(pieces > 1)
     if len(broken):
         raise _error(tuple(_broken(interest, graph, int(topic), relays) for topic in broken), relays)
     return routes
 
 
-def possible_routes(overlay: Overlay) -> tuple[Routes, npt.NDArray[np.int64]]:
-    """Routes with relays where they can be had, and in how many pieces each topic remains: one in several has none."""
+def possible_trees(overlay: Overlay) -> tuple[Trees, npt.NDArray[np.int64]]:
+    """Trees with relays where they can be had, and in how many pieces each topic remains: one in several has none."""
     graph = LinkGraph.from_links(overlay.interest.node_count, overlay.source, overlay.target)
-    return _possible_routes(overlay.interest, graph, True)
+    return _possible_trees(overlay.interest, graph, True)
 
 
 def pieces_of(overlay: Overlay, topic: int) -> BrokenTopic:
@@ -87,14 +114,14 @@ def pieces_of(overlay: Overlay, topic: int) -> BrokenTopic:
     return _broken(overlay.interest, graph, topic, False)
 
 
-def _possible_routes(interest: Interest, graph: LinkGraph, relays: bool) -> tuple[Routes, npt.NDArray[np.int64]]:
+def _possible_trees(interest: Interest, graph: LinkGraph, relays: bool) -> tuple[Trees, npt.NDArray[np.int64]]:
     rows = (interest.topic_start, interest.topic_nodes, graph.out_start, graph.out_nodes)
     search = new_search(graph.link_start, graph.link_nodes)
     start, upper, lower, root, pieces = route_topics(*rows, search, relays)
-    return Routes(interest, start, upper, lower, root), pieces
+    return Trees(interest, start, upper, lower, root), pieces
 
 
-def route_by_price(interest: Interest, overlay: Overlay, prices: Prices, rates: Rates | None = None) -> Routes:
+def route_by_price(interest: Interest, overlay: Overlay, prices: Prices, rates: Rates | None = None) -> Trees:
     """Route every topic along its cheapest tree, hung from the middle of its longest way; relays are not taken.
 
     With rates the cheapest is that of lowest traffic times price. A topic in pieces raises `BrokenTopicsError`.
@@ -105,7 +132,36 @@ def route_by_price(interest: Interest, overlay: Overlay, prices: Prices, rates: 
     if len(broken):
         graph = LinkGraph.from_links(interest.node_count, overlay.source, overlay.target)
         raise _error(tuple(_broken(interest, graph, int(topic), False) for topic in broken), False)
-    return Routes(interest, trees.start, trees.upper, trees.lower, trees.root)
+    return Trees(interest, trees.start, trees.upper, trees.lower, trees.root)
+
+
+def price_trees(trees: Trees, prices: Prices) -> PriceMeasures:
+    """Measure what the links of trees cost, the trees together, and the longest path through one of them."""
+    paid = prices.over(trees.interest)
+    of_rows = paid.of(trees.upper, trees.lower).astype(np.int64)
+    count = max(1, trees.interest.node_count)
+    low, high = np.minimum(trees.upper, trees.lower), np.maximum(trees.upper, trees.lower)
+    first, second = np.divmod(np.unique(low.astype(np.int64) * count + high), count)
+    longest = 0
+    upper, lower, price = trees.upper.tolist(), trees.lower.tolist(), of_rows.tolist()
+    for begin, end in pairwise(trees.start.tolist()):
+        reach: dict[int, int] = {}
+        for row in range(end - 1, begin - 1, -1):
+            above, below = reach.get(upper[row], 0), reach.get(lower[row], 0) + price[row]
+            longest = max(longest, above + below)
+            reach[upper[row]] = max(above, below)
+    return PriceMeasures(
+        int(paid.of(first.astype(np.int32), second.astype(np.int32)).sum()) / MILLIONTHS,
+        int(of_rows.sum()) / MILLIONTHS,
+        longest / MILLIONTHS,
+    )
+
+
+def tree_messages(trees: Trees, traffic: TopicTraffic, prices: Prices | None) -> TrafficMeasures:
+    """Measure how many messages go over the links of trees, and to nodes that do not want them."""
+    rows = enumerate(pairwise(trees.start.tolist()))
+    each = (Tree(topic, trees.upper[begin:end], trees.lower[begin:end]) for topic, (begin, end) in rows)
+    return follow(each, traffic, None if prices is None else prices.over(trees.interest))
 
 
 def _broken(interest: Interest, graph: LinkGraph, topic: int, relays: bool) -> BrokenTopic:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.brokers.plan import Plan, preview_plan
-from topicloom.metrics.trees import Routes, possible_routes
+from topicloom.metrics.trees import Trees, possible_trees
 from topicloom.model import Interest, Overlay
 from topicloom.model.filters import PLAIN
 from topicloom.views.network import DrawnNetwork, communities, islands, places
@@ -50,11 +50,11 @@ class SeenOverlay:
     given: Plan | None = None
 
     @cached_property
-    def _possible(self) -> tuple[Routes, npt.NDArray[np.int64]]:
-        return possible_routes(self.overlay)
+    def _possible(self) -> tuple[Trees, npt.NDArray[np.int64]]:
+        return possible_trees(self.overlay)
 
     @property
-    def routes(self) -> Routes:
+    def routes(self) -> Trees:
         """The tree of each topic that has one, with relays where it needs them."""
         return self._possible[0]
 

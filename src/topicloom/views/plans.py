@@ -99,7 +99,7 @@ def difference(change: Difference) -> View:
         "difference",
         "Difference",
         (
-            *_data(asdict(change)),
+            *_data(change.to_dict()),
             *_notes(lines),
             *([Note("\nin this order:"), *_notes(steps)] if steps else []),
             Note(f"\ninterrupted on the way: {printable(_some(change.interrupted)) or 'none'}"),

@@ -34,6 +34,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+import numpy as np
+import numpy.typing as npt
+
+from topicloom.brokers.fingerprints import Hashes, mixed, opened_hashes
 from topicloom.brokers.kind import (
     Bridge,
     BrokerKind,
@@ -232,7 +236,7 @@ def _bridges_of(plan: Plan, broker: str, secret: Secret) -> str:
         _heading(plan.broker[broker]),
         "# Made from a plan: change the plan and render again, rather than this file.",
     ]
-    if any(route.qos > 0 and broker in route.neighbours for route in plan.routes):
+    if plan.highest_qos[plan.interest.node_ids[broker]] > 0:
         lines += ["", f"max_inflight_messages {_INFLIGHT_MESSAGES}"]
     for link in plan.links_of[broker]:
         if link[0] == broker:
@@ -293,6 +297,13 @@ def _security(other: Broker, secret: Secret) -> Iterator[str]:
             yield f"bridge_keyfile {other.tls.key_file}"
 
 
+def _says(plan: Plan, holds: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """1 for each broker whose file says something, else 0."""
+    opens = np.zeros(len(plan.brokers), np.bool_)
+    opens[plan.opener] = True
+    return (opens | holds).astype(np.uint64)
+
+
 _LEVELS = 200
 # Brokers that are asked why a link to them is not up.
 _ASKED = 3
@@ -334,6 +345,11 @@ class Mosquitto(BrokerKind):
     def render(self, plan: Plan, broker: str, secret: Secret) -> str:
         """Return the bridge sections of a broker, for its `conf.d`; a heading alone if others open its links."""
         return _bridges_of(plan, broker, secret)
+
+    def fingerprints(self, plan: Plan) -> Hashes:
+        """Return hashes of the links that brokers open, and of whether they hold more messages under way."""
+        holds = plan.highest_qos > 1
+        return mixed(opened_hashes(plan, qos=True), holds) * _says(plan, holds)
 
     def parse_file(self, name: str, file: Path, unreadable: Callable[[InputError], None] = refuse) -> Configured:
         """Return the broker in a file and in the folders that it includes."""

@@ -28,6 +28,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
+import numpy as np
+
+from topicloom.brokers.fingerprints import Hashes, mixed, opened_hashes, topic_hashes
 from topicloom.brokers.kind import (
     Bridge,
     BrokerKind,
@@ -350,6 +353,12 @@ class Nats(BrokerKind):
     def render(self, plan: Plan, broker: str, secret: Secret) -> str:
         """Return the leafnode remotes of a server."""
         return _remotes_of(plan, broker, secret)
+
+    def fingerprints(self, plan: Plan) -> Hashes:
+        """Return hashes of the links that servers open, and of all topics, as remotes deny the others."""
+        links = opened_hashes(plan, qos=False)
+        topics = topic_hashes(plan).sum(dtype=np.uint64)
+        return np.where(links == 0, links, mixed(links, np.full(len(links), topics)))
 
     def looks_like(self, text: str) -> bool:
         """Whether a configuration has words that only one of NATS has."""

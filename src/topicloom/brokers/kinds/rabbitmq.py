@@ -32,6 +32,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
+import numpy as np
+
+from topicloom.brokers.fingerprints import Hashes, address_hashes, hashes_of, mixed, topic_hashes
 from topicloom.brokers.kind import (
     Bridge,
     BrokerKind,
@@ -445,6 +448,23 @@ class RabbitMq(BrokerKind):
     def render(self, plan: Plan, broker: str, secret: Secret) -> str:
         """Return the definitions of a broker as JSON, for `rabbitmqctl import_definitions`."""
         return _definitions_of(plan, broker, secret)
+
+    def fingerprints(self, plan: Plan) -> Hashes:
+        """Return hashes of exchanges, of the neighbours that they are federated from, and of the virtual hosts."""
+        roles, trees = plan.interest.roles, plan.trees
+        kinds = np.full(plan.interest.topic_count, roles is not None and roles.protocol is not None)
+        exchanges = mixed(mixed(topic_hashes(plan), plan.diameters), kinds)
+        found, addresses = np.zeros(len(plan.brokers), np.uint64), address_hashes(plan)
+        topics, members = plan.member_rows
+        np.add.at(found, members, exchanges[topics])
+        down, up = np.ones((2, len(trees.upper)), np.bool_)
+        if not plan.carries_topics:
+            flows = [(route.flows, link) for route in plan.routes for link in route.links]
+            down, up = np.array([(len(flow[a, b]), len(flow[b, a])) for flow, (a, b) in flows]).reshape(-1, 2).T > 0
+        for comes, source, to in ((down, trees.upper, trees.lower), (up, trees.lower, trees.upper)):
+            upstream = mixed(exchanges[plan.topic_of_row[comes]], np.zeros(int(comes.sum()), np.uint8))
+            np.add.at(found, to[comes], mixed(upstream, addresses[source[comes]]))
+        return np.where(found == 0, found, mixed(found, hashes_of(map(vhost_of, plan.brokers))))
 
     def parse(self, name: str, text: str, where: str, unreadable: Callable[[InputError], None] = refuse) -> Configured:
         """Return the broker that a file of definitions describes."""
