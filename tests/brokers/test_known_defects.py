@@ -46,9 +46,6 @@ def test_a_broker_that_lost_its_bridges_gets_them_again(tmp_path: Path) -> None:
         assert bring(brokers, tmp_path / "state", plan) == ["a"]
 
 
-@pytest.mark.xfail(
-    reason="a broker that opens no links gets no file at QoS 1, though render gives it a setting", strict=True
-)
 def test_apply_delivers_what_render_writes(tmp_path: Path) -> None:
     fleet = FolderFleet(tmp_path)
     plan = fleet.plan(FIRST)

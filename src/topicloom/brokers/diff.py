@@ -33,7 +33,7 @@ from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Numbers, Plan, Route
 from topicloom.errors import InputError
-from topicloom.model.filters import FilterIndex
+from topicloom.model.filters import FilterIndex, protocol_of
 
 
 def topic_families(old: Plan, new: Plan) -> Mapping[str, str]:
@@ -42,10 +42,11 @@ def topic_families(old: Plan, new: Plan) -> Mapping[str, str]:
     Topics are of one family where something that one of them carries could be carried by the other; each topic is a
     family of its own where topics are no filters.
     """
-    first = {topic: topic for topic in sorted(old.route.keys() | new.route.keys())}
-    protocol = next((route.protocol for plan in (old, new) for route in plan.routes if route.protocol), None)
-    if protocol is None:
+    first = {topic: topic for topic in sorted({*old.interest.topic_names, *new.interest.topic_names})}
+    filters = old.interest.filters or new.interest.filters
+    if filters is None:
         return first
+    protocol = protocol_of(filters)
     names, topics = _patterns((*old.routes, *new.routes))
     index = FilterIndex(protocol, names)
     for name, topic in zip(names, topics, strict=True):

@@ -14,10 +14,12 @@ What the options are for:
   that session too, also of topics that a later plan takes off the link, which would make loops. So the names of
   sessions end in a hash of the link's topics: a link with other topics begins sessions of its own, which can be made
   ready before the old ones end (`bridge_sessions.py`).
-- `max_inflight_messages`, where a topic has QoS 1 or 2: with its default of 20 Mosquitto 2.0.11 loses some of what a
-  sender of QoS 2 has under way beyond it (of 3,000 messages, published as fast as possible at four brokers, 49 to 60
-  did not arrive somewhere), and where 20 messages come for a bridge while it connects, it may keep them and all that
-  follow for ever, though it says that it is up. So it is more than can wait for a link (`max_queued_messages`, 1,000).
+- `max_inflight_messages`: with its default of 20 Mosquitto 2.0.11 loses some of what a sender of QoS 2 has under way
+  beyond it (of 3,000 messages, published as fast as possible at four brokers, 49 to 60 did not arrive somewhere), and
+  if 20 messages of QoS 1 or 2 come for a bridge of its own while that connects, it may keep them and all that follow
+  for ever, though it says that it is up. So it is more than can wait for a link (`max_queued_messages`, 1,000). A
+  broker that opens no links needs it for QoS 2 alone: none of 289,000 messages of QoS 1 that waited there for the other
+  end, which restarted 60 times, was lost without it.
 - `notifications_local_only` says at this broker, under `$SYS/broker/connection/`, whether the link is up.
 """
 
@@ -236,7 +238,7 @@ def _bridges_of(plan: Plan, broker: str, secret: Secret) -> str:
         _heading(plan.broker[broker]),
         "# Made from a plan: change the plan and render again, rather than this file.",
     ]
-    if plan.highest_qos[plan.interest.node_ids[broker]] > 0:
+    if _holds_more(plan)[plan.interest.node_ids[broker]]:
         lines += ["", f"max_inflight_messages {_INFLIGHT_MESSAGES}"]
     for link in plan.links_of[broker]:
         if link[0] == broker:
@@ -297,11 +299,17 @@ def _security(other: Broker, secret: Secret) -> Iterator[str]:
             yield f"bridge_keyfile {other.tls.key_file}"
 
 
-def _says(plan: Plan, holds: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    """1 for each broker whose file says something, else 0."""
+def _opens(plan: Plan) -> npt.NDArray[np.bool_]:
+    """Whether each broker opens a link."""
     opens = np.zeros(len(plan.brokers), np.bool_)
     opens[plan.opener] = True
-    return (opens | holds).astype(np.uint64)
+    return opens
+
+
+def _holds_more(plan: Plan) -> npt.NDArray[np.bool_]:
+    """Whether each broker needs `max_inflight_messages`: at QoS 1 if it opens links, at QoS 2 in any case."""
+    holds: npt.NDArray[np.bool_] = (plan.highest_qos > 1) | ((plan.highest_qos > 0) & _opens(plan))
+    return holds
 
 
 _LEVELS = 200
@@ -348,8 +356,8 @@ class Mosquitto(BrokerKind):
 
     def fingerprints(self, plan: Plan) -> Hashes:
         """Return hashes of the links that brokers open, and of whether they hold more messages under way."""
-        holds = plan.highest_qos > 1
-        return mixed(opened_hashes(plan, qos=True), holds) * _says(plan, holds)
+        holds = _holds_more(plan)
+        return np.where(_opens(plan) | holds, mixed(opened_hashes(plan, qos=True), holds), np.uint64(0))
 
     def parse_file(self, name: str, file: Path, unreadable: Callable[[InputError], None] = refuse) -> Configured:
         """Return the broker in a file and in the folders that it includes."""
