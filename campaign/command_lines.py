@@ -60,7 +60,7 @@ SPARK = """
 ingest subs.csv --out out/i
 ingest subs.csv.gz --max-bad 0.5 --out out/i
 ingest subs.parquet --out out/i
-evaluate ingested overlay.parquet --topics out/t.parquet
+spark measure ingested overlay.parquet --topics out/t.parquet
 profile ingested --out out/p
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
 sweep sweep.toml --out out/g

@@ -45,8 +45,8 @@ watch fleet.toml --state out/w --subs subs.csv --events many.jsonl --no-health -
 """.strip().splitlines()
 SPARK = """
 ingest subs.csv --out out/i
-design ingested --algorithm backbone --spark --out out/b
-evaluate ingested overlay.parquet --topics out/t.parquet
+spark design ingested --out out/b
+spark measure ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
 stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 sweep sweep.toml --out out/g

@@ -26,6 +26,7 @@ from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import DeliveryFailed
 from topicloom.brokers.feed import CollectedFeed, Feed
 from topicloom.brokers.fleet_file import fleet_from_tables
+from topicloom.brokers.kinds import emqx
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, looked_at
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings
@@ -159,9 +160,9 @@ class World:
                 (controlling, "answers", self._answers),
                 (controlling, "ThreadPoolExecutor", _AtOnce),
                 (collecting, "ThreadPoolExecutor", _AtOnce),
+                (emqx, "ask_emqx", self._tells),
             ):
                 stack.enter_context(mock.patch.object(module, name, instead))
-            stack.enter_context(mock.patch.dict(collecting._LOOKS, {"emqx": self._tells}))
             yield
 
     @contextmanager

@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from topicloom import model
 from topicloom.brokers import deliver, plan
-from topicloom.brokers.kinds.mosquitto import Configured
+from topicloom.brokers.kind import Configured, Pair
 from topicloom.brokers.lint import LintReport
-from topicloom.brokers.plan import Pair
 from topicloom.brokers.rows import BrokerRows
 from topicloom.churn.maintainer import Change
 from topicloom.churn.maintainer import Maintainer as RealMaintainer

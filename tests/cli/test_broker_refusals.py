@@ -39,7 +39,7 @@ def test_plan(refused: Any) -> None:
         "fleet.toml: is read by this command; give another file to write to"
     )
     assert refused(*plan, "-f", "subs.csv", "-o", "p.json").startswith("subs.csv: is not TOML: ")
-    assert "--target" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--target", "kafka")
+    assert "unknown kind of broker" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--target", "kafka")
     assert "--relays" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--relays", "maybe")
     assert "--fleet is missing" in refused(*plan, "-o", "p.json")
 
@@ -80,7 +80,7 @@ def test_live(refused: Any) -> None:
 
 def test_lint(refused: Any) -> None:
     assert refused("lint", "none") == "none: no such file or folder"
-    assert refused("lint", ".") == ".: has no .conf files; give configurations of Mosquitto"
+    assert refused("lint", ".") == ".: has no .conf files; give configurations of Mosquitto or NATS"
     assert refused("lint", "subs.csv", "--interests", "none.csv") == "none.csv: no such file"
     assert refused("lint", "subs.csv", "--interests", "subs.csv") == (
         "subs.csv: node 'a' has no configuration among subs"

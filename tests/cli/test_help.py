@@ -19,10 +19,12 @@ from topicloom.workloads import POPULARITIES, SIZES
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "live"),
-    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce"),
+    *("ingest", "sample", "profile", "sweep", "stream", "reproduce"),
     *("completion", "prepare"),
 ]
+SPARK = ("design", "measure")
 CONTENT = ("generate", "assign", "cost", "compare", "summarize", "sweep")
+GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 
 
 def test_alone_shows_help(cli: Cli) -> None:
@@ -56,7 +58,15 @@ def test_options_are_grouped_own_ones_first(cli: Cli) -> None:
     assert text.index("--events DIR") < text.index("--node-column") < text.index("--master") < text.index("--json")
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *(["content", name] for name in CONTENT)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        *([name] for name in COMMANDS),
+        *(["content", name] for name in CONTENT),
+        *(["spark", name] for name in SPARK),
+    ],
+)
 def test_help_shows_no_types_of_python(cli: Cli, command: list[str]) -> None:
     text = cli(*command, "--help").out
     assert not re.search(r"\{[A-Z]|<(path|str|int|float|list\[)", text)

@@ -94,11 +94,11 @@ def test_every_command_takes_the_folder(cli: Cli, ingested: Path, tmp_path: Path
     overlay, topics, same = (tmp_path / f"{name}.parquet" for name in ("overlay", "topics", "same"))
     assert cli("design", ingested, "--algorithm", "gm", "--out", overlay).status == 0
     measured = cli("measure", ingested, overlay, "--topics", topics, "--json")
-    evaluated = cli("evaluate", ingested, overlay, "--topics", same, "--json")
+    evaluated = cli("spark", "measure", ingested, overlay, "--topics", same, "--json")
     assert (evaluated.status, evaluated.err) == (0, "")
     assert evaluated.json == measured.json
     assert pyarrow.parquet.read_table(same).equals(pyarrow.parquet.read_table(topics))
-    shown = cli("evaluate", ingested, overlay, "--no-diameters").out
+    shown = cli("spark", "measure", ingested, overlay, "--no-diameters").out
     assert "support" in shown
     assert "diameter" not in shown
     assert cli("compare", ingested, "--algorithms", "gm", "--json").json[0]["nodes"] == 5
@@ -184,6 +184,6 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topicloom.spark.evaluate.evaluate", interrupted)
-    ended = cli("evaluate", ingested, ingested / "manifest.json")
+    monkeypatch.setattr("topicloom.spark.links.read_links", interrupted)
+    ended = cli("spark", "measure", ingested, ingested / "manifest.json")
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")

@@ -18,9 +18,10 @@ from topicloom.brokers.bridge_sessions import first_needed, forget_link, let_arr
 from topicloom.brokers.deliver import DeliveryFailed, driver_of, probe, wait_until_taken
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import ForeignBridges, read_foreign, require_no_repeats
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.names import quoted
-from topicloom.brokers.plan import Line, Pair, Plan
+from topicloom.brokers.plan import Line, Plan
 from topicloom.brokers.plan_file import configuration_of
 from topicloom.brokers.store import FleetMove, FleetState, MoveStep, move_along, plan_id
 from topicloom.errors import InputError

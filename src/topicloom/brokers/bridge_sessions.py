@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from topicloom.brokers.diff import topic_families
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds.mosquitto import local_session_name, session_name
 from topicloom.brokers.local import connect, mqtt_library
-from topicloom.brokers.plan import Line, Pair, Plan
+from topicloom.brokers.plan import Line, Plan
 from topicloom.errors import InputError
 from topicloom.model.fleet import Broker
 

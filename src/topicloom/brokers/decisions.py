@@ -28,7 +28,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from topicloom.brokers.names import filter_problem, name_problem, quoted
+from topicloom.brokers.kinds import filter_problem, kind_of, name_problem
+from topicloom.brokers.names import quoted
 from topicloom.brokers.store import DurableLog, checksum
 from topicloom.churn.maintainer import LinkStep, Maintainer, links_by_name
 from topicloom.churn.settings import Settings, maintainer, thaw
@@ -145,7 +146,7 @@ class Plannable:
 
     def __init__(self, fleet: Fleet, target: str) -> None:
         self._fleet = fleet
-        self._target = target
+        self._kinds = list(dict.fromkeys(kind_of(broker, target) for broker in fleet.brokers.values()))
         self._problem = lru_cache(maxsize=_KNOWN_TOPICS)(self._new_problem)
 
     def require_brokers(self, nodes: Iterable[str]) -> None:
@@ -174,20 +175,24 @@ class Plannable:
     def _problems(self, topics: set[str], protocol: Protocol | None) -> Mapping[str, str]:
         """By topic why it cannot be carried."""
         found = {topic: why for topic in topics if (why := self._problem(topic, protocol)) is not None}
-        if protocol is None or self._target != "rabbitmq":
+        if protocol is None:
             return found
-        # Filters that overlap are an exchange, which is called by the widest of them.
-        names = {topic for topic in topics - found.keys() if name_problem(self._target, topic) is None}
-        for topic in topics - found.keys() - names:
-            if not any(protocol.covers(name, topic) for name in names):
-                found[topic] = str(name_problem(self._target, topic))
+        # Filters that overlap are one topic, which is called by the widest of them.
+        problems = {topic: self._group_problem(topic) for topic in topics - found.keys()}
+        names = {topic for topic, problem in problems.items() if problem is None}
+        for topic, problem in problems.items():
+            if problem is not None and not any(protocol.covers(name, topic) for name in names):
+                found[topic] = problem
         return found
+
+    def _group_problem(self, topic: str) -> str | None:
+        return next((problem for kind in self._kinds if (problem := kind.group_problem(topic)) is not None), None)
 
     def _new_problem(self, topic: str, protocol: Protocol | None) -> str | None:
         if protocol is None:
-            return name_problem(self._target, topic)
+            return name_problem(self._kinds, topic)
         own = protocol.without_share_group(topic)
-        return None if protocol.is_broker_local(own) else filter_problem(self._target, protocol, own)
+        return None if protocol.is_broker_local(own) else filter_problem(self._kinds, protocol, own)
 
 
 _LOG = "decisions.log"

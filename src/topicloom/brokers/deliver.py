@@ -36,14 +36,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled, password_of, secret_of
+from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.kinds.nats import leafnodes
 from topicloom.brokers.kinds.rabbitmq import RabbitManagement
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
+from topicloom.brokers.logins import password_of, secret_of
 from topicloom.brokers.names import identifier, quoted
-from topicloom.brokers.plan import Pair, Plan
+from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, HttpError
 from topicloom.io.whole import replacing

@@ -37,7 +37,8 @@ import networkx
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.brokers.plan import Numbers, Pair, Plan, Route
+from topicloom.brokers.kind import Pair
+from topicloom.brokers.plan import Numbers, Plan, Route
 from topicloom.errors import InputError
 from topicloom.model.filters import FilterIndex
 

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
-from topicloom.brokers.fleet_file import password_of
+from topicloom.brokers.logins import password_of
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, HttpError
 from topicloom.model.fleet import Broker, Tls

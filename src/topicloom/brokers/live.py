@@ -19,12 +19,13 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.kinds.nats_servers import NatsClients, NatsProcesses
 from topicloom.brokers.kinds.rabbitmq_nodes import RabbitClients, RabbitProcesses
 from topicloom.brokers.local import LOOPBACK, Clients, Processes, free_ports, on_ports
 from topicloom.brokers.names import quoted
-from topicloom.brokers.plan import Pair, Plan, make_plan
+from topicloom.brokers.plan import Plan, make_plan
 from topicloom.brokers.plan_file import configurations
 from topicloom.churn import maintainer
 from topicloom.churn.maintainer import broken_topics

@@ -25,12 +25,13 @@ from dataclasses import dataclass, replace
 
 from topicloom.brokers.bridge_sessions import first_needed, let_arrive, prepare_link
 from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.kinds.nats_servers import LastingNatsClients, NatsClients, NatsProcesses
 from topicloom.brokers.kinds.rabbitmq_nodes import RabbitClients, RabbitProcesses
 from topicloom.brokers.live import LiveWatch, accepting_first, on_loopback
 from topicloom.brokers.local import LastingClients, OnMessage, Processes, free_ports, on_ports
-from topicloom.brokers.plan import Message, Pair, Plan
+from topicloom.brokers.plan import Message, Plan
 from topicloom.brokers.plan_file import configuration_of
 from topicloom.errors import InputError
 

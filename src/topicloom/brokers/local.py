@@ -27,7 +27,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from topicloom.brokers.fleet_file import password_of
+from topicloom.brokers.logins import password_of
 from topicloom.brokers.names import identifier
 from topicloom.errors import InputError
 from topicloom.io.whole import scratch_folder

@@ -27,7 +27,8 @@ from topicloom.brokers.apply import ApplyStopped, Proposal, StepDone, carry_out,
 from topicloom.brokers.decisions import DecisionFailed, Decisions, LeftOut
 from topicloom.brokers.feed import Feed
 from topicloom.brokers.health import HoldDown, answers
-from topicloom.brokers.plan import Plan, make_plan, with_port
+from topicloom.brokers.kinds import placed
+from topicloom.brokers.plan import Plan, make_plan
 from topicloom.brokers.store import FleetState, plan_id
 from topicloom.errors import InputError
 from topicloom.metrics import measure
@@ -239,7 +240,7 @@ class Controller:
 
         def ask(name: str) -> bool:
             delivery = self.fleet.deliveries.get(name)
-            broker = with_port(self.fleet.brokers[name], self.settings.target)
+            broker = placed(self.fleet.brokers[name], self.settings.target)
             return answers(broker, self.settings.target, None if delivery is None else delivery.url)
 
         with ThreadPoolExecutor(_AT_ONCE) as asking:

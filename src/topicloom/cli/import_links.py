@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -32,8 +32,8 @@ def command(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY", help="Parquet file to write the links to.")],
     kind: Annotated[
-        Literal["mosquitto", "nats", "rabbitmq"] | None,
-        typer.Option("--kind", help="Whose configurations they are; shown by themselves unless given."),
+        str | None,
+        typer.Option("--kind", metavar="KIND", help="Kind of all brokers; their configurations show it unless given."),
     ] = None,
     printing: options.Printing,
 ) -> None:

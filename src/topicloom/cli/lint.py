@@ -63,20 +63,16 @@ def command(
     Reads configurations as people wrote them, and says which topics loop or arrive twice, with the way they take.
     Status 1 if there is any, or if a line cannot be read; the other lines are read.
     """
-    from topicloom.brokers.lint import kind_of, lint, lint_leafnodes, read_configured
+    from topicloom.brokers.kinds import KINDS
+    from topicloom.brokers.lint import lint, read_configured
     from topicloom.model import InputError
 
-    interest = None
     problems: list[InputError] = []
-    if kind_of(paths) == "nats":
-        if interests is not None:
-            raise InputError("interests are for Mosquitto; leave them out for NATS servers", "interests")
-        report = lint_leafnodes(read_configured(paths, "nats", problems.append), problems)
-    else:
-        brokers = read_configured(paths, "mosquitto", problems.append)
-        if interests is not None:
-            interest = _interest(interests, filters, {broker.name for broker in brokers})
-        report = lint(brokers, interest, problems)
+    brokers = read_configured(paths, [kind for kind in KINDS.values() if kind.lints], problems.append)
+    interest = None
+    if interests is not None:
+        interest = _interest(interests, filters, {broker.name for broker in brokers})
+    report = lint(brokers, interest, problems)
     needed = report.tree_links if interest is None else _planned_links(interest)
     if json:
         output.print_json(asdict(report) | {"links_needed": needed})

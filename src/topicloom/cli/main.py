@@ -40,7 +40,7 @@ SECTIONS = {
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("ingest", "profile", "sample", "evaluate", "sweep", "stream"),
+    "Spark": ("spark", "ingest", "profile", "sample", "sweep", "stream"),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
@@ -67,7 +67,6 @@ ON_TYPER = {
     "ingest": ("ingest", "Clean raw subscriptions or social graphs, on Spark."),
     "profile": ("profile", "Show how subscriptions are distributed, on Spark."),
     "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
-    "evaluate": ("evaluate", "Measure an overlay on Spark, topic by topic."),
     "sweep": ("sweep", "Run a grid of workloads, designers and seeds on Spark."),
     "stream": ("stream", "Mend an overlay as events come, on Spark."),
     "explore": ("explore", "Look at networks in a browser, and ask what if."),

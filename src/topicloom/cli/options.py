@@ -151,6 +151,18 @@ seed = option(
 no_diameters = flag("--no-diameters", help="Skip topic diameters, the slowest measure.")
 bound = flag("--bound", help="Also compute lower bounds (seconds).")
 
+place = click.argument(
+    "place",
+    metavar="FLEET",
+    help="Subscriptions that `topicloom spark ingest` wrote.",
+    **SHARED,
+)
+links_place = click.argument(
+    "overlay",
+    metavar="OVERLAY",
+    help="Links of `topicloom design`, or any table with columns source and target.",
+)
+
 spark = all_of(
     option(
         "--master",
@@ -160,14 +172,13 @@ spark = all_of(
         **SHARED,
     ),
     option(
-        "--spark-conf",
+        "--conf",
         metavar="KEY=VALUE",
         multiple=True,
         section=SPARK,
-        help="Setting of Spark; may be repeated.",
+        help="Setting of Spark, such as spark.driver.memory=8g; may be repeated.",
         **SHARED,
     ),
-    option("--driver-memory", metavar="SIZE", section=SPARK, help="Memory of Spark's driver, such as 8g.", **SHARED),
     flag("--verbose", help="Show output of Spark and Java instead of progress.", section=SPARK, **SHARED),
 )
 
@@ -186,15 +197,22 @@ printing = all_of(
 )
 
 
-def spark_settings(texts: Iterable[str]) -> dict[str, str]:
-    """Settings of Spark from texts KEY=VALUE."""
+def spark_settings(texts: Iterable[str], name: str = "conf") -> dict[str, str]:
+    """Settings of Spark from texts KEY=VALUE; `name` is the parameter that gave them."""
     settings = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise InputError(f"spark_conf '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", "spark_conf")
+            raise InputError(f"{name} '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", name)
         settings[key.strip()] = value.strip()
     return settings
+
+
+def of_backbone() -> list[click.Option]:
+    """An option for each parameter of the designer that runs on Spark."""
+    from topicloom.designers import DESIGNERS
+
+    return [_parameter_option(name, takers) for name, takers in takers_of([DESIGNERS.find("backbone")]).items()]
 
 
 def of_designers() -> list[click.Option]:

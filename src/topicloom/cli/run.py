@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,10 +17,10 @@ from topicloom.errors import InputError
 if TYPE_CHECKING:
     from topicloom.brokers import Fleet
     from topicloom.cli.progress import Stoppable
+    from topicloom.cli.spark_work import OnSpark
     from topicloom.designers import Designer, DesignProblem, DesignRun
     from topicloom.model import Constraints, Interest, Overlay, Prices, Rates
     from topicloom.registry import Prepared
-    from topicloom.spark import SparkOptions
     from topicloom.views.view import View
 
 T = TypeVar("T")
@@ -149,18 +150,26 @@ class Run:
             self.finding(f"{prepared.name} was stopped; its best links so far are kept", INTERRUPTED)
         return made
 
-    def spark_options(self) -> SparkOptions:
-        """How Spark runs."""
+    @property
+    def place(self) -> str:
+        """FLEET: where subscriptions are."""
+        where: str = self.shared["place"]
+        return where
+
+    @contextmanager
+    def on_spark(self, command: str, *, little_data: bool = False) -> Iterator[OnSpark]:
+        """A session of Spark for the steps within."""
+        from topicloom.cli.spark_work import on_spark
         from topicloom.spark import SparkOptions
+        from topicloom.spark.ingest import Ingested
 
-        settings = spark_settings(self.shared["spark_conf"])
-        return SparkOptions(self.shared["master"], settings, self.shared["driver_memory"], self.shared["verbose"])
-
-    def require_no_spark(self) -> None:
-        """Refuse options of Spark, for a run without it."""
-        for name in ("master", "spark_conf", "driver_memory", "verbose"):
-            if self.shared[name]:
-                raise InputError(f"{name} is for designs on Spark; give spark too, or leave it out", name, "spark")
+        settings = spark_settings(self.shared["conf"])
+        if "place" in self.shared and "://" not in self.place:
+            # Starting Spark takes seconds.
+            Ingested.open(self.place)
+        chosen = SparkOptions(self.shared["master"], settings, verbose=self.shared["verbose"])
+        with on_spark(self.working, chosen, f"topicloom spark {command}", little_data=little_data) as work:
+            yield work
 
     def finding(self, line: str, status: int = FOUND) -> None:
         """Report something found or left undone, on stderr after the view, with an exit status."""

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -103,9 +103,7 @@ def command(
         ),
     ] = 30.0,
     health: Annotated[bool, typer.Option("--health/--no-health", help="Look whether brokers answer.")] = True,
-    target: Annotated[
-        Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
-    ] = "mosquitto",
+    target: options.Target = "mosquitto",
     filters: options.Filters = None,
     listen: Annotated[
         str | None,
