@@ -52,7 +52,7 @@ stream subs.csv overlay.parquet --events stream-events --state out/st --out out/
 sweep sweep.toml --out out/g
 """.strip().splitlines()
 # What tells of times, or of what there was to do, and so differs.
-_APART = ("fleet.log", "decisions.log", "lock", "checkpoint", "maintained.json", "index.html")
+_APART = ("fleet.db", "fleet.db-wal", "fleet.db-shm", "lock", "checkpoint", "index.html")
 _TIMES = ("since", "seen", "seconds", "upkeep_seconds", "designed_seconds", "peak_bytes")
 
 

@@ -15,7 +15,7 @@ from topicloom.cli.options import spark_settings
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
-    from topicloom.brokers import Fleet
+    from topicloom.brokers import Fleet, Plan
     from topicloom.cli.progress import Stoppable
     from topicloom.cli.spark_work import OnSpark
     from topicloom.designers import Designer, DesignProblem, DesignRun
@@ -72,13 +72,15 @@ class Run:
     @cached_property
     def interest(self) -> Interest:
         """The subscriptions of SUBS."""
-        from topicloom.model import Interest
-
         # Small files first: an error in them comes before long work.
         _ = self.fleet, self.rates
+        return self.read_interest(self.subscriptions)
+
+    def read_interest(self, path: Path) -> Interest:
+        """Subscriptions of a file or folder, with the columns and wildcards that are given."""
+        from topicloom.model import Interest
 
         columns = {f"{name}_column": self.shared[f"{name}_column"] for name in ("node", "topic", "role")}
-        path = self.subscriptions
         return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
     def overlay(self, path: Path) -> Overlay:
@@ -86,6 +88,11 @@ class Run:
         from topicloom.model import Overlay
 
         return self.step(f"reading {path.name}", Overlay.read, path, self.interest)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of PLAN."""
+        return read_plan(self.shared["plan"])
 
     @cached_property
     def fleet(self) -> Fleet | None:
@@ -204,6 +211,14 @@ def read_fleet(path: Path) -> Fleet:
 
     output.require_readable(path)
     return fleet_file.read_fleet(path)
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan."""
+    from topicloom.brokers import read_plan
+
+    output.require_readable(path)
+    return read_plan(path)
 
 
 def constraints_of(fleet: Fleet, interest: Interest) -> Constraints:
