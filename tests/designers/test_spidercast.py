@@ -31,12 +31,10 @@ def build(interest: Interest, seed: int = 0, **parameters: Any) -> Links:
     return links
 
 
-@pytest.fixture(params=[0, 8, 16, 64], ids=["lists", "bits", "bits, few rows", "bits, no rows"])
+@pytest.fixture(params=[8, 16, 64], ids=["rows", "few rows", "no rows"])
 def _counting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to count what nodes would cover; the longer a row, the larger are the topics without one."""
-    monkeypatch.setattr(spidercast, "bits_pay", lambda interest: request.param > 0, raising=False)
-    if request.param > 0:
-        monkeypatch.setattr(spidercast, "row_words", lambda nodes: request.param)
+    monkeypatch.setattr(spidercast, "row_words", lambda nodes: request.param)
 
 
 def pairs(links: Links) -> list[tuple[int, int]]:
