@@ -54,7 +54,7 @@ def test_the_list_says_what_the_help_of_a_command_says(cli: Cli, command: str) -
 def test_options_are_grouped_own_ones_first(cli: Cli) -> None:
     text = cli("spark", "stream", "--help").out
     headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
-    assert headings[:6] == ["Arguments", "Reading SUBS", "Options", "Spark", "Parameters of repair", "Printing"]
+    assert headings[:6] == ["Arguments", "Options", "Reading SUBS", "Spark", "Parameters of repair", "Printing"]
     assert text.startswith("Usage: topicloom spark stream [OPTIONS] SUBS OVERLAY\n")
     assert text.index("--events DIR") < text.index("--node-column") < text.index("--master") < text.index("--json")
 
