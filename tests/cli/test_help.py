@@ -56,7 +56,7 @@ def test_options_are_grouped_own_ones_first(cli: Cli) -> None:
     headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
     assert headings[:6] == ["Arguments", "Options", "Reading SUBS", "Spark", "Parameters of repair", "Printing"]
     assert text.startswith("Usage: topicloom spark stream [OPTIONS] SUBS OVERLAY\n")
-    assert text.index("--events DIR") < text.index("--node-column") < text.index("--master") < text.index("--json")
+    assert text.index("--events PLACE") < text.index("--node-column") < text.index("--master") < text.index("--json")
 
 
 @pytest.mark.parametrize(
