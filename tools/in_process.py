@@ -19,6 +19,7 @@ COMMANDS: dict[str, str | None] = {
     "sweep": "spark sweep",
     "stream": "spark stream",
     "content sweep": None,
+    "content summarize": "spark rates",
 }
 # What options of theirs are called now, such as {"plan": {"--target": "--kind"}}.
 OPTIONS: dict[str, dict[str, str]] = {}
