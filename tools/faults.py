@@ -228,8 +228,8 @@ FAULTS = (
     ),
     Fault(
         "unreached-forgotten",
-        'if entry.get("unreached"):',
-        'if entry.get("unreached_"):',
+        "            if unreached:\n                self.store",
+        "            if not unreached:\n                self.store",
         ("test_applying",),
     ),
     Fault(

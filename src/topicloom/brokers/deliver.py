@@ -59,8 +59,12 @@ class DeliveryFailed(Exception):  # noqa: N818  it says what happened
 class Driver(Protocol):
     """A way to one broker. All of it may be done again after it was done, or half done."""
 
+    @property
+    def place(self) -> str:
+        """The place of our file among those of `get`."""
+
     def get(self) -> Mapping[str, str]:
-        """Texts of the configuration files that the broker reads beside ours, by their places."""
+        """Texts of the configuration files that the broker reads, by their places; ours is missing if it has none."""
 
     def put(self, text: str) -> None:
         """Give the broker its configuration, whole or not at all."""
@@ -120,9 +124,17 @@ class CommandDriver:
         self._values = values
         self._folder = folder
 
+    @property
+    def place(self) -> str:
+        """The only place."""
+        return f"what {self._values['broker']} has"
+
     def get(self) -> Mapping[str, str]:
-        """Fail: commands only put files."""
-        raise DeliveryFailed("command has no way to read files")
+        """Run the command that prints our file, if there is one; others are not read."""
+        if self._delivery.get is None:
+            raise DeliveryFailed("command has no way to read files")
+        text = run_command(words_of(self._delivery.get, self._values), self._delivery.seconds)
+        return {self.place: text.decode(errors="replace")} if text else {}
 
     def put(self, text: str) -> None:
         """Run the command that puts the file."""
@@ -162,15 +174,24 @@ class FolderDriver:
         self._values = values
         self._path = Path(filled(delivery.path, values))
 
+    @property
+    def place(self) -> str:
+        """Its path."""
+        return str(self._path)
+
     def get(self) -> Mapping[str, str]:
-        """Read the other `.conf` files of the folder; Mosquitto passes over those that begin with a dot."""
+        """Read our file and the other `.conf` files of the folder.
+
+        Mosquitto passes over those that begin with a dot.
+        """
         folder = self._path.parent
         if not folder.is_dir():
             return {}
         try:
             files = sorted(path for path in folder.iterdir() if path.suffix == ".conf" and path.is_file())
-            others = [path for path in files if path.name != self._path.name and not path.name.startswith(".")]
-            return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in others}
+            others = [path for path in files if path != self._path and not path.name.startswith(".")]
+            ours = [self._path] if self._path.is_file() else []
+            return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in [*ours, *others]}
         except OSError as error:
             raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
 
@@ -219,10 +240,19 @@ class SshDriver:
         self._path = Path(filled(delivery.path, values))
         self._destination = delivery.destination or values["host"]
 
+    @property
+    def place(self) -> str:
+        """Its machine and path."""
+        return f"{self._destination}:{self._path}"
+
     def get(self) -> Mapping[str, str]:
-        """Read the other `.conf` files of the folder; the size of each goes before it, so that any text is whole."""
+        """Read our file and the other `.conf` files of the folder.
+
+        The size of each goes before it, so that any text is whole.
+        """
         read = 'size=$(wc -c < "$file") && printf "%d %s\\n" "$size" "$file" && cat < "$file" || exit 1'
-        each = f'for file in *.conf; do if [ -f "$file" ]; then {read}; fi; done'
+        ours = "" if self._path.suffix == ".conf" else shlex.quote(self._path.name)
+        each = f'for file in *.conf {ours}; do if [ -f "$file" ]; then {read}; fi; done'
         said = self._run(f"cd {shlex.quote(str(self._path.parent))} && {each}")
         found = {}
         while said:
@@ -231,8 +261,7 @@ class SshDriver:
             if not size.isdecimal():
                 raise DeliveryFailed(f"{self._destination}: the files of {self._path.parent} cannot be told apart")
             text, said = rest[: int(size)], rest[int(size) :]
-            if name != self._path.name:
-                found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
+            found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
         return found
 
     def put(self, text: str) -> None:
@@ -262,6 +291,11 @@ class ManagementDriver:
         self._where = f"broker '{broker}': the password of its management interface"
         self._management = RabbitManagement(delivery.url, self._login, delivery.seconds)
         self._text: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Its address."""
+        return self._delivery.url or ""
 
     def get(self) -> Mapping[str, str]:
         """Fail: cycles of federation links are not looked for."""
