@@ -19,14 +19,16 @@ from plans import fleet_of
 from collecting import until_collected
 from topicloom import Interest, Overlay
 from topicloom.brokers import Plan, collect, make_plan
-from topicloom.brokers.deliver import DeliveryFailed, ManagementDriver
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import answers
+from topicloom.brokers.kind import DeliveryFailed
+from topicloom.brokers.kinds.rabbitmq import KIND, ManagementDriver
 from topicloom.brokers.kinds.rabbitmq_nodes import RabbitProcesses
 from topicloom.brokers.live import LiveFleet, LiveWatch, on_loopback
 from topicloom.brokers.live_change import change_running
 from topicloom.brokers.local import LOOPBACK, free_ports
 from topicloom.brokers.plan_file import configurations
+from topicloom.brokers.present import drift_of
 from topicloom.model.fleet import Broker, Credentials, Delivery
 
 pytestmark = pytest.mark.broker("rabbitmq")
@@ -146,25 +148,38 @@ def changed(plan: Plan, nodes: RabbitProcesses) -> None:
     assert counts.delivered > counts.expected // 2, "before and after everything comes"
 
 
+def delivery(nodes: RabbitProcesses, name: str) -> Delivery:
+    return Delivery("rabbitmq", url=nodes.url(name), credentials=Credentials("guest", password_env="RABBITMQ_PASSWORD"))
+
+
 def driver(nodes: RabbitProcesses, name: str) -> ManagementDriver:
-    login = Credentials("guest", password_env="RABBITMQ_PASSWORD")
-    return ManagementDriver(Delivery("rabbitmq", url=nodes.url(name), credentials=login), name)
+    return ManagementDriver(delivery(nodes, name), Broker(name, name))
 
 
 def clear(plan: Plan, nodes: RabbitProcesses, drivers: dict[str, ManagementDriver]) -> None:
     """A plan without topics leaves nothing of ours but exchanges, and what others have stays; links are waited for."""
+
+    def require_links(by: Plan, name: str) -> None:
+        assert KIND.links(by, by.broker[name], delivery(nodes, name)) is not None
+
     for name, text in configurations(plan).items():
         drivers[name].put(text)
-        drivers[name].require_links()
+        require_links(plan, name)
+        assert drift_of(plan, plan.broker[name], drivers[name].get()[drivers[name].place]) is None
+    nodes.management("b").ask("DELETE", "parameters/federation-upstream/%2F/topicloom-a")
+    found = drift_of(plan, plan.broker["b"], drivers["b"].get()[drivers["b"].place])
+    assert found is not None
     nowhere = replace(plan.broker["a"], port=free_ports(["x"])["x"])
     lost = replace(plan, brokers=(nowhere, *plan.brokers[1:]))
     drivers["b"].put(configurations(lost)["b"])
     with pytest.raises(DeliveryFailed, match=r"^its links are not up: .* from topicloom-a and \d more$"):
-        drivers["b"].require_links()
+        require_links(lost, "b")
     nodes.management("a").ask("PUT", "policies/%2F/theirs", {"pattern": "^x$", "definition": {"max-length": 7}})
-    for name, text in configurations(replace(plan, links=(), routes=())).items():
+    bare = replace(plan, links=(), routes=())
+    for name, text in configurations(bare).items():
         drivers[name].put(text)
-        drivers[name].require_links()
+        require_links(bare, name)
         assert nodes.management(name).ask("GET", "parameters") == []
         left = [row["name"] for row in nodes.management(name).ask("GET", "policies")]
+        assert drivers[name].get() == {}
         assert left == (["theirs"] if name == "a" else [])

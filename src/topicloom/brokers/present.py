@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.brokers.deliver import DeliveryFailed, driver_of
+from topicloom.brokers.deliver import driver_of
+from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.kinds import kind_of, placed
 from topicloom.brokers.plan import Plan
 from topicloom.brokers.plan_file import configuration_of
@@ -16,6 +17,8 @@ from topicloom.errors import InputError
 from topicloom.model.fleet import Broker, Fleet
 
 _AT_ONCE = 32
+# Of definitions: what can be read back.
+_FEDERATED = ("parameters", "policies")
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,9 @@ def _settings(text: str) -> Hashable:
     """What a broker reads of a file."""
     if text.startswith("{"):
         try:
-            return json.dumps(json.loads(text), sort_keys=True)
-        except ValueError:
+            found = json.loads(text)
+            # Exchanges of ours stay, and virtual hosts are there.
+            return tuple(sorted(json.dumps(row, sort_keys=True) for key in _FEDERATED for row in found.get(key, ())))
+        except (ValueError, TypeError, RecursionError):
             return text
     return tuple(line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#"))
