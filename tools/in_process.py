@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from topicloom.cli.main import run
 
 # What commands of version 0.2 are called now, such as {"live": "test"}; None if a command is gone.
-COMMANDS: dict[str, str | None] = {"version": None, "evaluate": "spark measure"}
-# What options of theirs are called now, such as {"plan": {"--target": "--kind"}}.
-OPTIONS: dict[str, dict[str, str]] = {}
+COMMANDS: dict[str, str | None] = {"version": None, "evaluate": "spark measure", "live": "test"}
+# What options and arguments of theirs are called now, such as {"plan": {"--target": "--kind"}}.
+# None for words that are left out.
+OPTIONS: dict[str, dict[str, str | None]] = {
+    "collect": {"fleet.toml": "--fleet=fleet.toml", "--watch": "--follow"},
+    "plan": {"--relays": None, "allow": "--relays", "forbid": None},
+}
 
 
 @dataclass(frozen=True)
@@ -48,5 +52,5 @@ def translated(words: list[str]) -> list[str]:
             if now is None:
                 raise GoneError(command)
             options = OPTIONS.get(command, {})
-            return [*now.split(), *(options.get(word, word) for word in words[length:])]
+            return [*now.split(), *filter(None, (options.get(word, word) for word in words[length:]))]
     return words

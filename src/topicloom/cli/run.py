@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from topicloom.cli import output
 from topicloom.cli.options import spark_settings
@@ -100,6 +100,13 @@ class Run:
         path: Path | None = self.shared.get("fleet")
         return None if path is None else read_fleet(path)
 
+    @property
+    def brokers(self) -> Fleet:
+        """The fleet of a command that needs one."""
+        fleet = self.fleet
+        assert fleet is not None
+        return fleet
+
     @cached_property
     def prices(self) -> Prices | None:
         """The prices of --prices, if given."""
@@ -190,9 +197,24 @@ class Run:
             self.finding(line, status)
         return line is not None
 
-    def show(self, view: View) -> None:
-        """Print a view in the format that was asked for, then the findings."""
+    def line(self, text: str, *data: Any) -> None:
+        """Print a line at once, for commands that go on: text, or each of the data as a line of JSON."""
         if self._format == "text":
+            output.say(output.one_line(text))
+        else:
+            for each in data:
+                output.print_json_line(each)
+
+    def refuse(self, error: InputError, view: View) -> NoReturn:
+        """Refuse the input, and print a view that says more than the line of the error."""
+        self.show(view)
+        raise error
+
+    def show(self, view: View | None) -> None:
+        """Print a view in the format that was asked for, then the findings."""
+        if view is None:
+            pass
+        elif self._format == "text":
             if not self.shared["quiet"]:
                 from topicloom.views import terminal
 
