@@ -63,7 +63,6 @@ ingest subs.parquet --out out/i
 spark measure ingested overlay.parquet --topics out/t.parquet
 profile ingested --out out/p
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
-sweep sweep.toml --out out/g
-content sweep --users 6 --users-per-broker 3 --channels 4 --seeds 1 --algorithms packing --out out/g.parquet
+spark sweep sweep.toml --out out/g
 stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 """.strip().splitlines()

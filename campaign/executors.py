@@ -21,7 +21,7 @@ ingest many.csv --out out/i
 spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
-sweep many.toml --out out/g
+spark sweep many.toml --out out/g
 """.strip().splitlines()
 _BACKEND = b"CoarseGrainedExecutorBackend"
 _MOST_KILLS = 6

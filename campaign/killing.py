@@ -49,7 +49,7 @@ spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
 stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
-sweep sweep.toml --out out/g
+spark sweep sweep.toml --out out/g
 """.strip().splitlines()
 # What tells of times, or of what there was to do, and so differs.
 _APART = ("fleet.db", "fleet.db-wal", "fleet.db-shm", "lock", "checkpoint", "index.html")

@@ -23,9 +23,9 @@ from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
 from topicloom.brokers import apply
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
-from topicloom.brokers.deliver import DeliveryFailed
 from topicloom.brokers.feed import CollectedFeed, Feed
 from topicloom.brokers.fleet_file import fleet_from_tables
+from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.kinds import emqx
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, looked_at
 from topicloom.brokers.store import opened

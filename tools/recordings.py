@@ -30,6 +30,8 @@ from in_process import Ended, GoneError, topicloom
 
 # Recordings, or places in one, that differ from those of 0.2 on purpose, with the reason.
 CHANGED: dict[str, str] = {
+    "sample": "does not count visited users",
+    "sweep": "names the folder of its results, and counts cells that were done before",
     "bound": "proves more, by spanning trees of topics",
     "collect": "lists bridges that Topicloom did not make",
     "diff.status": "is 1 if there is anything to do, without --exit-code",

@@ -135,7 +135,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> tuple[set[str], list[tuple[str,
         if not wanted:
             ended.append((broker.name, name))
 
-    monkeypatch.setattr(bridge_sessions, "_session", session)
+    monkeypatch.setattr(bridge_sessions, "make_session", session)
     monkeypatch.setattr(bridge_sessions, "let_arrive", lambda: None)
     monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
     return refusing, ended

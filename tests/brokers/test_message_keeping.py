@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
             if broker.name == "c":
                 raise InputError("c refuses")
 
-    monkeypatch.setattr(bridge_sessions, "_session", session)
+    monkeypatch.setattr(bridge_sessions, "make_session", session)
     return found
 
 

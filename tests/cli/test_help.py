@@ -19,11 +19,11 @@ from topicloom.workloads import POPULARITIES, SIZES
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "test"),
-    *("ingest", "sample", "profile", "sweep", "stream", "reproduce"),
+    *("ingest", "sample", "profile", "stream", "reproduce"),
     *("completion", "prepare"),
 ]
-SPARK = ("design", "measure")
-CONTENT = ("generate", "assign", "cost", "compare", "summarize", "sweep")
+SPARK = ("design", "measure", "sweep")
+CONTENT = ("generate", "assign", "cost", "compare", "summarize")
 GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 
 
@@ -157,7 +157,7 @@ for arguments in {without_spark!r}:
 @pytest.mark.slow
 def test_commands_load_only_what_they_need() -> None:
     without_numba = [["--help"], ["measure", "--help"], ["content", "--help"]]
-    without_spark = [["ingest", "--help"], ["sweep", "--help"], ["designers"]]
+    without_spark = [["ingest", "--help"], ["spark", "sweep", "--help"], ["designers"]]
     code = LOADING.format(without_numba=without_numba, without_spark=without_spark)
     ended = run_process([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

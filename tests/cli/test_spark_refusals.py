@@ -66,16 +66,16 @@ def test_folders_that_are_none(refused: Any, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_spark")
 def test_sweep(refused: Any, tmp_path: Path) -> None:
-    assert refused("sweep", "none.toml", "--out", "out") == "none.toml: no such file"
+    assert refused("spark", "sweep", "none.toml", "--out", "out") == "none.toml: no such file"
     (tmp_path / "spec.toml").write_text("[[workload]]\nnodes = 3\n")
-    assert refused("sweep", "spec.toml", "--out", "out") == (
+    assert refused("spark", "sweep", "spec.toml", "--out", "out") == (
         'spec.toml: has no designer; add a table that begins with [[designer]], for instance name = "gm"'
     )
     good = '[[workload]]\nnodes = 3\ntopics = 2\nmin_topics = 1\n[[designer]]\nname = "gm"\n'
     (tmp_path / "spec.toml").write_text(good)
-    assert refused("sweep", "spec.toml", "--out", ".").startswith(".: holds other files")
+    assert refused("spark", "sweep", "spec.toml", "--out", ".").startswith(".: holds other files")
     (tmp_path / "spec.toml").write_text(good.replace("nodes = 3\ntopics = 2\nmin_topics = 1", 'file = "spec.toml"'))
-    assert refused("sweep", "spec.toml", "--out", "out").startswith("spec.toml: unknown kind of file .toml")
+    assert refused("spark", "sweep", "spec.toml", "--out", "out").startswith("spec.toml: unknown kind of file .toml")
 
 
 @pytest.mark.usefixtures("no_spark")

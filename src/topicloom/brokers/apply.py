@@ -12,9 +12,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_sessions
-from topicloom.brokers.deliver import DeliveryFailed, driver_of, probe, wait_until_taken
+from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import ForeignBridges, read_foreign, require_no_repeats
+from topicloom.brokers.kind import DeliveryFailed
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.moves import FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
@@ -148,9 +150,9 @@ def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
 
 def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = False) -> None:
     """An error if a step cannot be done: the way to its broker, a password or the MQTT client is missing."""
-    target = proposal.wants.target
-    if probing and target != "mosquitto":
-        raise InputError(f"probe sends its messages by MQTT, which {target} does not speak; leave it out", "probe")
+    silent = next((broker for broker in proposal.wants.brokers if "mqtt" not in kind_of(broker).speaks), None)
+    if probing and silent is not None:
+        raise InputError(f"probe sends its messages by MQTT, which {silent.kind} does not speak; leave it out", "probe")
     if probing and proposal.steps:
         mqtt_library()
     for step in proposal.steps:
@@ -162,15 +164,15 @@ def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = Fals
                     f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
                 )
             configuration_of(proposal.wants, step.broker)
-            if target == "mosquitto" and fleet.deliveries[step.broker].check == LINKS:
-                _require_client(fleet, step.broker)
+            if fleet.deliveries[step.broker].check == LINKS:
+                _require_client(fleet, proposal.wants.broker[step.broker])
 
 
-def _require_client(fleet: Fleet, broker: str) -> None:
+def _require_client(fleet: Fleet, broker: Broker) -> None:
     try:
-        mqtt_library()
+        kind_of(broker).require_library()
     except InputError as error:
-        raise InputError(f'{fleet.where}: broker {quoted(broker)}: check = "links" needs it: {error}') from None
+        raise InputError(f'{fleet.where}: broker {quoted(broker.name)}: check = "links" needs it: {error}') from None
 
 
 def carry_out(

@@ -18,8 +18,7 @@ from typing import Any
 
 from topicloom.brokers.diff import topic_families
 from topicloom.brokers.kind import Pair
-from topicloom.brokers.kinds import DEFAULT, placed
-from topicloom.brokers.kinds.mosquitto import local_session_name, session_name
+from topicloom.brokers.kinds import DEFAULT, kind_of, placed
 from topicloom.brokers.local import connect, mqtt_library
 from topicloom.brokers.plan import Line, Plan
 from topicloom.brokers.store import FleetState, Session
@@ -33,9 +32,9 @@ Sessions = Mapping[Pair, tuple[Line, ...]]
 
 
 def new_sessions(old: Plan, new: Plan) -> Sessions:
-    """The links of a plan whose sessions another plan has not, with what they carry."""
-    had = {session_name(link, lines) for link, lines in old.lines_of_link.items()}
-    return {link: lines for link, lines in new.lines_of_link.items() if session_name(link, lines) not in had}
+    """The links of a plan whose sessions another plan has not, with what they carry; of kinds that keep messages."""
+    had = all_sessions(old)
+    return {link: lines for link, lines in new.lines_of_link.items() if not had.issuperset(sessions_of(new, link))}
 
 
 def first_needed(old: Plan, new: Plan, steps: Sequence[tuple[str, bool]]) -> dict[int, list[Pair]]:
@@ -66,41 +65,19 @@ def _broken(old: Plan, new: Plan, broker: str, *, has_new: bool) -> Iterator[str
             yield from (route.topic for route in old.routes_of_link[link])
 
 
-def prepare_link(brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-    """Let both brokers of a link keep, from now on, what it is to carry."""
-    for broker, name, wanted in _ends(brokers, link, lines):
-        if wanted:
-            _session(broker, name, wanted)
-
-
 def let_arrive() -> None:
     """Wait until what was under way when sessions were made ready has come over the old links."""
     time.sleep(UNDER_WAY_SECONDS)
 
 
-def sessions_of(link: Pair, lines: Sequence[Line]) -> tuple[Session, Session]:
-    """The sessions of a link: at the broker that opens it, and at the other."""
-    return (link[0], local_session_name(link, lines)), (link[1], session_name(link, lines))
+def sessions_of(plan: Plan, link: Pair) -> tuple[Session, ...]:
+    """The sessions of a link, none if a kind at one of its ends keeps no messages."""
+    kinds = [kind_of(plan.broker[name]) for name in link]
+    return kinds[0].sessions(link, plan.lines_of_link[link]) if all(kind.keeps_messages for kind in kinds) else ()
 
 
-def end_session(broker: Broker, name: str) -> None:
-    """Let a broker forget a session; what it keeps for a link that is gone would be sent when that comes back."""
-    _session(broker, name, [])
-
-
-def _ends(
-    brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]
-) -> Iterator[tuple[Broker, str, list[tuple[str, int]]]]:
-    """The sessions of a link at given brokers: where each is, what it is called, and what it keeps."""
-    here = [(line.pattern, line.qos) for line in lines if line.direction != "in"]
-    there = [(line.pattern, line.qos) for line in lines if line.direction != "out"]
-    for (broker, name), wanted in zip(sessions_of(link, lines), (here, there), strict=True):
-        if broker in brokers:
-            yield brokers[broker], name, wanted
-
-
-def _session(broker: Broker, name: str, wanted: Sequence[tuple[str, int]]) -> None:
-    """Make a session with these subscriptions, or end it where there are none."""
+def make_session(broker: Broker, name: str, wanted: Sequence[tuple[str, int]]) -> None:
+    """Make a session of MQTT with these subscriptions, or end it if there are none."""
     mqtt = mqtt_library()
     client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, name, clean_session=not wanted, protocol=mqtt.MQTTv311)
     waiting = [1 + len(wanted)]
@@ -149,7 +126,7 @@ class Keeping:
         self._silent = {*silent}
         self._has, self._wants = has, wants
         self._needed: dict[int, list[Pair]] = {}
-        self._lasting = wants.target == "mosquitto" and bool(has.brokers) and bool(wants.brokers)
+        self._lasting = bool(has.brokers) and bool(wants.brokers)
         if self._lasting:
             self._needed = first_needed(has, wants, [(name, file is not None) for name, file in steps])
         self.refused: tuple[str, ...] = ()
@@ -160,7 +137,7 @@ class Keeping:
         needed = [link for link in self._needed.get(step, []) if answering >= set(link)]
         for link in needed:
             try:
-                prepare_link(self._brokers, link, self._wants.lines_of_link[link])
+                kind_of(self._wants.broker[link[0]]).prepare(self._brokers, link, self._wants.lines_of_link[link])
             except InputError as error:
                 self.refused = (*self.refused, str(error))
         if needed:
@@ -171,7 +148,7 @@ class Keeping:
         if not self._lasting:
             return frozenset()
         gone = new_sessions(self._wants, self._has)
-        sessions = (session for link, lines in gone.items() for session in sessions_of(link, lines))
+        sessions = (session for link in gone for session in sessions_of(self._has, link))
         owed, refused = _ended(sessions, self._brokers, self._silent)
         self.refused = (*self.refused, *refused)
         return owed
@@ -187,7 +164,7 @@ def _ended(
             continue
         if broker not in silent and broker not in refused:
             try:
-                end_session(brokers[broker], name)
+                kind_of(brokers[broker]).forget(brokers[broker], name)
                 continue
             except InputError as error:
                 refused[broker] = str(error)
@@ -197,13 +174,7 @@ def _ended(
 
 def all_sessions(*plans: Plan) -> frozenset[Session]:
     """The sessions of all links of some plans."""
-    return frozenset(
-        session
-        for plan in plans
-        if plan.target == "mosquitto"
-        for link, lines in plan.lines_of_link.items()
-        for session in sessions_of(link, lines)
-    )
+    return frozenset(session for plan in plans for link in plan.links for session in sessions_of(plan, link))
 
 
 def end_old_sessions(
@@ -219,7 +190,7 @@ def end_old_sessions(
     """
     refused: list[str] = []
     if state.clearing is not None:
-        has, wants = (state.plan(known_as, "mosquitto") for known_as in state.clearing)
+        has, wants = (state.plan(known_as, DEFAULT) for known_as in state.clearing)
         keeping = Keeping(fleet, has, wants, [], silent)
         state.finish(state.owed_sessions | keeping.end())
         refused += keeping.refused
@@ -229,7 +200,7 @@ def end_old_sessions(
             for name in {broker for broker, _ in state.owed_sessions} & fleet.brokers.keys()
             if name in fleet.deliveries and fleet.deliveries[name].check == LINKS
         }
-        gone = state.owed_sessions - all_sessions(state.plan(state.has, "mosquitto"), *kept)
+        gone = state.owed_sessions - all_sessions(state.plan(state.has, DEFAULT), *kept)
         owed, more = _ended(sorted(gone), brokers, silent)
         if owed != state.owed_sessions:
             state.finish(owed)

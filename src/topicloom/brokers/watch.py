@@ -27,7 +27,7 @@ from topicloom.brokers.apply import ApplyStopped, Proposal, StepDone, carry_out,
 from topicloom.brokers.decisions import DecisionFailed, Decisions, LeftOut
 from topicloom.brokers.feed import Feed
 from topicloom.brokers.health import HoldDown, answers
-from topicloom.brokers.kinds import placed
+from topicloom.brokers.kinds import one_tree, placed
 from topicloom.brokers.plan import Plan, make_plan
 from topicloom.brokers.store import FleetState, plan_id
 from topicloom.errors import InputError
@@ -389,7 +389,8 @@ class StatusBoard:
         names = overlay.interest.node_names
         links = tuple((names[u], names[v]) for u, v in zip(overlay.source, overlay.target, strict=True))
         self.decided = (decisions.count, overlay)
-        self._support.append((now, _support(overlay, relays=controller.settings.target == "nats")))
+        relays = one_tree(controller.fleet.brokers.values(), controller.settings.target)
+        self._support.append((now, _support(overlay, relays=relays)))
         self.present = FleetStatus(
             at=now,
             brokers=tuple(sorted(decisions.demand.by_node)),

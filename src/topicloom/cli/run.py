@@ -107,11 +107,15 @@ class Run:
         assert fleet is not None
         return fleet
 
+    def prices_of(self, interest: Interest) -> Prices | None:
+        """The prices of --prices for an interest, if given."""
+        path: Path | None = self.shared.get("prices")
+        return None if path is None else read_prices(path, self.fleet, interest)
+
     @cached_property
     def prices(self) -> Prices | None:
         """The prices of --prices, if given."""
-        path: Path | None = self.shared.get("prices")
-        return None if path is None else read_prices(path, self.fleet, self.interest)
+        return None if self.shared.get("prices") is None else self.prices_of(self.interest)
 
     @cached_property
     def rates(self) -> Rates | None:

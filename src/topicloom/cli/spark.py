@@ -17,11 +17,12 @@ EPILOG = """\
 Example:
   topicloom spark design fleet --out overlay.parquet
   topicloom spark measure fleet overlay.parquet
+  topicloom spark sweep grid.toml --out results
 
 `topicloom spark COMMAND --help` says more about a command.
 """
 
-SECTIONS = {"Commands": ("design", "measure")}
+SECTIONS = {"Commands": ("design", "measure", "sweep")}
 
 
 def _load(name: str) -> click.Command:

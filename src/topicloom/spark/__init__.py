@@ -6,7 +6,8 @@
 - `profile`, `profile_folder`, `neighbours`: distributions. `sample`: parts of a graph.
 - `links`: links by id and by topic. `evaluate`: measures, topic by topic. `design`: the backbone designer.
 - `summarize`: rates from message histories. `stream`: an overlay repaired by batches of events.
-- `grid`: many runs that can be stopped and go on. `sweep`, `content_sweep`, `sweep_spec`: grids that users describe.
+- `cells`: many runs that can be stopped and go on. `sweep`, `sweep_spec`: grids that users describe.
+- `grid`: the same for the figures of papers, on folders of one machine.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from topicloom.spark.ingest import Counts, Manifest, ingest
 from topicloom.spark.interned import Interned, Totals
 from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, spark_session
+from topicloom.spark.sweep import sweep
 
 __all__ = [
     "Counts",
@@ -32,4 +34,5 @@ __all__ = [
     "ingest",
     "sample",
     "spark_session",
+    "sweep",
 ]
