@@ -44,7 +44,7 @@ def plan(
     unused = sorted(fleet.topic_qos.keys() - patterns)
     relayed = [f"{row['topic']}: relayed by {_some(row['relays'], _SHOWN_NAMES)}" for row in relays[:_SHOWN_RELAYED]]
     if len(relays) > _SHOWN_RELAYED:
-        relayed.append(f"and {count(len(relays) - _SHOWN_RELAYED)} more, which --json lists")
+        relayed.append(f"and {count(len(relays) - _SHOWN_RELAYED)} more")
     return View(
         "plan",
         "Plan",
