@@ -17,6 +17,7 @@ COMMANDS: dict[str, str | None] = {
     "version": None,
     "evaluate": "spark measure",
     "sweep": "spark sweep",
+    "stream": "spark stream",
     "content sweep": None,
     "live": "test",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,7 +76,7 @@ def collect(run: Run, out: Path, follow: bool, events: Path | None, every: float
 def _follow(run: Run, fleet: Fleet, out: Path, events: Path, every: float, looks: int | None) -> None:
     """Look at the fleet again and again; Ctrl-C ends it between two looks."""
     from topicloom.brokers import fleet_changes
-    from topicloom.views.collected import counts_of
+    from topicloom.views import collected
 
     done = 0
     told: dict[str, str] = {}
@@ -92,9 +91,8 @@ def _follow(run: Run, fleet: Fleet, out: Path, events: Path, every: float, looks
                     output.complain(f"{name}: {text}")
             told = news
             run.status = FOUND if look.collection.problems else 0
-            if look.events:
-                lines = (json.loads(event.to_json()) for event in look.events)
-                run.line(f"event {look.events[-1].id}: {counts_of(look.events)}", *lines)
+            for view in collected.happened(look.events):
+                run.tell(view)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ SECTIONS = {
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("spark", "ingest", "profile", "sample", "stream"),
+    "Spark": ("spark", "ingest", "profile", "sample"),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
@@ -58,7 +58,6 @@ ON_TYPER = {
     "ingest": ("ingest", "Clean raw subscriptions or social graphs, on Spark."),
     "profile": ("profile", "Show how subscriptions are distributed, on Spark."),
     "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
-    "stream": ("stream", "Mend an overlay as events come, on Spark."),
     "explore": ("explore", "Look at networks in a browser, and ask what if."),
     "report": ("report", "Make a page of results to look at and to print."),
     "prepare": ("prepare", "Compile and keep what first runs wait for."),

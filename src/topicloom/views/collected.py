@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -58,10 +59,14 @@ def _bridges(broker: str, bridges: Sequence[str]) -> str:
     return f"{broker} has bridges, which are no clients: {', '.join(bridges[:_NAMED])}{more}"
 
 
-def counts_of(events: Sequence[Event]) -> str:
-    """How many events there are of each kind that occurs."""
+def happened(events: Sequence[Event]) -> Iterator[View]:
+    """Events as they are for programs, one by one, and with the last the number of each kind for people."""
     kinds = Counter(event.kind for event in events)
-    return ", ".join(count_of(kinds[kind], kind) for kind in _KINDS if kinds[kind])
+    counts = ", ".join(count_of(kinds[kind], kind) for kind in _KINDS if kinds[kind])
+    for event in events:
+        facts = [Fact(key, value, on=On.DATA) for key, value in json.loads(event.to_json()).items()]
+        notes = [Note(f"event {event.id}: {counts}")] if event is events[-1] else []
+        yield View("event", "Event", (*facts, *notes))
 
 
 def events(found: Sequence[Event], out: str | PathLike[str]) -> View:
