@@ -19,6 +19,7 @@ from topicloom.spark.ingest import Counts, Manifest, ingest
 from topicloom.spark.interned import Interned, Totals
 from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, spark_session
+from topicloom.spark.stream import current, event_lines, follow
 from topicloom.spark.sweep import sweep
 
 __all__ = [
@@ -29,8 +30,11 @@ __all__ = [
     "Manifest",
     "SparkOptions",
     "Totals",
+    "current",
     "design",
     "evaluate",
+    "event_lines",
+    "follow",
     "ingest",
     "sample",
     "spark_session",
