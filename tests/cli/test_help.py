@@ -18,7 +18,7 @@ from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
-    *("plan", "render", "diff", "explain", "lint", "live"),
+    *("plan", "render", "diff", "explain", "lint", "test"),
     *("ingest", "sample", "profile", "reproduce"),
     *("completion", "prepare"),
 ]
