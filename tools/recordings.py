@@ -32,6 +32,7 @@ from in_process import Ended, GoneError, topicloom
 CHANGED: dict[str, str] = {
     "bound": "proves more, by spanning trees of topics",
     "collect": "lists bridges that Topicloom did not make",
+    "improve": "searches for the best changes, in place of those towards a fresh design",
     "lint": "names a topic that loops, not the widest pattern on its path",
 }
 

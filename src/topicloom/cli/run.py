@@ -80,11 +80,11 @@ class Run:
         path = self.subscriptions
         return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
-    def overlay(self, path: Path) -> Overlay:
-        """An overlay of these subscriptions."""
+    def overlay(self, path: Path, *, changed: bool = False) -> Overlay:
+        """An overlay of these subscriptions, or of earlier ones if they may have changed."""
         from topicloom.model import Overlay
 
-        return self.step(f"reading {path.name}", Overlay.read, path, self.interest)
+        return self.step(f"reading {path.name}", Overlay.read, path, self.interest, changed=changed)
 
     @cached_property
     def fleet(self) -> Fleet | None:
