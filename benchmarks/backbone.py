@@ -96,7 +96,8 @@ def _compared(name: str) -> list[dict[str, Any]]:
 def _on_spark(nodes: int) -> dict[str, Any]:
     """From an ingested folder to an overlay's; the start of Spark and the ingest do not count."""
     from topicloom.spark import SparkOptions, ingest, spark_session
-    from topicloom.spark.design import design_on_spark, write_design
+    from topicloom.spark.design import design_links
+    from topicloom.spark.ingest import Ingested
 
     with tempfile.TemporaryDirectory() as name, spark_session(SparkOptions(master="local[2]"), "bench") as spark:
         folder = Path(name)
@@ -104,15 +105,16 @@ def _on_spark(nodes: int) -> dict[str, Any]:
         ingest(spark, [folder / "subs.parquet"], folder / "fleet")
         with peak_memory() as peak:
             began = time.perf_counter()
-            done = design_on_spark(spark, folder / "fleet", DESIGNERS.prepare("backbone", 0, {}))
-            write_design(spark, folder / "fleet", done, folder / "overlay")
+            interned = Ingested.open(folder / "fleet").interned(spark)
+            done = design_links(interned, DESIGNERS.prepare("backbone", 0, {}))
+            done.write(str(folder / "overlay"))
             seconds = time.perf_counter() - began
         return {
-            "subscriptions": done.subscriptions,
+            "subscriptions": interned.totals.subscriptions,
             "seconds": seconds,
             "links": len(done.links.source),
             "max_degree": done.max_degree,
-            "support": done.merged / (done.subscriptions - done.topics),
+            "support": done.support,
             "peak_bytes": peak[0],
         }
 

@@ -60,10 +60,9 @@ SPARK = """
 ingest subs.csv --out out/i
 ingest subs.csv.gz --max-bad 0.5 --out out/i
 ingest subs.parquet --out out/i
-evaluate ingested overlay.parquet --topics out/t.parquet
+spark measure ingested overlay.parquet --topics out/t.parquet
 profile ingested --out out/p
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
-sweep sweep.toml --out out/g
-content sweep --users 6 --users-per-broker 3 --channels 4 --seeds 1 --algorithms packing --out out/g.parquet
-stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
+spark sweep sweep.toml --out out/g
+spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 """.strip().splitlines()

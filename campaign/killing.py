@@ -45,14 +45,14 @@ watch fleet.toml --state out/w --subs subs.csv --events many.jsonl --no-health -
 """.strip().splitlines()
 SPARK = """
 ingest subs.csv --out out/i
-design ingested --algorithm backbone --spark --out out/b
-evaluate ingested overlay.parquet --topics out/t.parquet
+spark design ingested --out out/b
+spark measure ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
-stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
-sweep sweep.toml --out out/g
+spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
+spark sweep sweep.toml --out out/g
 """.strip().splitlines()
 # What tells of times, or of what there was to do, and so differs.
-_APART = ("fleet.log", "decisions.log", "lock", "checkpoint", "maintained.json", "index.html")
+_APART = ("fleet.db", "fleet.db-wal", "fleet.db-shm", "lock", "checkpoint", "index.html")
 _TIMES = ("since", "seen", "seconds", "upkeep_seconds", "designed_seconds", "peak_bytes")
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from topicloom.brokers.kinds.mosquitto import Bridge, read_brokers
+from topicloom.brokers.kind import Bridge
+from topicloom.brokers.lint import read_configured
 
 # As a link carries a topic: from, to.
 Way = tuple[str, str]
@@ -87,7 +88,7 @@ class SimulatedFleet:
             with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
                 file = Path(folder, "x.conf")
                 file.write_text(text)
-                found = read_brokers([file]) if text else ()
+                found = read_configured([file]) if text else ()
             self._read[text] = tuple(bridge for broker in found for bridge in broker.bridges)
         return self._read[text]
 

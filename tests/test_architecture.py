@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "churn": {"io", "model", "kernels", "registry", "metrics", "designers"},
     "content": {"io", "model", "kernels", "registry"},
     "workloads": {"io", "model", "content"},
-    "brokers": {"io", "model", "kernels", "metrics", "designers", "churn"},
+    "brokers": {"io", "model", "kernels", "registry", "metrics", "designers", "churn"},
 }
 # The upper rooms may import all that lie below them.
 for upper in ("spark", "experiments", "views", "cli"):

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from topicloom.cli.main import run
 
 # What commands of version 0.2 are called now, such as {"live": "test"}; None if a command is gone.
-COMMANDS: dict[str, str | None] = {"version": None}
+COMMANDS: dict[str, str | None] = {
+    "version": None,
+    "evaluate": "spark measure",
+    "sweep": "spark sweep",
+    "stream": "spark stream",
+    "content sweep": None,
+}
 # What options of theirs are called now, such as {"plan": {"--target": "--kind"}}.
 OPTIONS: dict[str, dict[str, str]] = {}
 

@@ -13,10 +13,9 @@ from plans import fleet_of
 
 from topicloom import InputError, Interest, design
 from topicloom.brokers import make_plan, read_plan, write_plan
-from topicloom.brokers.kinds.mosquitto import read_brokers
-from topicloom.brokers.lint import connect
-from topicloom.brokers.names import mosquitto_problem, rabbitmq_problem
-from topicloom.brokers.plan_file import render
+from topicloom.brokers.kinds import KINDS
+from topicloom.brokers.lint import connect, read_configured
+from topicloom.brokers.plan_file import configuration_of, render
 
 NODES = [
     "a\nconnection evil\naddress evil:1",
@@ -57,7 +56,7 @@ def test_node_names_stay_in_their_place(target: str, tmp_path: Path) -> None:
             assert all(re.match(r"# |$|[a-z_]+ \S", line) for line in text.split("\n"))
             assert text.count("\nconnection ") == text.count("\naddress host")
     if target == "mosquitto":
-        wires, outside = connect(read_brokers([tmp_path / "out"]))
+        wires, outside = connect(read_configured([tmp_path / "out"]))
         assert len(wires) == len(NODES) - 1
         assert not outside
 
@@ -120,12 +119,12 @@ def test_topics_that_rabbitmq_cannot_carry(topic: str, wrong: str) -> None:
     "topic", ["a", "/", "a//b", "😀/é", 'quo"te', "it's", "%41", "a\\b", "-", "x" * 65_535, "../.."]
 )
 def test_topics_that_can_be_carried(topic: str) -> None:
-    assert mosquitto_problem(topic) is None
+    assert KINDS["mosquitto"].name_problem(topic) is None
 
 
 @given(topic=st.text(min_size=1))
 def test_what_is_not_refused_is_one_word_of_one_line(topic: str) -> None:
-    if mosquitto_problem(topic) is None:
+    if KINDS["mosquitto"].name_problem(topic) is None:
         line = f"topic {topic} both 1"
         assert line.split(" ") == ["topic", topic, "both", "1"]
         assert "\n" not in line
@@ -135,13 +134,11 @@ def test_what_is_not_refused_is_one_word_of_one_line(topic: str) -> None:
 
 @given(topic=st.text(min_size=1, max_size=30))
 def test_a_policy_matches_its_exchange_alone(topic: str) -> None:
-    if rabbitmq_problem(topic) is not None:
+    if KINDS["rabbitmq"].name_problem(topic) is not None:
         return
     others = [f"x{topic}", f"{topic}x", topic.replace(".", "x"), topic[1:]]
     interest = Interest.from_pairs([("a", topic), ("b", topic)])
     plan = make_plan(interest, design(interest, "gm"), fleet_of("ab"), target="rabbitmq")
-    from topicloom.brokers.kinds.rabbitmq import definitions_of
-
-    (policy,) = json.loads(definitions_of(plan, "a"))["policies"]
+    (policy,) = json.loads(configuration_of(plan, "a"))["policies"]
     assert re.search(policy["pattern"], topic)
     assert not any(re.search(policy["pattern"], other) for other in others if other != topic)

@@ -284,7 +284,7 @@ def test_a_log_that_is_cut_short_or_no_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"log": "a", "nats": "http://x"}, "needs one of log, nats, rabbitmq, definitions, emqx, and has log and nats"),
+        ({"log": "a", "nats": "http://x"}, "needs one of log, rabbitmq, definitions, nats, emqx, and has log and nats"),
         ({"persistence": True}, "and has none"),
         ({"nats": "http://me:secret@x:1"}, "a login does not belong into the URL of nats"),
         ({"nats": "x:1"}, "nats must be a URL such as http://HOST:PORT"),

@@ -71,14 +71,17 @@ TWO = '[brokers]\na = {host = "h", region = "eu"}\nb = {host = "i"}\n'
         ("[brokers.a]\nport = 3", "broker 'a': has no host; give its name or address"),
         (
             '[brokers.a]\nhost = "h"\nhots = 1',
-            "broker 'a': unknown key 'hots'; known are host, port, tls, credentials, accepts, vhost, max_links, region",
+            (
+                "broker 'a': unknown key 'hots'; known are host, port, kind, tls, credentials, accepts, vhost, "
+                "max_links, region"
+            ),
         ),
         ('[broker.a]\nhost = "h"', "unknown key 'broker'; known are defaults, brokers, topics, forbid, keep, require"),
         (
             '[defaults]\nhost = "h"',
             (
-                "defaults: unknown key 'host'; known are port, tls, credentials, accepts, vhost, max_links, region, "
-                "qos, collect, apply"
+                "defaults: unknown key 'host'; known are port, kind, tls, credentials, accepts, vhost, max_links, "
+                "region, qos, collect, apply"
             ),
         ),
         ('[brokers.a]\nhost = "h h"', "broker 'a': host 'h h' is no name or address of a machine"),

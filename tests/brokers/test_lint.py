@@ -13,15 +13,14 @@ from naive_fleets import NaiveFleets
 from simulated_bridges import possible_names, published, random_bridges
 
 from topicloom import InputError, Interest
-from topicloom.brokers.kinds.mosquitto import read_brokers
-from topicloom.brokers.lint import LintReport, lint
+from topicloom.brokers.lint import LintReport, lint, read_configured
 from topicloom.model.filters import MQTT
 
 
 def report_of(folder: Path, bridges: dict[str, str], interest: Interest | None = None) -> LintReport:
     for name, text in bridges.items():
         (folder / f"{name}.conf").write_text(text)
-    return lint(read_brokers([folder]), interest)
+    return lint(read_configured([folder]), interest)
 
 
 @pytest.mark.parametrize("name", FLEETS)
@@ -116,13 +115,13 @@ def test_brokers_are_found_by_address_name_and_port(tmp_path: Path) -> None:
     (tmp_path / "a.conf").write_text("listener 1884\nconnection x\naddress localhost:1885\ntopic t both\n")
     (tmp_path / "b.conf").write_text("port 1885\nconnection x\naddress 10.0.0.3:1883\ntopic t both\n")
     (tmp_path / "c.conf").write_text("listener 1883 10.0.0.3\nconnection x\naddress a.example.net\ntopic t both\n")
-    report = lint(read_brokers([tmp_path]))
+    report = lint(read_configured([tmp_path]))
     assert [finding.kind for finding in report.findings] == ["loop"]
 
 
 def test_patterns_in_quotes(tmp_path: Path) -> None:
     (tmp_path / "a.conf").write_text('connection x\naddress b\ntopic "two words/#" in 1 "" r/\ntopic "" both 0 l r\n')
-    ((broker,),) = (read_brokers([tmp_path]),)
+    ((broker,),) = (read_configured([tmp_path]),)
     rules = [
         (rule.pattern, rule.direction, rule.local_pattern, rule.remote_pattern) for rule in broker.bridges[0].rules
     ]
@@ -139,10 +138,10 @@ def test_folders_and_included_folders(tmp_path: Path) -> None:
         (folder / "10.conf").write_text(f"connection out\naddress {other}\n")
         (folder / "not-read.txt").write_text("nonsense")
         (folder / "20.conf").write_text("topic t both 1\n")
-    assert [finding.kind for finding in lint(read_brokers([tmp_path])).findings] == ["loop", "both-ends"]
-    one = read_brokers([tmp_path / "a"])
+    assert [finding.kind for finding in lint(read_configured([tmp_path])).findings] == ["loop", "both-ends"]
+    one = read_configured([tmp_path / "a"])
     assert [(broker.name, len(broker.bridges[0].rules)) for broker in one] == [("a", 1)]
-    assert read_brokers([tmp_path / "a" / "mosquitto.conf"]) == one
+    assert read_configured([tmp_path / "a" / "mosquitto.conf"]) == one
 
 
 @pytest.mark.parametrize(
@@ -173,7 +172,7 @@ def test_configurations_that_mosquitto_would_refuse(tmp_path: Path, text: str, w
     file = tmp_path / "a.conf"
     file.write_text(text)
     with pytest.raises(InputError) as refused:
-        read_brokers([file])
+        read_configured([file])
     assert str(refused.value) == f"{file}{wrong}"
 
 
@@ -186,7 +185,7 @@ def test_what_cannot_be_read_is_a_finding_and_the_rest_goes_on(tmp_path: Path) -
     with (tmp_path / "c.conf").open("ab") as opened:
         opened.write(b"\n# \xff\nconnection x\naddress u:pw@b\n")
     problems: list[InputError] = []
-    brokers = read_brokers([tmp_path], problems.append)
+    brokers = read_configured([tmp_path], None, problems.append)
     report = lint(brokers, unreadable=problems)
     assert report.serious
     assert [finding.kind for finding in report.findings] == ["loop", *["unreadable"] * 7]
@@ -208,7 +207,7 @@ def test_a_file_that_cannot_be_opened_and_a_cycle_of_folders(tmp_path: Path) -> 
     (folder / "a.conf").write_text(f"include_dir {folder}\n")
     (folder / "b.conf").mkdir()
     problems: list[InputError] = []
-    read_brokers([folder / "a.conf"], problems.append)
+    read_configured([folder / "a.conf"], None, problems.append)
     assert [str(problem) for problem in problems] == [
         f"{folder}/a.conf:1: includes {folder}/a.conf, which includes this file",
         f"{folder}/b.conf: cannot be read (Is a directory)",
@@ -217,17 +216,17 @@ def test_a_file_that_cannot_be_opened_and_a_cycle_of_folders(tmp_path: Path) -> 
 
 def test_paths_without_configurations(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no such file or folder$"):
-        read_brokers([tmp_path / "none"])
-    with pytest.raises(InputError, match=r"has no \.conf files; give configurations of Mosquitto$"):
-        read_brokers([tmp_path])
+        read_configured([tmp_path / "none"])
+    with pytest.raises(InputError, match=r"has no \.conf or \.json files; give .* of Mosquitto or RabbitMQ or NATS$"):
+        read_configured([tmp_path])
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.conf").touch()
     with pytest.raises(InputError, match=r"^two configurations are both of broker 'a'"):
-        read_brokers([tmp_path / "x", tmp_path / "y"])
+        read_configured([tmp_path / "x", tmp_path / "y"])
     (tmp_path / "x" / "a.conf").write_bytes(b"\xff")
     with pytest.raises(InputError, match=r"cannot be read \(it is not UTF-8\)$"):
-        read_brokers([tmp_path / "x"])
+        read_configured([tmp_path / "x"])
 
 
 def test_folders_that_include_themselves(tmp_path: Path) -> None:
@@ -235,7 +234,7 @@ def test_folders_that_include_themselves(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "a.conf").write_text(f"include_dir {folder}\n")
     with pytest.raises(InputError, match=r"which includes this file$"):
-        read_brokers([folder / "a.conf"])
+        read_configured([folder / "a.conf"])
 
 
 def test_wildcards_leave_out_what_brokers_say_about_themselves() -> None:

@@ -15,10 +15,10 @@ from topicloom import InputError, Interest, Overlay, synthetic
 from topicloom.brokers import Plan, make_plan, read_plan, render, write_plan
 from topicloom.brokers.diff import compare_plans
 from topicloom.brokers.fleet_file import fleet_from_tables
-from topicloom.brokers.kinds.nats import denied, remotes_of
-from topicloom.brokers.lint import kind_of, lint_leafnodes, read_configured
+from topicloom.brokers.kinds.nats import denied
+from topicloom.brokers.lint import lint, read_configured
 from topicloom.brokers.live import prove
-from topicloom.brokers.plan_file import configurations
+from topicloom.brokers.plan_file import configuration_of, configurations
 
 WANTED = [("a", "t"), ("b", "t"), ("c", "t"), ("a", "u"), ("c", "u")]
 TRIANGLE = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -50,8 +50,8 @@ def test_what_is_not_sent_is_denied_in_each_direction() -> None:
     other = make_plan(Interest.from_pairs(WANTED), Overlay.from_links(Interest.from_pairs(WANTED), TRIANGLE[:2]),
                       fleet_of("abc"), target="nats")  # fmt: skip
     assert other.route["u"].relays == ("b",), "relays are always allowed"
-    assert remotes_of(other, "c").endswith("remotes: [\n]\n")
-    assert "deny_imports: []" in remotes_of(other, "a")
+    assert configuration_of(other, "c").endswith("remotes: [\n]\n")
+    assert "deny_imports: []" in configuration_of(other, "a")
 
 
 def test_passwords_and_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_passwords_and_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
         }
     )
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
-    text = remotes_of(make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="nats"), "a")
+    text = configuration_of(make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="nats"), "a")
     assert 'urls: ["tls://leaf:p%40ss@b:7422"]' in text
     assert 'ca_file: "/ca"' in text
 
@@ -78,7 +78,7 @@ def test_circles_are_refused() -> None:
     interest = Interest.from_pairs([*WANTED, ("b", "v"), ("c", "v"), ("a", "w"), ("b", "w")])
     overlay = Overlay.from_links(interest, TRIANGLE)
     with pytest.raises(
-        InputError, match=r"^the overlay: the link '.' - '.' closes a circle, which NATS refuses; design"
+        InputError, match=r"^the overlay: the link '.' - '.' closes a cycle, which NATS refuses; design"
     ):
         make_plan(interest, overlay, fleet_of("abc"), target="nats")
 
@@ -118,8 +118,9 @@ def test_a_plan_is_written_and_rendered_and_has_no_circle(tmp_path: Path) -> Non
     write_plan(plan, tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json") == plan
     render(plan, tmp_path / "out")
-    assert kind_of([tmp_path / "out"]) == "nats"
-    report = lint_leafnodes(read_configured([tmp_path / "out"], "nats"))
+    brokers = read_configured([tmp_path / "out"])
+    assert {broker.kind for broker in brokers} == {"nats"}
+    report = lint(brokers)
     assert (report.brokers, report.bridges, report.findings) == (10, len(plan.links), ())
 
 
@@ -135,7 +136,7 @@ leafnodes {
 def test_circles_as_people_write_them(tmp_path: Path) -> None:
     for name, own, other in (("a", 7001, 7002), ("b", 7002, 7003), ("c", 7003, 7001)):
         (tmp_path / f"{name}.conf").write_text(HUB % (own, other))
-    report = lint_leafnodes(read_configured([tmp_path], "nats"))
+    report = lint(read_configured([tmp_path]))
     (finding,) = report.findings
     assert finding.text == "c -> a -> b -> c is a circle of leafnodes, which NATS breaks again and again"
     assert finding.where == tuple(f"{tmp_path}/{name}.conf: remote 1" for name in "cab")
@@ -143,12 +144,15 @@ def test_circles_as_people_write_them(tmp_path: Path) -> None:
     (tmp_path / "b.conf").write_text(HUB % (7002, 7003) + "\nleafnodes = }")
     (tmp_path / "c.conf").write_text("leafnodes { remotes [\n")
     problems: list[InputError] = []
-    report = lint_leafnodes(read_configured([tmp_path], "nats", problems.append), problems)
+    report = lint(read_configured([tmp_path], None, problems.append), None, problems)
     assert [(finding.kind, finding.text, finding.where) for finding in report.findings[:2]] == [
         ("unreadable", "'}' stands where a key or a value should", (f"{tmp_path}/b.conf:8",)),
         ("unreadable", "ends before ']'; give the whole file", (f"{tmp_path}/c.conf",)),
     ]
     assert (report.serious, report.brokers, report.bridges) == (True, 3, 1)
     (tmp_path / "d.conf").write_text("connection x\naddress y\ntopic # both\n")
-    with pytest.raises(InputError, match=r"a\.conf is for NATS and .*d\.conf is not; give brokers of one kind at a"):
-        kind_of([tmp_path])
+    report = lint(read_configured([tmp_path], None, problems.append))
+    assert [finding.where for finding in report.findings[-2:]] == [
+        (f"{tmp_path}/a.conf: remote 1",),
+        (f"{tmp_path}/d.conf:1",),
+    ]

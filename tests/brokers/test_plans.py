@@ -17,8 +17,7 @@ from reference.interests import SHAPES, random_interest
 from topicloom import InputError, Interest, Overlay, design
 from topicloom.brokers import Plan, make_plan, read_plan, render, write_plan
 from topicloom.brokers.fleet_file import fleet_from_tables
-from topicloom.brokers.kinds.mosquitto import read_brokers
-from topicloom.brokers.lint import connect, lint
+from topicloom.brokers.lint import connect, lint, read_configured
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan_file import PICTURE, configurations, file_name
 
@@ -52,7 +51,7 @@ def test_bridges_read_back_are_the_links_and_topics_of_the_plan(
     plan = plan_of(random_interest(seed, shape))
     folder = tmp_path_factory.mktemp("render") / "out"
     render(plan, folder)
-    brokers = read_brokers([folder])
+    brokers = read_configured([folder])
     assert {broker.name for broker in brokers} == set(plan.broker)
     wires, outside = connect(brokers)
     assert not outside
@@ -153,7 +152,7 @@ def test_what_does_not_fit_the_fleet_is_refused() -> None:
     overlay = design(interest, "gm")
     with pytest.raises(InputError, match=r"^fleet: has no broker 'b'; every node of the subscriptions needs one$"):
         make_plan(interest, overlay, fleet_of("a"))
-    with pytest.raises(InputError, match=r"^unknown target 'x'; known are mosquitto, rabbitmq, nats$"):
+    with pytest.raises(InputError, match=r"^unknown kind of broker 'x'; known are mosquitto, rabbitmq, nats, emqx$"):
         make_plan(interest, overlay, fleet_of("ab"), target="x")
 
 
@@ -245,7 +244,7 @@ def test_plans_that_do_not_hold_together_are_refused(tmp_path: Path) -> None:
     brokers = [{"name": name, "host": "h", "port": 1} for name in "abc"]
     for changes, wrong in (
         ({"format": "other"}, "is not a plan; give a file that 'topicloom plan' wrote"),
-        ({"target": "x"}, "unknown target 'x'; known are mosquitto, rabbitmq, nats"),
+        ({"target": "x"}, "unknown target 'x'; known are mosquitto, rabbitmq, nats, emqx, mixed"),
         (
             {"topics": [{**route, "links": tree[:1]}]},
             "topic 't': its tree does not hold exactly its subscribers, publishers and relays",

@@ -14,8 +14,7 @@ from topicloom import InputError, Interest, Overlay, design
 from topicloom.brokers import BrokenTopicsError, Plan, make_plan, read_plan, write_plan
 from topicloom.brokers.diff import compare_plans
 from topicloom.brokers.fleet_file import fleet_from_tables
-from topicloom.brokers.kinds.mosquitto import read_brokers
-from topicloom.brokers.lint import Arrival, Wire, connect, lint, onward
+from topicloom.brokers.lint import Arrival, Wire, connect, lint, onward, read_configured
 from topicloom.brokers.live import plan_without, prove
 from topicloom.brokers.plan_file import configurations
 from topicloom.model import Prices
@@ -45,7 +44,7 @@ def wires_of(plan: Plan, folder: Path) -> dict[str, list[Wire]]:
     for name, text in configurations(plan).items():
         own = plan.broker[name]
         (folder / f"{name}.conf").write_text(f"listener {own.port} {own.host}\n{text}")
-    wires, outside = connect(read_brokers([folder]))
+    wires, outside = connect(read_configured([folder]))
     assert outside == []
     found: dict[str, list[Wire]] = {broker.name: [] for broker in plan.brokers}
     for wire in wires:
@@ -182,7 +181,9 @@ def test_plans_with_filters_are_read_back(tmp_path: Path) -> None:
     assert not compare_plans(plan, again).links
     text = (tmp_path / "plan.json").read_text()
     (tmp_path / "bad.json").write_text(text.replace('"filters": "mqtt"', '"filters": "nats"'))
-    with pytest.raises(InputError, match="plans with filters are for mosquitto with mqtt and rabbitmq with amqp"):
+    with pytest.raises(
+        InputError, match="plans with filters are for mosquitto with mqtt, rabbitmq with amqp and emqx with mqtt"
+    ):
         read_plan(tmp_path / "bad.json")
 
 
@@ -199,7 +200,7 @@ def test_a_broker_that_only_publishes_makes_another_plan() -> None:
 
 def test_every_target_has_filters_of_its_own() -> None:
     interest = Interest.from_roles([("a", "x.*", "sub"), ("b", "x.y", "pub")], filters="nats")
-    known = "mosquitto with mqtt and rabbitmq with amqp"
+    known = "mosquitto with mqtt, rabbitmq with amqp and emqx with mqtt"
     for target in ("mosquitto", "rabbitmq"):
         with pytest.raises(InputError, match=f"^plans with filters are for {known}, not for {target} with nats$"):
             make_plan(interest, design(interest, "gm"), fleet_of("ab"), target=target)
@@ -222,10 +223,10 @@ def test_lint_follows_publishers_and_filters(tmp_path: Path) -> None:
     interest = Interest.from_roles([("a", "s/#", "sub"), ("b", "s/1", "pub"), ("c", "s/+", "sub")], filters="mqtt")
     plan = plan_of(interest)
     wires_of(plan, tmp_path / "whole")
-    assert lint(read_brokers([tmp_path / "whole"]), interest).findings == ()
+    assert lint(read_configured([tmp_path / "whole"]), interest).findings == ()
     for file in (tmp_path / "whole").iterdir():
         file.write_text(file.read_text().replace("topic s/# ", "topic s/2 ").replace("topic s/+ ", "topic s/2 "))
-    findings = lint(read_brokers([tmp_path / "whole"]), interest).findings
+    findings = lint(read_configured([tmp_path / "whole"]), interest).findings
     assert ("unreachable", "s/1") in {(finding.kind, finding.topic) for finding in findings}
 
 

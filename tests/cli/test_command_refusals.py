@@ -202,13 +202,6 @@ def test_a_backbone_that_cannot_be(refused: Any, subscriptions: Path, tmp_path: 
     design = ["design", subscriptions, "--algorithm", "backbone", "--out", out]
     assert refused(*design, "--core-size", 10**6).startswith("--core-size is 1000000 and there are ")
     assert refused(*design, "--max-degree", 0) == "--max-degree of backbone must be a whole number, 1 or more, not 0"
-    assert refused(*design, "--master", "local[2]") == (
-        "--master is for designs on Spark; give --spark too, or leave it out"
-    )
-    assert refused(*design, "--spark").endswith("give one that `topicloom ingest` wrote")
-    assert refused("design", subscriptions, "--algorithm", "gm", "--spark", "--out", out) == (
-        "gm runs on one machine only; on Spark there is backbone"
-    )
     assert not out.exists()
 
 

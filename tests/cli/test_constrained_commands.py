@@ -92,10 +92,6 @@ def test_refusals(cli: Cli) -> None:
             ("compare", "subs.csv", "-a", "gm,random-a", "--max-edges", "3", "-f", "fleet.toml"),
             "random-a does not take constraints",
         ),
-        (
-            ("design", "subs.csv", "-a", "backbone", "--spark", "-f", "fleet.toml", "-o", "o.parquet"),
-            "--fleet is not for designs on Spark; leave out --spark, or --fleet",
-        ),
     ):
         ended = cli(*arguments)
         assert (ended.status, ended.out) == (2, "")

@@ -19,10 +19,12 @@ from topicloom.workloads import POPULARITIES, SIZES
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "live"),
-    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce"),
+    *("ingest", "sample", "profile", "reproduce"),
     *("completion", "prepare"),
 ]
-CONTENT = ("generate", "assign", "cost", "compare", "summarize", "sweep")
+SPARK = ("design", "measure", "sweep", "stream")
+CONTENT = ("generate", "assign", "cost", "compare", "summarize")
+GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 
 
 def test_alone_shows_help(cli: Cli) -> None:
@@ -50,13 +52,22 @@ def test_the_list_says_what_the_help_of_a_command_says(cli: Cli, command: str) -
 
 
 def test_options_are_grouped_own_ones_first(cli: Cli) -> None:
-    text = cli("stream", "--help").out
-    assert re.findall(r"^(\S.*):$", text, re.MULTILINE) == ["Arguments", "Options", "Reading SUBS", "Spark", "Printing"]
-    assert text.startswith("Usage: topicloom stream [OPTIONS] SUBS OVERLAY\n")
-    assert text.index("--events DIR") < text.index("--node-column") < text.index("--master") < text.index("--json")
+    text = cli("spark", "stream", "--help").out
+    headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+    assert headings[:6] == ["Arguments", "Options", "Reading SUBS", "Spark", "Parameters of repair", "Printing"]
+    assert text.startswith("Usage: topicloom spark stream [OPTIONS] SUBS OVERLAY\n")
+    assert text.index("--events PLACE") < text.index("--node-column") < text.index("--master") < text.index("--json")
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *(["content", name] for name in CONTENT)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        *([name] for name in COMMANDS),
+        *(["content", name] for name in CONTENT),
+        *(["spark", name] for name in SPARK),
+    ],
+)
 def test_help_shows_no_types_of_python(cli: Cli, command: list[str]) -> None:
     text = cli(*command, "--help").out
     assert not re.search(r"\{[A-Z]|<(path|str|int|float|list\[)", text)
@@ -147,7 +158,7 @@ for arguments in {without_spark!r}:
 @pytest.mark.slow
 def test_commands_load_only_what_they_need() -> None:
     without_numba = [["--help"], ["measure", "--help"], ["content", "--help"]]
-    without_spark = [["ingest", "--help"], ["sweep", "--help"], ["designers"]]
+    without_spark = [["ingest", "--help"], ["spark", "sweep", "--help"], ["designers"]]
     code = LOADING.format(without_numba=without_numba, without_spark=without_spark)
     ended = run_process([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

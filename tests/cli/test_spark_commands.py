@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from contextlib import redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,11 @@ def test_every_command_takes_the_folder(cli: Cli, ingested: Path, tmp_path: Path
     overlay, topics, same = (tmp_path / f"{name}.parquet" for name in ("overlay", "topics", "same"))
     assert cli("design", ingested, "--algorithm", "gm", "--out", overlay).status == 0
     measured = cli("measure", ingested, overlay, "--topics", topics, "--json")
-    evaluated = cli("evaluate", ingested, overlay, "--topics", same, "--json")
+    evaluated = cli("spark", "measure", ingested, overlay, "--topics", same, "--json")
     assert (evaluated.status, evaluated.err) == (0, "")
     assert evaluated.json == measured.json
     assert pyarrow.parquet.read_table(same).equals(pyarrow.parquet.read_table(topics))
-    shown = cli("evaluate", ingested, overlay, "--no-diameters").out
+    shown = cli("spark", "measure", ingested, overlay, "--no-diameters").out
     assert "support" in shown
     assert "diameter" not in shown
     assert cli("compare", ingested, "--algorithms", "gm", "--json").json[0]["nodes"] == 5
@@ -129,9 +130,9 @@ def test_profile(cli: Cli, ingested: Path, tmp_path: Path) -> None:
 def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
     spec, out = tmp_path / "spec.toml", tmp_path / "out"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"'))
-    ended = cli("sweep", spec, "--out", out, "--json")
+    ended = cli("spark", "sweep", spec, "--out", out, "--json")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.json == {"cells": 4, "ran": 4, "failed": 0, "out": str(out / "results.parquet")}
+    assert ended.json == {"cells": 4, "ran": 4, "kept": 0, "failed": 0, "out": str(out)}
     rows = pyarrow.parquet.read_table(out / "results.parquet").to_pylist()
     assert [(row["designer"], row["parameter_max_degree"]) for row in rows] == [
         *(("gm", None), ("ring-per-topic", None), ("gpm", 1), ("gpm", 2)),
@@ -139,22 +140,20 @@ def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
     (compared,) = cli("compare", ingested, "--algorithms", "gpm", "--max-degree", 2, "--json").json
     measured = {name: rows[-1][name] for name in compared if name in rows[-1]}
     assert {**measured, "seconds": 0} == {**{name: compared[name] for name in measured}, "seconds": 0}
-    again = cli("sweep", spec, "--out", out)
+    again = cli("spark", "sweep", spec, "--out", out)
     assert [line.split() for line in again.out.splitlines()[:4]] == [
         *(["cells", "4"], ["run", "now", "0"], ["done", "before", "4"], ["failed", "0"]),
     ]
 
 
 def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from topicloom.spark import sweep
-
-    def unlucky(cell: Any, interest: Any) -> None:
+    def unlucky(given: Any, interest: Any) -> None:
         raise InputError("no\nluck")
 
-    monkeypatch.setattr(sweep, "_in_executor", unlucky)
+    monkeypatch.setattr(import_module("topicloom.spark.sweep"), "_design_task", unlucky)
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"\nname = "mine"').replace("[1, 2]", "[1, 2, 3, 4]"))
-    ended = cli("sweep", spec, "--out", tmp_path / "out")
+    ended = cli("spark", "sweep", spec, "--out", tmp_path / "out")
     assert (ended.status, ended.err) == (0, "")
     assert "\nfailed: gm on mine: no luck\n" in ended.out
     assert "\nand 1 more; see the column error\n" in ended.out
@@ -169,12 +168,12 @@ def test_ctrl_c_keeps_the_cells_that_are_done(cli: Cli, on_one_session: None, tm
     )
 
     def press_ctrl_c() -> None:
-        while not list(out.glob("cells/*.arrow")):
+        while not list(out.glob("cells/part-*.parquet")):
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press_ctrl_c, daemon=True).start()
-    ended = cli("sweep", spec, "--out", out)
+    ended = cli("spark", "sweep", spec, "--out", out)
     kept = "stopped; 1 of 2 cells are done and kept, the same command goes on from there"
     assert (ended.status, ended.out, ended.err) == (130, "", f"topicloom: {kept}\n")
     assert [path.name for path in out.iterdir()] == ["cells"]
@@ -184,6 +183,6 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topicloom.spark.evaluate.evaluate", interrupted)
-    ended = cli("evaluate", ingested, ingested / "manifest.json")
+    monkeypatch.setattr("topicloom.spark.links.read_links", interrupted)
+    ended = cli("spark", "measure", ingested, ingested / "manifest.json")
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")

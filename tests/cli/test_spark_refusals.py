@@ -55,23 +55,27 @@ def test_folders_that_are_none(refused: Any, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     overlay = tmp_path / "overlay.parquet"
     pyarrow.parquet.write_table(pa.table({"source": ["a"], "target": ["b"]}), overlay)
-    for command in (["evaluate", "{}", overlay], ["profile", "{}"], ["sample", "{}", "--nodes", 3, "--out", "part"]):
+    for command in (
+        ["spark", "measure", "{}", overlay],
+        ["profile", "{}"],
+        ["sample", "{}", "--nodes", 3, "--out", "part"],
+    ):
         for folder, wrong in (("none", "none: no such folder; give one that"), ("folder", "folder: has no ")):
             assert refused(*(folder if one == "{}" else one for one in command)).startswith(wrong)
 
 
 @pytest.mark.usefixtures("no_spark")
 def test_sweep(refused: Any, tmp_path: Path) -> None:
-    assert refused("sweep", "none.toml", "--out", "out") == "none.toml: no such file"
+    assert refused("spark", "sweep", "none.toml", "--out", "out") == "none.toml: no such file"
     (tmp_path / "spec.toml").write_text("[[workload]]\nnodes = 3\n")
-    assert refused("sweep", "spec.toml", "--out", "out") == (
+    assert refused("spark", "sweep", "spec.toml", "--out", "out") == (
         'spec.toml: has no designer; add a table that begins with [[designer]], for instance name = "gm"'
     )
     good = '[[workload]]\nnodes = 3\ntopics = 2\nmin_topics = 1\n[[designer]]\nname = "gm"\n'
     (tmp_path / "spec.toml").write_text(good)
-    assert refused("sweep", "spec.toml", "--out", ".").startswith(".: holds other files")
+    assert refused("spark", "sweep", "spec.toml", "--out", ".").startswith(".: holds other files")
     (tmp_path / "spec.toml").write_text(good.replace("nodes = 3\ntopics = 2\nmin_topics = 1", 'file = "spec.toml"'))
-    assert refused("sweep", "spec.toml", "--out", "out").startswith("spec.toml: unknown kind of file .toml")
+    assert refused("spark", "sweep", "spec.toml", "--out", "out").startswith("spec.toml: unknown kind of file .toml")
 
 
 @pytest.mark.usefixtures("no_spark")
@@ -109,10 +113,5 @@ def test_what_spark_lacks(refused: Any, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("no_spark")
 def test_designs_on_spark(refused: Any, tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "notes.txt").write_text("mine")
-    spark = ["--algorithm", "backbone", "--spark", "--out"]
-    assert refused("design", "none", *spark, "overlay").startswith("none: no such folder; give one that")
-    assert refused("design", "folder", *spark, "overlay.parquet").startswith("folder: has no ")
-    assert "is a folder with other things in it" in refused("design", "folder", *spark, "folder")
-    assert "the folder none does not exist" in refused("design", "folder", *spark, "none/overlay")
+    assert "the folder none does not exist" in refused("spark", "design", "fleet", "--out", "none/overlay.parquet")
+    assert refused("spark", "design", "fleet", "--core", "no", "--out", "overlay").startswith("--core")

@@ -51,7 +51,7 @@ class Command:
         words = re.sub(r"^(\w+=\S* )*", "", self.line).split()
         if words[0] != "topicloom":
             return None
-        return " ".join(words[1:3]) if words[1] == "content" else words[1]
+        return " ".join(words[1:3]) if words[1] in ("content", "spark") else words[1]
 
 
 @cache

@@ -15,8 +15,8 @@ from shown import LANGUAGES, PAGES, ROOT, Command, blocks, commands
 from topicloom.cli.main import run
 
 ON_SPARK = {
-    *("ingest", "sample", "profile", "evaluate", "sweep", "stream", "reproduce"),
-    *("content summarize", "content sweep"),
+    *("ingest", "sample", "profile", "reproduce"),
+    *("content summarize", "spark design", "spark measure", "spark sweep", "spark stream"),
 }
 
 

@@ -6,33 +6,32 @@ import csv
 import gzip
 import importlib
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from effort import THOROUGH
 from real_data import DATA, needs_data
-from reference.folders import write_folder
 from reference.interests import SHAPES, random_interest
 from reference.measures import LINK_SHAPES, random_links
 from topicloom.designers import design
 from topicloom.metrics import measure, topic_measures
 from topicloom.model import InputError, Interest, Overlay
+from topicloom.spark import Interned, evaluate
 
 module = importlib.import_module("topicloom.spark.evaluate")
+SHARING = importlib.import_module("topicloom.spark.shared")
 
 
-def assert_same(spark: SparkSession, folder: Path, overlay: Overlay, *, diameters: bool = True) -> None:
-    interest, file = overlay.interest, folder.parent / "overlay.parquet"
-    overlay.write(file)
-    found = module.evaluate(spark, folder, file, diameters=diameters)
+def assert_same(spark: SparkSession, overlay: Overlay, *, diameters: bool = True, as_frame: bool = False) -> None:
+    interest = overlay.interest
+    links = overlay.to_spark(spark) if as_frame else overlay
+    found = evaluate(Interned.of(spark, interest), links, diameters=diameters)
     assert found.measures == measure(interest, overlay, diameters=diameters)
     assert found.topics.to_arrow().equals(topic_measures(interest, overlay, diameters=diameters).to_arrow())
 
 
-def all_shapes(seed: int) -> tuple[Interest, list[tuple[str, str]]]:
+def all_shapes(seed: int) -> Overlay:
     """Interests and links of every shape side by side, and a few links across that make relays."""
     pairs, links = [], []
     for at, (shape, links_shape) in enumerate((s, k) for s in SHAPES for k in LINK_SHAPES):
@@ -44,35 +43,28 @@ def all_shapes(seed: int) -> tuple[Interest, list[tuple[str, str]]]:
     dice = random.Random(seed)
     nodes = sorted({node for node, _ in pairs})
     across = {tuple(sorted(dice.sample(nodes, 2))) for _ in range(60)} - set(links)
-    return Interest.from_pairs(pairs), links + sorted(across)
+    return Overlay.from_links(Interest.from_pairs(pairs), links + sorted(across))
 
 
-@pytest.mark.parametrize("parts", [1, 7] if THOROUGH else [7])
-@pytest.mark.parametrize("chunks", ["one", "many", "links by join"])
-def test_evaluate_equals_measure(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: str, parts: int
-) -> None:
+@pytest.mark.parametrize("chunks", ["one", "many", "links by join", "links as a file"])
+def test_evaluate_equals_measure(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, chunks: str) -> None:
     if chunks != "one":
         monkeypatch.setattr(module, "_SMALLEST_CHUNK", 1)
     if chunks == "links by join":
         monkeypatch.setattr(module, "WHOLE_BYTES", -1)
-    interest, links = all_shapes(parts)
-    overlay = Overlay.from_links(interest, links)
-    assert topic_measures(interest, overlay).relays.sum() > 100
-    folder = write_folder(interest, tmp_path / "folder", parts=parts)
-    assert_same(spark, folder, overlay)
-    if chunks == "one":
-        assert_same(spark, folder, overlay, diameters=False)
+    if chunks == "links as a file":
+        monkeypatch.setattr(SHARING, "IN_FUNCTION_BYTES", 0)
+    overlay = all_shapes(7)
+    assert topic_measures(overlay.interest, overlay).relays.sum() > 100
+    assert_same(spark, overlay, as_frame=chunks == "many", diameters=chunks != "one")
 
 
 @pytest.mark.data
 @needs_data
 @pytest.mark.parametrize(("name", "designer"), [("robots", "random-m"), ("listeners", "gm")])
-def test_evaluate_equals_measure_on_real_data(spark: SparkSession, tmp_path: Path, name: str, designer: str) -> None:
+def test_evaluate_equals_measure_on_real_data(spark: SparkSession, name: str, designer: str) -> None:
     interest = robots() if name == "robots" else listeners()
-    overlay = design(interest, designer, **({"max_degree": 3} if designer == "random-m" else {}))
-    folder = write_folder(interest, tmp_path / "folder", parts=3)
-    assert_same(spark, folder, overlay)
+    assert_same(spark, design(interest, designer, **({"max_degree": 3} if designer == "random-m" else {})))
 
 
 def robots() -> Interest:
@@ -88,43 +80,35 @@ def listeners() -> Interest:
     return Interest.from_pairs((user, genre) for user, genre in rows if user in chosen)
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    return write_folder(Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "u")]), tmp_path / "small")
+SMALL = Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "u")])
 
 
 @pytest.mark.parametrize(
     ("links", "says"),
     [
-        ("source,target\na,b\nb,a\n", "row 2: repeats the link 'b' - 'a' of row 1"),
-        ("source,target\na,a\n", "row 1: links 'a' with itself"),
-        ("source,target\na,b\na,z\n", "row 2: target 'z' is not a node of the subscriptions"),
-        ("from,to\na,b\n", "no column 'source'"),
+        ([("a", "b"), ("b", "a")], "links: the link 'a' - 'b' is there more than once; leave one of them"),
+        ([("a", "a")], "links: 'a' is linked with itself; a link needs two nodes"),
+        ([("a", "b"), ("a", "z")], "links: target 'z' is not a node of the subscriptions; give links between these"),
+        ([(None, "b")], "links: source is null; give links between these nodes"),
     ],
 )
-def test_links_are_refused_as_ever(spark: SparkSession, small: Path, tmp_path: Path, links: str, says: str) -> None:
-    (tmp_path / "links.csv").write_text(links)
-    with pytest.raises(InputError, match=says) as caught:
-        module.evaluate(spark, small, tmp_path / "links.csv")
-    assert "\n" not in str(caught.value)
+def test_wrong_links_are_refused(spark: SparkSession, links: list[tuple[str | None, str]], says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        evaluate(Interned.of(spark, SMALL), spark.createDataFrame(links, "source string, target string"))
+    assert str(caught.value).startswith(says)
 
 
-def test_an_overlay_for_other_subscriptions_is_refused(spark: SparkSession, small: Path, tmp_path: Path) -> None:
+def test_frames_without_links_and_other_overlays_are_refused(spark: SparkSession) -> None:
+    interned = Interned.of(spark, SMALL)
+    with pytest.raises(InputError, match="links: no column 'source'"):
+        evaluate(interned, spark.createDataFrame([("a", "b")], "here string, there string"))
     other = Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "t")])
-    design(other, "gm").write(tmp_path / "overlay.parquet")
     with pytest.raises(InputError, match="was designed for other subscriptions"):
-        module.evaluate(spark, small, tmp_path / "overlay.parquet")
+        evaluate(interned, design(other, "gm"))
 
 
-def test_only_ingest_folders_are_taken(spark: SparkSession, small: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder"):
-        module.evaluate(spark, tmp_path / "absent", tmp_path / "links.csv")
-    (small / "manifest.json").write_text("[]")
-    with pytest.raises(InputError, match="not the manifest"):
-        module.evaluate(spark, small, tmp_path / "links.csv")
-    (small / "manifest.json").unlink()
-    with pytest.raises(InputError, match=r"has no manifest\.json"):
-        module.evaluate(spark, small, tmp_path / "links.csv")
+def test_no_links_at_all(spark: SparkSession) -> None:
+    assert_same(spark, Overlay.from_links(SMALL, []), as_frame=True)
 
 
 def test_dealing_spreads_sizes_and_sets_large_topics_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,10 @@ from pyspark.sql import SparkSession
 
 from topicloom.designers import DESIGNERS, design
 from topicloom.metrics import measure
-from topicloom.model import InputError, Interest, Overlay
-from topicloom.spark import IngestOptions
-from topicloom.spark.design import design_on_spark, write_design
-from topicloom.spark.evaluate import evaluate
-from topicloom.spark.ingest import ingest
-from topicloom.spark.sample import sample
+from topicloom.model import InputError, Interest
+from topicloom.spark import IngestOptions, evaluate, sample
+from topicloom.spark.design import design_links
+from topicloom.spark.ingest import Ingested, ingest
 
 Rows = Sequence[tuple[str, str, str]]
 
@@ -84,7 +82,7 @@ def test_bad_roles_and_filters_go_to_the_quarantine(spark: SparkSession, tmp_pat
     ):
         Interest.read(tmp_path / "out", filters="nats")
     with pytest.raises(InputError, match="its topics are filters, which are not for Spark"):
-        evaluate(spark, tmp_path / "out", tmp_path / "none.parquet")
+        Ingested.open(tmp_path / "out")
 
 
 WILD = [("a", "p/#"), ("b", "p/1"), ("c", "p/2")]
@@ -165,15 +163,11 @@ def test_spark_sees_the_roles(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "fleet"
     ingest(spark, [write_rows(tmp_path / "raw.csv", random_rows(5))], folder)
     interest = Interest.read(folder)
-    prepared = DESIGNERS.prepare("backbone", 0, {"core_size": 4})
-    write_design(spark, folder, design_on_spark(spark, folder, prepared), tmp_path / "links.parquet")
-    overlay = Overlay.read(tmp_path / "links.parquet", interest)
-    assert overlay == design(interest, "backbone", core_size=4)
-    assert evaluate(spark, folder, tmp_path / "links.parquet").measures == measure(interest, overlay)
-    part = sample(spark, folder, tmp_path / "part", nodes=6, seeds=2)
-    assert part.nodes <= 6
+    interned = Ingested.open(folder).interned(spark)
+    overlay = design_links(interned, DESIGNERS.prepare("backbone", 0, {"core_size": 4})).overlay
+    assert set(overlay) == set(design(interest, "backbone", core_size=4))
+    assert evaluate(interned, overlay).measures == measure(interest, design(interest, "backbone", core_size=4))
     roles = {(row["node"], row["topic"]): row["role"] for row in kept_rows(folder)}
-    sampled = kept_rows(tmp_path / "part")
+    sampled = sample(interned, 6, seeds=2).collect()
     assert sampled
-    assert all(row["role"] == roles[row["node"], row["topic"]] for row in sampled)  # type: ignore[index]
-    assert Interest.read(tmp_path / "part").subscription_count == len(sampled)
+    assert all(row["role"] == roles[row["node"], row["topic"]] for row in sampled)

@@ -20,7 +20,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,10 +29,7 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.brokers.kinds.emqx import ask_emqx
-from topicloom.brokers.kinds.mosquitto_log import read_log
-from topicloom.brokers.kinds.nats import ask_nats
-from topicloom.brokers.kinds.rabbitmq import ask_rabbitmq, read_definitions
+from topicloom.brokers.kinds import sources
 from topicloom.brokers.rows import SCHEMA, BrokerRows, SourceError
 from topicloom.errors import InputError
 from topicloom.io.http import HttpError
@@ -41,7 +38,7 @@ from topicloom.io.whole import replacing, write_whole
 from topicloom.model.demand import Demand, roles_of
 from topicloom.model.events import Event, parse_events, topics_by_node
 from topicloom.model.filters import PLAIN, PROTOCOLS
-from topicloom.model.fleet import Fleet, Source
+from topicloom.model.fleet import Fleet
 from topicloom.model.interest import Interest
 
 FILE = "subscriptions.parquet"
@@ -120,15 +117,7 @@ class Collected:
             write_parquet(table, temporary)
 
 
-_LOOKS: dict[str, Callable[[Source, str, BrokerRows, int], BrokerRows]] = {
-    "nats": ask_nats,
-    "rabbitmq": ask_rabbitmq,
-    "definitions": read_definitions,
-    "emqx": ask_emqx,
-}
 _AT_ONCE = 8
-# The wildcards that topics of each kind of source may have.
-_PROTOCOLS = {"log": "mqtt", "emqx": "mqtt", "nats": "nats", "rabbitmq": "amqp", "definitions": "amqp"}
 
 
 @dataclass(frozen=True)
@@ -162,13 +151,15 @@ def collect(
         raise InputError(f"{fleet.where}: does not say how to ask any broker; give tables [brokers.NAME.collect]")
     before = before or Collected()
     earlier = {name: before.of(name) for name in fleet.sources if name in before.brokers}
-    protocols = {_PROTOCOLS[source.kind] for source in fleet.sources.values()}
+    known = sources()
+    protocols = {known[source.kind][1].filters.name for source in fleet.sources.values()}
     asked = _Asked(Collected(MappingProxyType(earlier), protocols.pop() if len(protocols) == 1 else None), keep)
     now = time.time_ns() // 1000 if now_us is None else now_us
 
     def ask(name: str) -> None:
         try:
-            for rows in _looks(fleet.sources[name], name, before.of(name), now):
+            kind, source = known[fleet.sources[name].kind][0], fleet.sources[name]
+            for rows in kind.collect(source, name, before.of(name), now):
                 asked.note(name, rows)
         except (SourceError, HttpError) as error:
             asked.problems[name] = str(error)
@@ -179,23 +170,6 @@ def collect(
     notes = [(name, note) for name in fleet.sources for note in asked.notes.get(name, ())]
     problems = {name: asked.problems[name] for name in fleet.sources if name in asked.problems}
     return Collection(asked.collected, problems, tuple(notes))
-
-
-def _looks(source: Source, name: str, before: BrokerRows, now_us: int) -> Iterable[BrokerRows]:
-    if source.kind == "log":
-        return read_log(source, before)
-    clock = int(before.position.get("clock", 0))
-    try:
-        found = _LOOKS[source.kind](source, name, before, max(now_us, clock))
-    except (TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
-        # Brokers and what stands before them may answer anything; what is where in an answer is not checked key by key.
-        raise SourceError(f"{source.places[0]} answers with JSON of another form than expected") from None
-    notes = found.notes
-    if now_us < clock:
-        notes = (*notes, f"the clock of this machine went back by {(clock - now_us) / 1_000_000:,.0f} s")
-    return [BrokerRows(found.rows, {**found.position, "clock": max(now_us, clock)}, notes)]
 
 
 class _Asked:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.names import quoted
-from topicloom.brokers.plan import Pair, Plan, Route
+from topicloom.brokers.plan import Plan, Route
 from topicloom.errors import InputError
 
 

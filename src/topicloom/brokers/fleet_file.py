@@ -7,7 +7,6 @@ show a value that could be a secret. Passwords are looked up at the moment a con
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,54 +15,20 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from topicloom.brokers.kinds import KINDS, sources
+from topicloom.brokers.logins import LINE, is_line, read_credentials
 from topicloom.brokers.names import quoted
 from topicloom.errors import InputError
 from topicloom.io.settings import read_toml
 from topicloom.model.constraints import Constraints, NodeRule
-from topicloom.model.fleet import LINKS, NOTHING, PORT, Broker, Credentials, Delivery, Fleet, Source, Tls
+from topicloom.model.fleet import LINKS, NOTHING, PORT, Broker, Delivery, Fleet, Source, Tls
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CREDENTIAL_KEYS = ("username", "password_env", "password_file")
-
-LINE = "text of printable characters without spaces around it"
-
-
-def is_line(value: Any) -> bool:
-    """Whether it is text that can stand at the end of a line of a configuration."""
-    return isinstance(value, str) and value != "" and value.isprintable() and value == value.strip()
-
-
-def read_credentials(given: Any, where: str) -> Credentials | None:
-    """Credentials from a table, None where there is none; no error shows what could be a secret."""
-    if given is None:
-        return None
-    if isinstance(given, dict) and "password" in given:
-        raise InputError(f"{where}: a password does not belong here; name what holds it: password_env or password_file")
-    if not isinstance(given, Mapping):
-        raise InputError(f"{where} must be a table with username, and password_env or password_file")
-    for key in given:
-        if key not in _CREDENTIAL_KEYS:
-            raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(_CREDENTIAL_KEYS)}")
-    if "username" not in given:
-        raise InputError(f"{where}: has no username")
-    for key, value in given.items():
-        if not is_line(value):
-            raise InputError(f"{where}: {key} must be {LINE}")
-    named = Credentials(**given)
-    if (named.password_env is None) == (named.password_file is None):
-        raise InputError(f"{where}: needs password_env or password_file, one of them")
-    if named.password_env is not None and not _VARIABLE.fullmatch(named.password_env):
-        raise InputError(f"{where}: password_env is no name of a variable; name what holds the password")
-    return named
-
-
-FOLDER, SSH, COMMAND, RABBITMQ = "folder", "ssh", "command", "rabbitmq"
-# What each way needs, and what it takes besides.
+FOLDER, SSH, COMMAND = "folder", "ssh", "command"
+# What each way needs, and what it takes besides; kinds of brokers may have further ways.
 _WAYS = {
     FOLDER: (("path",), ("reload", "owner", "mode", "monitor")),
     SSH: (("path",), ("reload", "owner", "mode", "monitor", "destination")),
     COMMAND: (("put",), ("reload", "monitor")),
-    RABBITMQ: (("url",), ("credentials",)),
 }
 _ALWAYS = ("seconds", "check")
 _CHECKS = (LINKS, PORT, NOTHING)
@@ -74,9 +39,10 @@ _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 def delivery_from(table: Mapping[str, Any], where: str, *, accepts: bool = True) -> Delivery:
     """A delivery from a table of a fleet file; `where` names it in errors, `accepts` is the broker's."""
     via = table.get("via")
-    if not isinstance(via, str) or via not in _WAYS:
-        raise InputError(f"{where}: via must be {', '.join(_WAYS)}, and says how a file gets to the broker")
-    needed, others = _WAYS[via]
+    ways = _WAYS | {name: keys for kind in KINDS.values() for name, keys in kind.ways.items()}
+    if not isinstance(via, str) or via not in ways:
+        raise InputError(f"{where}: via must be {', '.join(ways)}, and says how a file gets to the broker")
+    needed, others = ways[via]
     known = ("via", *needed, *others, *_ALWAYS)
     for key in table:
         if key not in known:
@@ -138,17 +104,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
 
 
-# By kind of source: what its settings may hold besides those that all have.
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "log": ("persistence",),
-    "nats": ("leafs",),
-    "rabbitmq": (),
-    "definitions": (),
-    "emqx": (),
-}
-_OVER_HTTP = ("nats", "rabbitmq", "emqx")
 SHARED = ("ignore_clients", "timeout_seconds", "credentials", "ca_file")
-KEYS = (*KINDS, *dict.fromkeys(key for keys in KINDS.values() for key in keys), *SHARED)
 
 
 def source_from(
@@ -158,31 +114,33 @@ def source_from(
 
     `{broker}` and `{host}` in them are filled in.
     """
-    if own.keys() & KINDS.keys():
-        common = {key: value for key, value in common.items() if key not in KINDS}
+    forms = {key: form for key, (_, form) in sources().items()}
+    if own.keys() & forms.keys():
+        common = {key: value for key, value in common.items() if key not in forms}
     given = {**common, **own}
+    keys = (*forms, *dict.fromkeys(key for form in forms.values() for key in form.options), *SHARED)
     for key in given:
-        if key not in KEYS:
-            raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(KEYS)}")
-    kinds = [kind for kind in KINDS if kind in given]
+        if key not in keys:
+            raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(keys)}")
+    kinds = [kind for kind in forms if kind in given]
     if not kinds and not own:
         return None
     if len(kinds) != 1:
-        raise InputError(f"{where}: needs one of {', '.join(KINDS)}, and has {' and '.join(kinds) or 'none'}")
+        raise InputError(f"{where}: needs one of {', '.join(forms)}, and has {' and '.join(kinds) or 'none'}")
     credentials = read_credentials(given.get("credentials"), f"{where}: credentials")
-    kind = kinds[0]
-    for other, keys in KINDS.items():
-        for key in keys:
-            if other != kind and key in given:
+    kind, form = kinds[0], forms[kinds[0]]
+    for other, its in forms.items():
+        for key in its.options:
+            if key not in form.options and key in given:
                 raise InputError(f"{where}: {key} goes with {other}, not with {kind}")
-    if kind not in _OVER_HTTP and (credentials is not None or "ca_file" in given):
+    if not form.over_http and (credentials is not None or "ca_file" in given):
         raise InputError(f"{where}: {kind} is a file, which needs no credentials and no ca_file")
-    places = given[kind] if isinstance(given[kind], list) and kind == "log" else [given[kind]]
+    places = given[kind] if isinstance(given[kind], list) and form.several else [given[kind]]
     if not places or not all(isinstance(place, str) and place.strip() for place in places):
-        raise InputError(f"{where}: {kind} must be {'a URL' if kind in _OVER_HTTP else 'the path of a file'}")
+        raise InputError(f"{where}: {kind} must be {'a URL' if form.over_http else 'the path of a file'}")
     host = str(table.get("host", ""))
     places = [place.replace("{broker}", broker).replace("{host}", host) for place in places]
-    if kind in _OVER_HTTP:
+    if form.over_http:
         places = [_url(places[0], kind, where)]
     return Source(
         kind,
@@ -195,7 +153,7 @@ def source_from(
         MappingProxyType(
             {
                 key: _checked(given, key, False, "true or false", lambda value: isinstance(value, bool), where)
-                for key in KINDS[kind]
+                for key in form.options
             }
         ),
     )
@@ -242,8 +200,8 @@ _VHOST = "/"
 _SHOWN = 80
 
 _LINK_KEYS = ("max_links", "region")
-_BROKER_KEYS = ("host", "port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS)
-_DEFAULT_KEYS = ("port", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS, "qos")
+_BROKER_KEYS = ("host", "port", "kind", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS)
+_DEFAULT_KEYS = ("port", "kind", "tls", "credentials", "accepts", "vhost", *_LINK_KEYS, "qos")
 _PAIR_TABLES = ("forbid", "keep", "require")
 _TLS_KEYS = ("ca_file", "cert_file", "key_file")
 # How brokers are asked who subscribes, and how files get to them, which plans do not hold.
@@ -265,7 +223,7 @@ def fleet_from_tables(tables: Mapping[str, Any], where: str = "fleet") -> Fleet:
     if not brokers:
         raise InputError(f"{where}: names no brokers; give a table [brokers.NAME] for each, with its host")
     shared = {key: value for key, value in defaults.items() if key not in ("qos", _SOURCE, _DELIVERY)}
-    sources = _sources(defaults, brokers, where)
+    read_sources = _sources(defaults, brokers, where)
     deliveries = _deliveries(defaults, brokers, where)
     brokers = {name: _for_plans(table) for name, table in brokers.items()}
     topics = _table(tables.get("topics", {}), f"{where}: topics")
@@ -279,7 +237,7 @@ def fleet_from_tables(tables: Mapping[str, Any], where: str = "fleet") -> Fleet:
         ),
         where=where,
         constraints=_constraints(tables, brokers, shared, where),
-        sources=sources,
+        sources=read_sources,
         deliveries=deliveries,
     )
 
@@ -288,8 +246,8 @@ def require_distinct_addresses(brokers: Iterable[Broker], where: str) -> None:
     """Refuse two brokers at the same host, port and virtual host."""
     known: dict[tuple[str, int | str, str], str] = {}
     for broker in brokers:
-        # The usual ports depend on the target, and differ with TLS.
-        port = broker.port or ("usual" if broker.tls is None else "usual with TLS")
+        # The usual ports depend on the kind, and differ with TLS.
+        port = broker.port or f"usual of {broker.kind}{'' if broker.tls is None else ' with TLS'}"
         other = known.setdefault((broker.host.lower(), port, broker.vhost or _VHOST), broker.name)
         if other != broker.name:
             place = f"{broker.host}:{broker.port}" if broker.port else broker.host
@@ -410,7 +368,14 @@ def _broker(name: str, defaults: Mapping[str, Any], table: Any, where: str) -> B
     vhost = given.get("vhost")
     if vhost is not None and (not is_line(vhost) or len(vhost.encode()) > _VHOST_BYTES):
         raise InputError(f"{where}: vhost must be {LINE}, of at most {_VHOST_BYTES} bytes, not {_shown(vhost)}")
-    return Broker(name, host, port, tls, credentials, _accepts(given, where), vhost)
+    return Broker(name, host, port, tls, credentials, _accepts(given, where), vhost, _kind(given, where))
+
+
+def _kind(given: Mapping[str, Any], where: str) -> str | None:
+    kind = given.get("kind")
+    if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
+        raise InputError(f"{where}: kind must be {', '.join(KINDS)}, not {_shown(kind)}")
+    return kind
 
 
 def _accepts(given: Mapping[str, Any], where: str) -> bool:
@@ -464,30 +429,3 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in keys:
             raise InputError(f"{where}: unknown key '{key}'; known are {', '.join(keys)}")
-
-
-def password_of(broker: Broker) -> str:
-    """The password by which others log in at a broker that has credentials."""
-    assert broker.credentials is not None
-    return secret_of(broker.credentials, f"broker {quoted(broker.name)}: the password")
-
-
-def secret_of(credentials: Credentials, where: str) -> str:
-    """The password that credentials name; `where` says in errors what it is for."""
-    if credentials.password_env is not None:
-        source = f"the variable {credentials.password_env}"
-        password = os.environ.get(credentials.password_env)
-        if password is None:
-            raise InputError(f"{where} should be in {source}, which is not set")
-    else:
-        assert credentials.password_file is not None
-        source = f"the file {credentials.password_file}"
-        try:
-            password = Path(credentials.password_file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise InputError(f"{where} should be in {source}, which cannot be read ({reason})") from None
-        password = password.removesuffix("\n").removesuffix("\r")
-    if not password or not password.isprintable() or password != password.strip():
-        raise InputError(f"{where} in {source} must be one line of printable characters without spaces around it")
-    return password

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from topicloom.brokers.deliver import DeliveryFailed, driver_of
-from topicloom.brokers.kinds.mosquitto import Bridge, Configured, Rule, configured_by
-from topicloom.brokers.kinds.nats import HEADING, server_in
+from topicloom.brokers.deliver import driver_of
+from topicloom.brokers.kind import Bridge, Configured, DeliveryFailed, Rule
+from topicloom.brokers.kinds import kind_of, placed
 from topicloom.brokers.lint import SERIOUS, Finding, Wire, connect, is_this_machine, lint_leafnodes, repeats
 from topicloom.brokers.names import identifier, quoted
-from topicloom.brokers.plan import Plan, with_port
+from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT
 from topicloom.model.fleet import Broker, Fleet
@@ -28,11 +28,13 @@ _PLANNED = ""
 class ForeignBridges:
     """The brokers of a fleet with their bridges that are not of a plan.
 
-    `unread` gives the reason for each broker with files that could not be read, all or some of them.
+    `unread` gives the reason for each broker with files that could not be read, all or some of them; `one_tree` are
+    those that refuse cycles of links.
     """
 
     brokers: tuple[Configured, ...]
     unread: Mapping[str, str]
+    one_tree: frozenset[str] = frozenset()
 
     def leads(self) -> Iterator[tuple[str, str, str]]:
         """Each bridge as its broker, the broker or the address outside the fleet at its other end, and its place."""
@@ -49,7 +51,7 @@ def read_foreign(fleet: Fleet, plan: Plan, state: Path, silent: Collection[str] 
         state: the folder of the fleet's state.
         silent: brokers that do not answer.
     """
-    brokers = {name: with_port(broker, plan.target) for name, broker in fleet.brokers.items()} | {**plan.broker}
+    brokers = {name: placed(broker, plan.target) for name, broker in fleet.brokers.items()} | {**plan.broker}
     asked = [name for name in brokers if name in fleet.deliveries and name not in silent]
     with ThreadPoolExecutor(_AT_ONCE) as reading:
         answers = dict(
@@ -64,7 +66,7 @@ def read_foreign(fleet: Fleet, plan: Plan, state: Path, silent: Collection[str] 
         bridges: list[Bridge] = []
         for place, text in texts.get(name, {}).items():
             try:
-                configured = _configured(plan.target, broker, place, text)
+                configured = _configured(broker, place, text)
             except InputError as error:
                 unread[name] = str(error)
                 continue
@@ -73,28 +75,27 @@ def read_foreign(fleet: Fleet, plan: Plan, state: Path, silent: Collection[str] 
             elif configured is not None:
                 bridges += configured.bridges
         found.append(Configured(name, ((broker.host, broker.port or 0),), tuple(bridges)))
-    return ForeignBridges(tuple(found), unread)
+    return ForeignBridges(
+        tuple(found), unread, frozenset(name for name, broker in brokers.items() if kind_of(broker).one_tree)
+    )
 
 
 def _files(broker: Broker, fleet: Fleet, plan: Plan, state: Path) -> Mapping[str, str] | str:
     """The files beside ours by their places, or why they cannot be read."""
-    if plan.target == "rabbitmq":
-        return "federation of RabbitMQ is not followed"
+    kind = kind_of(broker)
+    if not kind.lints:
+        return f"bridges of {kind.title} are not followed"
     try:
         return driver_of(broker, fleet.deliveries[broker.name], state).get()
     except DeliveryFailed as failure:
         return str(failure)
 
 
-def _configured(target: str, broker: Broker, place: str, text: str) -> Configured | None:
+def _configured(broker: Broker, place: str, text: str) -> Configured | None:
     """What a file says; None for a file that was made for another broker."""
     own = unquote(identifier(broker.name))
-    if target == "nats":
-        server = server_in(own, text, place)
-        return server if server.name == own or not HEADING.search(text) else None
-    lines = [(f"{place}:{number}", line.strip()) for number, line in enumerate(text.split("\n"), 1)]
-    configured = configured_by(own, lines)
-    return configured if configured.name == own else None
+    configured = kind_of(broker).parse(own, text, place)
+    return configured if configured.made_for in (None, own) else None
 
 
 def require_no_repeats(plan: Plan, foreign: ForeignBridges) -> None:
@@ -102,7 +103,7 @@ def require_no_repeats(plan: Plan, foreign: ForeignBridges) -> None:
     owner = {bridge.where: broker.name for broker in foreign.brokers for bridge in broker.bridges}
     if not owner or not plan.links:
         return
-    found = _leafnode_repeats(plan, foreign) if plan.target == "nats" else _bridge_repeats(plan, foreign)
+    found = [*_leafnode_repeats(plan, foreign), *_bridge_repeats(plan, foreign)]
     findings = [finding for finding in found if not owner.keys().isdisjoint(finding.where)]
     if findings:
         first = min(findings, key=lambda finding: SERIOUS.index(finding.kind))
@@ -115,8 +116,9 @@ def require_no_repeats(plan: Plan, foreign: ForeignBridges) -> None:
 
 
 def _leafnode_repeats(plan: Plan, foreign: ForeignBridges) -> Iterable[Finding]:
+    """Cycles among the brokers that refuse them."""
     servers = []
-    for server in foreign.brokers:
+    for server in (broker for broker in foreign.brokers if broker.name in foreign.one_tree):
         opened = [plan.broker[link[1]] for link in plan.links_of.get(server.name, ()) if link[0] == server.name]
         planned = [Bridge("leaf node", other.host, other.port or 0, (), True, _PLANNED) for other in opened]
         servers.append(replace(server, bridges=(*planned, *server.bridges)))
@@ -129,13 +131,14 @@ def _bridge_repeats(plan: Plan, foreign: ForeignBridges) -> Iterable[Finding]:
     Only foreign bridges change names, so on links of the plan a message that comes over a foreign one keeps a name of
     that bridge's patterns. So other lines take no part in what repeats.
     """
-    wires = _connected(foreign.brokers)
-    ends = Counter([broker.name for broker in foreign.brokers for _ in range(2)] + [wire.remote for wire in wires])
+    brokers = [broker for broker in foreign.brokers if broker.name not in foreign.one_tree]
+    wires = _connected(brokers)
+    ends = Counter([broker.name for broker in brokers for _ in range(2)] + [wire.remote for wire in wires])
     # A bridge out of the fleet brings nothing back, unless another one leads to the same address.
     wires = [wire for wire in wires if ends[wire.remote] > 1]
     rules = [rule for wire in wires for rule in wire.bridge.rules]
     patterns = {pattern for rule in rules for pattern in (rule.local_pattern, rule.remote_pattern)}
-    for link, lines in plan.lines_of_link.items():
+    for link, lines in plan.lines_of_link.items() if patterns else ():
         carried = [line for line in lines if any(MQTT.overlap(line.pattern, pattern) for pattern in patterns)]
         if carried:
             way = tuple(Rule(line.pattern, line.direction, "", "", _PLANNED) for line in carried)

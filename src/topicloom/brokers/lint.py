@@ -19,18 +19,17 @@ Circles among leafnode connections of NATS servers, which refuse them.
 from __future__ import annotations
 
 import ipaddress
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
 from pathlib import Path
 
 import networkx
 
-from topicloom.brokers.kinds.mosquitto import Bridge, Configured, Rule, configured_files, read_brokers, refuse
-from topicloom.brokers.kinds.nats import read_server
-from topicloom.brokers.kinds.rabbitmq import read_node
-from topicloom.brokers.plan import Message, Pair, messages
+from topicloom.brokers.kind import Bridge, BrokerKind, Configured, Pair, Rule, refuse
+from topicloom.brokers.kinds import KINDS, kind_named
+from topicloom.brokers.plan import Message, messages
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT, match_classes
 from topicloom.model.interest import Interest
@@ -231,12 +230,41 @@ class LintReport:
 
 
 def lint(
+    brokers: Sequence[Configured], interest: Interest | None = None, unreadable: Sequence[InputError] = ()
+) -> LintReport:
+    """Look at the bridges of a fleet: those that pass messages by rules together, each kind of one tree for itself.
+
+    Args:
+        brokers: all of the fleet; those of kinds that are not linted are left out.
+        interest: to look also at who gets what, and who should.
+        unreadable: the problems of what could not be read; each is a finding.
+    """
+    groups: dict[BrokerKind | None, list[Configured]] = {}
+    for broker in brokers:
+        kind = kind_named(broker.kind)
+        if kind.lints:
+            groups.setdefault(kind if kind.one_tree else None, []).append(broker)
+    if not groups:
+        raise InputError(f"bridges of {', '.join(sorted({broker.kind for broker in brokers}))} are not followed")
+    tree = next(filter(None, groups), None)
+    if interest is not None and tree is not None:
+        raise InputError(f"interests are not followed at brokers of {tree.title}; leave them out", "interests")
+    reports = [
+        (kind or kind_named(group[0].kind)).lint(group, interest, () if number else unreadable)
+        for number, (kind, group) in enumerate(groups.items())
+    ]
+    return LintReport(
+        sum(one.brokers for one in reports),
+        sum(one.bridges for one in reports),
+        sum(one.tree_links for one in reports),
+        tuple(finding for one in reports for finding in one.findings),
+    )
+
+
+def lint_rules(
     brokers: Sequence[Configured], interest: Interest | None = None, unreadable: Iterable[InputError] = ()
 ) -> LintReport:
-    """Look at the bridges of a whole fleet; with an interest also at who gets what, and who should.
-
-    `unreadable` are the problems of what could not be read; each is a finding.
-    """
+    """Follow messages through bridges that pass them by rules; the arguments are those of `lint`."""
     wires, outside = connect(brokers)
     fleet: dict[str, list[Wire]] = {broker.name: [] for broker in brokers}
     for wire in wires:
@@ -470,15 +498,6 @@ def _parts(fleet: dict[str, list[Wire]]) -> list[set[str]]:
     return parts
 
 
-BROKER_KINDS = ("mosquitto", "nats", "rabbitmq")
-_NATS = ("nats-server.conf", ".conf", read_server)
-_RABBITMQ = ("definitions.json", ".json", read_node)
-# Words that a configuration of NATS has and one of Mosquitto has not.
-_OF_NATS = re.compile(
-    r"^\s*(leafnodes|remotes|server_name|cluster|jetstream|http_port|accounts)\b|^\s*port\s*[:=]", re.MULTILINE
-)
-
-
 @dataclass(frozen=True)
 class ExistingLinks:
     """Brokers, how many bridges they have, the links these make, and bridges that lead to none of the brokers.
@@ -493,55 +512,80 @@ class ExistingLinks:
 
 
 def existing_links(paths: Sequence[Path], kind: str | None = None) -> ExistingLinks:
-    """The links that configurations make: of Mosquitto, NATS or RabbitMQ, which shows unless `kind` says it."""
-    brokers = read_configured(paths, kind or kind_of(paths))
-    names = [broker.name for broker in brokers]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two configurations are both of broker '{name}'; give each file or folder its own name")
+    """Return the links that configurations make, of a kind that they show unless `kind` says it."""
+    brokers = read_configured(paths, None if kind is None else [KINDS.find(kind)])
     wires, outside = connect(brokers)
+    names = {broker.name for broker in brokers}
     links = {(min(wire.local, wire.remote), max(wire.local, wire.remote)) for wire in wires if wire.remote in names}
     inside = tuple(sorted(link for link in links if link[0] != link[1]))
     return ExistingLinks(tuple(sorted(names)), len(wires), inside, tuple(finding.text for finding in outside))
 
 
 def read_configured(
-    paths: Sequence[Path], kind: str, unreadable: Callable[[InputError], None] = refuse
-) -> Sequence[Configured]:
-    """The brokers of a kind in files and folders, as their configurations describe them.
+    paths: Sequence[Path], kinds: Sequence[BrokerKind] | None = None, unreadable: Callable[[InputError], None] = refuse
+) -> tuple[Configured, ...]:
+    """Return the brokers that files and folders describe.
 
-    `unreadable` is called with the problem of each part that cannot be read; if it returns, that part is left out.
+    A file is a broker of that name. A folder with a kind's main file is one broker of the folder's name; in any other
+    folder every file with a kind's ending and every folder with a main file is one.
+
+    Args:
+        paths: files and folders.
+        kinds: those that are looked for; all unless given. What a file shows decides among them.
+        unreadable: called with the problem of each part that cannot be read; if it returns, that part is left out.
     """
-    if kind == "mosquitto":
-        return read_brokers(paths, unreadable)
-    main, ending, read = _NATS if kind == "nats" else _RABBITMQ
+    kinds = [kind for kind in (KINDS.values() if kinds is None else kinds) if kind.ending is not None]
     brokers = []
-    for name, file in (found for path in paths for found in configured_files(path, ending, main)):
+    for name, file in (found for path in paths for found in configured_files(path, kinds)):
+        one = _kind_of(file, kinds)
         try:
-            brokers.append(read(name, file))
+            brokers.append(replace(one.parse_file(name, file, unreadable), kind=one.name))
         except InputError as problem:
             unreadable(problem)
-            brokers.append(Configured(name, (), ()))
+            brokers.append(Configured(name, (), (), kind=one.name))
     if not brokers:
-        raise InputError(f"{', '.join(map(str, paths))}: has no {ending} files")
-    return brokers
+        endings = " or ".join(dict.fromkeys(str(one.ending) for one in kinds))
+        titles = " or ".join(kind.title for kind in kinds)
+        raise InputError(f"{', '.join(map(str, paths))}: has no {endings} files; give configurations of {titles}")
+    names = Counter(broker.name for broker in brokers)
+    twice = next((name for name, count in names.items() if count > 1), None)
+    if twice is not None:
+        raise InputError(f"two configurations are both of broker '{twice}'; give each file or folder its own name")
+    return tuple(brokers)
 
 
-def kind_of(paths: Sequence[Path]) -> str:
-    """What configurations are for, by their endings and words; a fleet of several kinds is an error."""
-    found: dict[bool, Path] = {}
-    for path in paths:
-        if any(configured_files(path, _RABBITMQ[1], _RABBITMQ[0])) and path.suffix != ".conf":
-            return "rabbitmq"
-        for _, file in configured_files(path, _NATS[1], _NATS[0]):
-            try:
-                is_nats = _OF_NATS.search(file.read_text(encoding="utf-8", errors="replace")) is not None
-                found.setdefault(is_nats, file)
-            except OSError:
-                continue  # an error when it is read
-    if len(found) == 2:
-        raise InputError(f"{found[True]} is for NATS and {found[False]} is not; give brokers of one kind at a time")
-    return "nats" if True in found else "mosquitto"
+def configured_files(path: Path, kinds: Sequence[BrokerKind]) -> Iterator[tuple[str, Path]]:
+    """Yield the names of brokers and their files, of any of these kinds."""
+    mains = [kind.main for kind in kinds if kind.main is not None]
+
+    def main_of(folder: Path) -> Path | None:
+        return next((folder / main for main in mains if (folder / main).is_file()), None)
+
+    if path.is_file():
+        yield (path.absolute().parent.name if path.name in mains else path.stem), path
+    elif (main := main_of(path)) is not None:
+        yield path.absolute().name, main
+    elif path.is_dir():
+        endings = {kind.ending for kind in kinds}
+        for entry in sorted(path.iterdir()):
+            if entry.suffix in endings and entry.is_file():
+                yield entry.stem, entry
+            elif (main := main_of(entry)) is not None:
+                yield entry.name, main
+    else:
+        raise InputError(f"{path}: no such file or folder")
+
+
+def _kind_of(file: Path, kinds: Sequence[BrokerKind]) -> BrokerKind:
+    """Return the kind that a file is of: by its ending, then by what only one kind has, else the first."""
+    kinds = [kind for kind in kinds if kind.ending == file.suffix] or kinds
+    if len(kinds) > 1:
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return kinds[0]  # an error when it is read
+        return next((kind for kind in kinds if kind.looks_like(text)), kinds[0])
+    return kinds[0]
 
 
 def lint_leafnodes(servers: Sequence[Configured], unreadable: Iterable[InputError] = ()) -> LintReport:

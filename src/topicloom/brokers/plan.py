@@ -25,7 +25,9 @@ import numpy.typing as npt
 
 from topicloom._version import __version__
 from topicloom.brokers.fleet_file import require_distinct_addresses
-from topicloom.brokers.names import quoted, require_filters, require_names
+from topicloom.brokers.kind import BrokerKind, Pair
+from topicloom.brokers.kinds import DEFAULT, KINDS, kind_of, placed, require_filters, require_names
+from topicloom.brokers.names import quoted
 from topicloom.errors import InputError
 from topicloom.metrics.trees import Routes, possible_routes, route, route_by_price
 from topicloom.model.filters import PROTOCOLS, Protocol, match_classes
@@ -36,7 +38,6 @@ from topicloom.model.prices import Prices
 from topicloom.model.rates import Rates
 from topicloom.model.roles import Roles
 
-Pair = tuple[str, str]
 Patterns = Mapping[str, tuple[str, ...]]
 
 # Names by which the messages of one topic are followed. More ways for filters to overlap are not all looked at.
@@ -118,7 +119,8 @@ def ways_in(
                 reached.append((other, broker))
 
 
-TARGETS = ("mosquitto", "rabbitmq", "nats")
+# The target of a plan for brokers of several kinds.
+MIXED = "mixed"
 
 T = TypeVar("T")
 Numbers = npt.NDArray[np.int64]
@@ -318,6 +320,10 @@ class Plan:
         listed = list(map(of_routes.__getitem__, routes.tolist()))
         return {link: tuple(listed[slice(*own)]) for link, own in zip(self.links, pairwise(begins), strict=True)}
 
+    def opened_by(self, broker: str) -> tuple[Pair, ...]:
+        """The links that a broker opens; none if the plan does not have it."""
+        return tuple(link for link in self.links_of.get(broker, ()) if link[0] == broker)
+
     @cached_property
     def links_of(self) -> Mapping[str, tuple[Pair, ...]]:
         """For every broker its links, whoever opens them."""
@@ -328,16 +334,17 @@ class Plan:
         return {name: tuple(links) for name, links in found.items()}
 
 
-def circle_problem(target: str, links: Iterable[Pair]) -> str | None:
-    """Why a target cannot have these links, where it refuses circles; None where it can."""
-    if target != "nats":
-        return None
+def circle_problem(brokers: Mapping[str, Broker], links: Iterable[Pair]) -> str | None:
+    """Return why brokers cannot have these links, as their kind refuses cycles; None if they can."""
     above: dict[str, str] = {}
     for link in links:
+        kind = kind_of(brokers[link[0]])
+        if not kind.one_tree or not kind_of(brokers[link[1]]).one_tree:
+            continue
         first, second = (_top(above, name) for name in link)
         if first == second:
             return (
-                f"the link {quoted(link[0])} - {quoted(link[1])} closes a circle, which NATS refuses; "
+                f"the link {quoted(link[0])} - {quoted(link[1])} closes a cycle, which {kind.title} refuses; "
                 "design the links with the algorithm tree"
             )
         above[first] = second
@@ -350,22 +357,23 @@ def _top(above: Mapping[str, str], name: str) -> str:
     return name
 
 
-def require_accepted(target: str, brokers: Mapping[str, Broker], link: Pair, where: str) -> None:
-    """An error where a link, as (who opens it, who accepts it), cannot be opened."""
-    deaf = [name for name in link if not brokers[name].accepts]
-    if target == "rabbitmq" and deaf:
-        raise InputError(f"{where}: broker {quoted(deaf[0])} accepts no connections, which federation needs both ways")
+def link_problem(opener: Broker, acceptor: Broker) -> str | None:
+    """Return why one broker cannot open a link to another, None if it can."""
+    first, second = kind_of(opener), kind_of(acceptor)
+    ends = sorted((opener, acceptor), key=lambda broker: broker.name)
+    if not first.opens & second.speaks:
+        if not second.opens & first.speaks:
+            one, other = (f"{quoted(broker.name)} ({broker.kind})" for broker in ends)
+            return f"{one} and {other} are linked, and neither can open a link to the other"
+        return f"{quoted(opener.name)} ({first.name}) cannot open a link to {quoted(acceptor.name)} ({second.name})"
+    deaf = [broker.name for broker in ends if not broker.accepts]
+    if first.both_ends and deaf:
+        return f"broker {quoted(deaf[0])} accepts no connections, which federation needs both ways"
     if len(deaf) == 2:
-        first, second = sorted(link)
-        raise InputError(
-            f"{where}: neither {quoted(first)} nor {quoted(second)} accepts connections, but they are linked"
-        )
-    if link[1] in deaf:
-        raise InputError(f"{where}: {quoted(link[0])} opens a link to {quoted(link[1])}, which accepts no connections")
-
-
-# By target, without and with TLS.
-_PORTS = {"mosquitto": (1883, 8883), "rabbitmq": (5672, 5671), "nats": (7422, 7422)}
+        return f"neither {quoted(deaf[0])} nor {quoted(deaf[1])} accepts connections, but they are linked"
+    if acceptor.name in deaf:
+        return f"{quoted(opener.name)} opens a link to {quoted(acceptor.name)}, which accepts no connections"
+    return None
 
 
 def make_plan(
@@ -373,7 +381,7 @@ def make_plan(
     overlay: Overlay,
     fleet: Fleet,
     *,
-    target: str = "mosquitto",
+    target: str = DEFAULT,
     relays: bool = False,
     prices: Prices | None = None,
     rates: Rates | None = None,
@@ -386,37 +394,45 @@ def make_plan(
         interest: who wants what.
         overlay: the links to choose from.
         fleet: where the brokers are; it has one for every node.
-        target: the kind of the brokers, `mosquitto`, `rabbitmq` or `nats`; names that it cannot carry are errors. NATS
-            takes a tree of links alone, over which topics are relayed where they must.
+        target: the kind of brokers of which the fleet names none; names that a topic's brokers cannot carry are errors.
+            NATS takes a tree of links alone, over which topics are relayed if needed.
         prices: of links; each topic then goes along its cheapest tree instead of a shallow one, without relays.
         rates: of messages; with prices the cheapest tree is that of lowest traffic times price.
         relays: whether brokers may pass on topics that they do not want, where a topic is in pieces otherwise.
     """
-    if target not in TARGETS:
-        raise InputError(f"unknown target '{target}'; known are {', '.join(TARGETS)}")
-    _require_carried(interest, target)
     fleet.require_brokers(interest.node_names)
-    if prices is not None and (relays or target == "nats"):
+    brokers = {name: placed(fleet.brokers[name], target) for name in interest.node_names}
+    kinds = [kind_of(broker) for broker in brokers.values()] or [KINDS.find(target)]
+    one_tree = any(kind.one_tree for kind in kinds)
+    if prices is not None and (relays or one_tree):
         raise InputError("trees by price take no relays; leave out the prices or the relays", "prices", "relays")
-    # In a tree there is one way, whoever is on it.
-    relays = relays or target == "nats"
+    # In a tree there is one path, whichever brokers are on it.
+    relays = relays or one_tree
     if prices is None:
         trees = route(interest, overlay, relays=relays)
     else:
         trees = route_by_price(interest, overlay, prices, rates)
+    _require_carried(trees, kinds)
     routes = tuple(_route(trees, fleet, topic) for topic in range(interest.topic_count))
     used = _used(trees)
-    circle = circle_problem(target, used)
+    circle = circle_problem(brokers, used)
     if circle is not None:
         raise InputError(f"the overlay: {circle}")
-    brokers = {name: with_port(fleet.brokers[name], target) for name in interest.node_names}
     require_distinct_addresses(brokers.values(), fleet.where)
-    hosted = [name for name, broker in brokers.items() if broker.vhost is not None]
-    if hosted and target != "rabbitmq":
-        raise InputError(f"{fleet.where}: broker {quoted(hosted[0])} has a vhost, which {target} does not know")
+    for name, broker in brokers.items():
+        problem = kind_of(broker).broker_problem(broker)
+        if problem is not None:
+            raise InputError(f"{fleet.where}: broker {quoted(name)} {problem}")
     fleet.constraints.require_kept(used, f"{fleet.where}: the overlay")
-    links = tuple(_opened(brokers, link, fleet.where, target) for link in used)
-    return Plan(target, tuple(brokers.values()), links, routes, _made(interest, overlay, relays))
+    links = tuple(_opened(brokers, link, fleet.where) for link in used)
+    names = {kind.name for kind in kinds}
+    return Plan(
+        names.pop() if len(names) == 1 else MIXED,
+        tuple(brokers.values()),
+        links,
+        routes,
+        _made(interest, overlay, relays),
+    )
 
 
 def preview_plan(overlay: Overlay) -> Plan:
@@ -428,22 +444,34 @@ def preview_plan(overlay: Overlay) -> Plan:
     unknown = Fleet({})
     routes = tuple(_route(trees, unknown, int(topic)) for topic in np.flatnonzero(pieces == 1))
     links = tuple(sorted({(min(ends), max(ends)) for one in routes for ends in one.links}))
-    brokers = tuple(Broker(name, name) for name in overlay.interest.node_names)
-    return Plan(TARGETS[0], brokers, links, routes)
+    brokers = tuple(placed(Broker(name, name), DEFAULT) for name in overlay.interest.node_names)
+    return Plan(DEFAULT, brokers, links, routes)
 
 
-def _require_carried(interest: Interest, target: str) -> None:
-    """An error where the target cannot carry a topic or a filter."""
-    roles = interest.roles
-    if roles is None or roles.protocol is None:
-        require_names(target, interest.topic_names)
-        return
-    require_filters(target, roles.protocol, interest.topic_names, roles.patterns)
-
-
-def with_port(broker: Broker, target: str) -> Broker:
-    """A broker with the usual port of its target where it names none."""
-    return broker if broker.port else replace(broker, port=_PORTS[target][broker.tls is not None])
+def _require_carried(trees: Routes, kinds: Sequence[BrokerKind]) -> None:
+    """Raise InputError if a broker on the tree of a topic cannot carry it."""
+    interest, roles = trees.interest, trees.interest.roles
+    distinct = list(dict.fromkeys(kinds))
+    for kind in distinct:
+        topics: Sequence[int] = range(interest.topic_count)
+        if len(distinct) > 1:
+            own = np.array([one is kind for one in kinds])
+            rows = np.repeat(np.arange(interest.topic_count), np.diff(trees.start))
+            topics = np.unique(
+                np.concatenate([rows[own[trees.upper] | own[trees.lower]], np.flatnonzero(own[trees.root])])
+            )
+        names = [interest.topic_names[topic] for topic in topics]
+        if roles is None or roles.protocol is None:
+            require_names([kind], names)
+        else:
+            patterns = {
+                pattern
+                for topic in topics
+                for side in roles.of(int(topic))
+                for each in side.values()
+                for pattern in each
+            }
+            require_filters([kind], roles.protocol, names, sorted(patterns) if len(distinct) > 1 else roles.patterns)
 
 
 def _used(trees: Routes) -> list[Pair]:
@@ -492,11 +520,14 @@ def _taken(names: tuple[str, ...], ids: list[int]) -> tuple[str, ...]:
     return tuple(map(names.__getitem__, ids))
 
 
-def _opened(brokers: Mapping[str, Broker], link: Pair, where: str, target: str) -> Pair:
-    """The link with the broker first that opens it: the first by name, unless the other does not accept."""
-    opened = link if brokers[link[1]].accepts else link[::-1]
-    require_accepted(target, brokers, opened, where)
-    return opened
+def _opened(brokers: Mapping[str, Broker], link: Pair, where: str) -> Pair:
+    """The link with the broker first that opens it: the first by name, unless only the other can."""
+    problems = {pair: link_problem(*(brokers[name] for name in pair)) for pair in (link, link[::-1])}
+    for pair, problem in problems.items():
+        if problem is None:
+            return pair
+    first, second = (kind_of(brokers[name]) for name in link)
+    raise InputError(f"{where}: {problems[link if first.opens & second.speaks else link[::-1]]}")
 
 
 def _made(interest: Interest, overlay: Overlay, relays: bool) -> Mapping[str, Any]:

@@ -21,11 +21,11 @@ from typing import Annotated, Any
 from annotated_types import Ge, Le
 
 from topicloom.brokers.fleet_file import broker_from
-from topicloom.brokers.kinds.mosquitto import bridges_of
-from topicloom.brokers.kinds.nats import remotes_of
-from topicloom.brokers.kinds.rabbitmq import definitions_of
-from topicloom.brokers.names import identifier, name_problem, quoted, require_filters
-from topicloom.brokers.plan import TARGETS, Pair, Plan, Route, circle_problem, require_accepted
+from topicloom.brokers.kind import Pair
+from topicloom.brokers.kinds import KINDS, kind_of, name_problem, require_filters
+from topicloom.brokers.logins import password_of
+from topicloom.brokers.names import identifier, quoted
+from topicloom.brokers.plan import MIXED, Plan, Route, circle_problem, link_problem
 from topicloom.errors import InputError
 from topicloom.io.settings import parsed_json
 from topicloom.io.tables import PLAN_BYTES, read_limited
@@ -47,7 +47,7 @@ def plan_text(plan: Plan) -> str:
         "format": json.dumps(FORMAT),
         "target": json.dumps(plan.target),
         "made": json.dumps(dict(plan.made), sort_keys=True),
-        "brokers": _lines(map(_broker_table, plan.brokers)),
+        "brokers": _lines(_broker_table(broker, plan.target) for broker in plan.brokers),
         "links": _lines(plan.links),
         "topics": _lines(map(_route_table, plan.routes)),
     }
@@ -84,14 +84,19 @@ class _PlanTable:
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan and check all of it; one that does not hold together is an `InputError`."""
-    where = os.fspath(path)
-    text = read_limited(path, PLAN_BYTES)
+    return parsed_plan(read_limited(path, PLAN_BYTES), os.fspath(path))
+
+
+def parsed_plan(text: bytes, where: str) -> Plan:
+    """Return the plan that a text holds, as `read_plan` does; `where` is for errors."""
     if FORMAT.encode() not in text or parsed_json(text, dict[str, Any], where).get("format") != FORMAT:
         raise InputError(f"{where}: is not a plan; give a file that 'topicloom plan' wrote")
     read = parsed_json(text, _PlanTable, where)
+    if read.target != MIXED and read.target not in KINDS:
+        raise InputError(f"{where}: unknown target {quoted(read.target)}; known are {', '.join([*KINDS, MIXED])}")
     plan = Plan(
         target=read.target,
-        brokers=tuple(_broker(table, where) for table in read.brokers),
+        brokers=tuple(_broker(table, read.target, where) for table in read.brokers),
         links=read.links,
         routes=tuple(
             Route(topic=topic.name, **{key: value for key, value in vars(topic).items() if key != "name"})
@@ -108,8 +113,10 @@ def _lines(values: Iterable[Any]) -> str:
     return f"[{lines}]"
 
 
-def _broker_table(broker: Broker) -> dict[str, Any]:
+def _broker_table(broker: Broker, target: str) -> dict[str, Any]:
     table: dict[str, Any] = {"name": broker.name, "host": broker.host, "port": broker.port, "accepts": broker.accepts}
+    if target == MIXED:
+        table["kind"] = broker.kind
     if broker.vhost is not None:
         table["vhost"] = broker.vhost
     for key in ("tls", "credentials"):
@@ -134,18 +141,22 @@ def _route_table(route: Route) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value is not None}
 
 
-def _broker(table: Mapping[str, Any], where: str) -> Broker:
+def _broker(table: Mapping[str, Any], target: str, where: str) -> Broker:
     name = table.get("name")
     if not isinstance(name, str) or not name:
         raise InputError(f"{where}: a broker has no name; every broker needs one")
     fields = {key: value for key, value in table.items() if key != "name"}
-    return broker_from(name, fields, f"{where}: broker {quoted(name)}")
+    place = f"{where}: broker {quoted(name)}"
+    if ("kind" in fields) != (target == MIXED):
+        raise InputError(
+            f"{place}: {'has no kind, which' if target == MIXED else 'has a kind, which only'} "
+            f"a plan with the target {MIXED} needs"
+        )
+    return broker_from(name, {"kind": target, **fields}, place)
 
 
 def require_whole(plan: Plan, where: str) -> None:
     """An error unless links join brokers that may be linked, and every route is a tree over its brokers along them."""
-    if plan.target not in TARGETS:
-        raise InputError(f"{where}: unknown target {quoted(plan.target)}; known are {', '.join(TARGETS)}")
     if len(plan.broker) != len(plan.brokers) or len(plan.route) != len(plan.routes):
         raise InputError(f"{where}: names a broker or a topic twice")
     for broker in plan.brokers:
@@ -154,13 +165,15 @@ def require_whole(plan: Plan, where: str) -> None:
     links = {frozenset(link) for link in plan.links}
     if len(links) != len(plan.links) or not all(len(link) == 2 and link <= plan.broker.keys() for link in links):
         raise InputError(f"{where}: its links must each join two brokers, once")
-    circle = circle_problem(plan.target, plan.links)
+    circle = circle_problem(plan.broker, plan.links)
     if circle is not None:
         raise InputError(f"{where}: {circle}")
     for link in plan.links:
-        require_accepted(plan.target, plan.broker, link, where)
+        problem = link_problem(*(plan.broker[name] for name in link))
+        if problem is not None:
+            raise InputError(f"{where}: {problem}")
     for topic in plan.route:
-        problem = _pattern_problem(plan.target, plan.route[topic]) or _route_problem(plan.route[topic], plan, links)
+        problem = _pattern_problem(plan, plan.route[topic]) or _route_problem(plan.route[topic], plan, links)
         if problem is not None:
             raise InputError(f"{where}: topic {quoted(topic)}: {problem}")
     for link, routes in plan.routes_of_link.items():
@@ -168,12 +181,13 @@ def require_whole(plan: Plan, where: str) -> None:
             raise InputError(f"{where}: no topic goes over the link {quoted(link[0])} - {quoted(link[1])}; remove it")
 
 
-def _pattern_problem(target: str, route: Route) -> str | None:
+def _pattern_problem(plan: Plan, route: Route) -> str | None:
+    kinds = list(dict.fromkeys(kind_of(plan.broker[name]) for name in route.members if name in plan.broker))
     if route.filters is None:
-        return name_problem(target, route.topic)
+        return name_problem(kinds, route.topic)
     patterns = {pattern for side in route.sides for names in side.values() for pattern in names}
     try:
-        require_filters(target, protocol_of(route.filters), [route.topic], sorted(patterns | {route.topic}))
+        require_filters(kinds, protocol_of(route.filters), [route.topic], sorted(patterns | {route.topic}))
     except InputError as error:
         return str(error)
     return None
@@ -242,22 +256,22 @@ def _quoted(*rows: str) -> str:
 
 
 PICTURE = "fleet.dot"
-_TARGETS = {"mosquitto": (".conf", bridges_of), "rabbitmq": (".json", definitions_of), "nats": (".conf", remotes_of)}
 
 
 def file_name(plan: Plan, broker: str) -> str:
     """The name of a broker's configuration file."""
-    return identifier(broker) + _TARGETS[plan.target][0]
+    return f"{identifier(broker)}{kind_of(plan.broker[broker]).ending}"
 
 
 def configuration_of(plan: Plan, broker: str) -> str:
     """The configuration of one broker; passwords are looked up now."""
-    return _TARGETS[plan.target][1](plan, broker)
+    return kind_of(plan.broker[broker]).render(plan, broker, password_of)
 
 
 def configurations(plan: Plan) -> dict[str, str]:
-    """The configuration of each broker."""
-    return {broker.name: configuration_of(plan, broker.name) for broker in plan.brokers}
+    """The configuration of each broker that is given one."""
+    given = [broker.name for broker in plan.brokers if kind_of(broker).ending is not None]
+    return {name: configuration_of(plan, name) for name in given}
 
 
 def render(plan: Plan, folder: Path, *, mode: int | None = None) -> list[Path]:

@@ -8,7 +8,7 @@ What one broker tells: who subscribes and publishes what there, since when, and 
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom.brokers.fleet_file import secret_of
+from topicloom.brokers.logins import secret_of
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, Login
 from topicloom.model.fleet import Source
@@ -94,6 +94,28 @@ def looked_at(before: BrokerRows, told: Iterable[Heard], now_us: int) -> BrokerR
     rows = joined.set_column(3, "since", pc.fill_null(joined["since"], now))
     rows = rows.append_column("seen", pa.repeat(now, len(rows)))
     return BrokerRows(rows.select(SCHEMA.names).cast(SCHEMA))
+
+
+def asked(
+    look: Callable[[Source, str, BrokerRows, int], BrokerRows],
+    source: Source,
+    broker: str,
+    before: BrokerRows,
+    now_us: int,
+) -> BrokerRows:
+    """Look at a broker by the clock of this machine, and note if that went back since it was last asked."""
+    clock = int(before.position.get("clock", 0))
+    try:
+        found = look(source, broker, before, max(now_us, clock))
+    except (TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        # Brokers and proxies may answer anything; what is where in an answer is not checked key by key.
+        raise SourceError(f"{source.places[0]} answers with JSON of another form than expected") from None
+    notes = found.notes
+    if now_us < clock:
+        notes = (*notes, f"the clock of this machine went back by {(clock - now_us) / 1_000_000:,.0f} s")
+    return BrokerRows(found.rows, {**found.position, "clock": max(now_us, clock)}, notes)
 
 
 def kept(told: Iterable[Heard], source: Source) -> list[Heard]:

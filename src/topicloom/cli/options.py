@@ -23,6 +23,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 # Sections of help.
 OPTIONS = "Options"
 OF_DESIGNERS = "Parameters of designers"
+OF_MAINTAINERS = "Parameters of repair"
 READING = "Reading SUBS"
 SPARK = "Spark"
 PRINTING = "Printing"
@@ -88,6 +89,16 @@ def file(*names: str, metavar: str = "FILE", **settings: Any) -> Decorator:
     return option(*names, metavar=metavar, type=PATH, **settings)
 
 
+def path(name: str, metavar: str, help: str) -> Decorator:
+    """An argument that names a file or folder."""
+    return click.argument(name, metavar=metavar, type=PATH, help=help)
+
+
+def out(metavar: str, help: str) -> Decorator:
+    """The option that names what a command writes."""
+    return file("--out", "-o", metavar=metavar, required=True, help=help)
+
+
 def all_of(*decorators: Decorator) -> Decorator:
     """Several decorators as one, in the order of the help."""
 
@@ -105,6 +116,19 @@ def _column(name: str, help: str) -> Decorator:
     )
 
 
+filters = option(
+    "--filters",
+    type=click.Choice(["mqtt", "nats", "amqp", "none"]),
+    section=READING,
+    help="Treat topics as wildcard filters of this protocol.  [default: what SUBS says]",
+    **SHARED,
+)
+columns = all_of(
+    _column("node", "Column of nodes in SUBS."),
+    _column("topic", "Column of topics in SUBS."),
+    _column("role", "Column of roles in SUBS: sub, pub or both; optional."),
+    filters,
+)
 subscriptions = all_of(
     click.argument(
         "subscriptions",
@@ -113,23 +137,19 @@ subscriptions = all_of(
         help="Subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz, or a folder of `topicloom ingest`.",
         **SHARED,
     ),
-    _column("node", "Column of nodes in SUBS."),
-    _column("topic", "Column of topics in SUBS."),
-    _column("role", "Column of roles in SUBS: sub, pub or both; optional."),
-    option(
-        "--filters",
-        type=click.Choice(["mqtt", "nats", "amqp", "none"]),
-        section=READING,
-        help="Treat topics as wildcard filters of this protocol.  [default: what SUBS says]",
-        **SHARED,
-    ),
+    columns,
 )
 
-overlay = click.argument(
-    "overlay",
-    metavar="OVERLAY",
+overlay = path("overlay", "OVERLAY", "Links of `topicloom design`, or any table with columns source and target.")
+
+plan = click.argument("plan", metavar="PLAN", type=PATH, help="JSON file of `topicloom plan`.", **SHARED)
+configurations = click.argument(
+    "paths",
+    metavar="PATH...",
     type=PATH,
-    help="Links of `topicloom design`, or any table with columns source and target.",
+    nargs=-1,
+    required=True,
+    help="Configurations of all brokers: files, or folders with one for each broker.",
 )
 
 fleet = file(
@@ -151,6 +171,18 @@ seed = option(
 no_diameters = flag("--no-diameters", help="Skip topic diameters, the slowest measure.")
 bound = flag("--bound", help="Also compute lower bounds (seconds).")
 
+place = click.argument(
+    "place",
+    metavar="FLEET",
+    help="Subscriptions that `topicloom spark ingest` wrote.",
+    **SHARED,
+)
+links_place = click.argument(
+    "overlay",
+    metavar="OVERLAY",
+    help="Links of `topicloom design`, or any table with columns source and target.",
+)
+
 spark = all_of(
     option(
         "--master",
@@ -160,14 +192,13 @@ spark = all_of(
         **SHARED,
     ),
     option(
-        "--spark-conf",
+        "--conf",
         metavar="KEY=VALUE",
         multiple=True,
         section=SPARK,
-        help="Setting of Spark; may be repeated.",
+        help="Setting of Spark, such as spark.driver.memory=8g; may be repeated.",
         **SHARED,
     ),
-    option("--driver-memory", metavar="SIZE", section=SPARK, help="Memory of Spark's driver, such as 8g.", **SHARED),
     flag("--verbose", help="Show output of Spark and Java instead of progress.", section=SPARK, **SHARED),
 )
 
@@ -186,15 +217,41 @@ printing = all_of(
 )
 
 
-def spark_settings(texts: Iterable[str]) -> dict[str, str]:
-    """Settings of Spark from texts KEY=VALUE."""
+def spark_settings(texts: Iterable[str], name: str = "conf") -> dict[str, str]:
+    """Settings of Spark from texts KEY=VALUE; `name` is the parameter that gave them."""
     settings = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise InputError(f"spark_conf '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", "spark_conf")
+            raise InputError(f"{name} '{text}': expected KEY=VALUE, such as spark.executor.memory=4g", name)
         settings[key.strip()] = value.strip()
     return settings
+
+
+def of_backbone() -> list[click.Option]:
+    """An option for each parameter of the designer that runs on Spark."""
+    from topicloom.designers import DESIGNERS
+
+    return [_parameter_option(name, takers) for name, takers in takers_of([DESIGNERS.find("backbone")]).items()]
+
+
+def of_maintainers() -> list[click.Option]:
+    """An option for each parameter of a maintainer."""
+    from topicloom.churn.settings import PARAMETERS
+
+    return [_setting_option(parameter) for parameter in PARAMETERS]
+
+
+def _setting_option(parameter: Parameter) -> click.Option:
+    text = f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}{_default(parameter)}."
+    settings: dict[str, Any] = {"help": text, "default": None, "section": OF_MAINTAINERS}
+    if parameter.choices:
+        settings["type"] = click.Choice(parameter.choices)
+    elif parameter.kind is bool:
+        settings["is_flag"] = True
+    else:
+        settings |= _OF_KIND[parameter.kind]
+    return Option([option_name(parameter.name)], **settings)
 
 
 def of_designers() -> list[click.Option]:

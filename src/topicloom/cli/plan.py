@@ -44,9 +44,7 @@ def command(
         Path, typer.Option("--fleet", "-f", metavar="FILE", help="TOML file that says where each broker is.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="PLAN", help="JSON file to write the plan to.")],
-    target: Annotated[
-        Literal["mosquitto", "rabbitmq", "nats"], typer.Option("--target", "-t", help="What the brokers are.")
-    ] = "mosquitto",
+    target: options.Target = "mosquitto",
     relays: Annotated[
         Literal["forbid", "allow"],
         typer.Option("--relays", help="Whether brokers may pass on what they do not want, where a topic needs it."),

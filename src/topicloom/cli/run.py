@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,12 +16,12 @@ from topicloom.cli.options import spark_settings
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
-    from topicloom.brokers import Fleet
+    from topicloom.brokers import Fleet, Plan
     from topicloom.cli.progress import Stoppable
+    from topicloom.cli.spark_work import OnSpark
     from topicloom.designers import Designer, DesignProblem, DesignRun
     from topicloom.model import Constraints, Interest, Overlay, Prices, Rates
     from topicloom.registry import Prepared
-    from topicloom.spark import SparkOptions
     from topicloom.views.view import View
 
 T = TypeVar("T")
@@ -41,6 +43,7 @@ class Run:
         self.shared = shared
         self.status = 0
         self._format = "json" if shared["json"] else shared["format"]
+        self._told = False
         self._findings: list[str] = []
         output.be_quiet(shared["quiet"])
         # Spark shows its own progress with --verbose.
@@ -71,13 +74,15 @@ class Run:
     @cached_property
     def interest(self) -> Interest:
         """The subscriptions of SUBS."""
-        from topicloom.model import Interest
-
         # Small files first: an error in them comes before long work.
         _ = self.fleet, self.rates
+        return self.read_interest(self.subscriptions)
+
+    def read_interest(self, path: Path) -> Interest:
+        """Subscriptions of a file or folder, with the columns and wildcards that are given."""
+        from topicloom.model import Interest
 
         columns = {f"{name}_column": self.shared[f"{name}_column"] for name in ("node", "topic", "role")}
-        path = self.subscriptions
         return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
     def overlay(self, path: Path, *, changed: bool = False) -> Overlay:
@@ -87,16 +92,25 @@ class Run:
         return self.step(f"reading {path.name}", Overlay.read, path, self.interest, changed=changed)
 
     @cached_property
+    def plan(self) -> Plan:
+        """The plan of PLAN."""
+        return read_plan(self.shared["plan"])
+
+    @cached_property
     def fleet(self) -> Fleet | None:
         """The fleet of --fleet, if given."""
         path: Path | None = self.shared.get("fleet")
         return None if path is None else read_fleet(path)
 
+    def prices_of(self, interest: Interest) -> Prices | None:
+        """The prices of --prices for an interest, if given."""
+        path: Path | None = self.shared.get("prices")
+        return None if path is None else read_prices(path, self.fleet, interest)
+
     @cached_property
     def prices(self) -> Prices | None:
         """The prices of --prices, if given."""
-        path: Path | None = self.shared.get("prices")
-        return None if path is None else read_prices(path, self.fleet, self.interest)
+        return None if self.shared.get("prices") is None else self.prices_of(self.interest)
 
     @cached_property
     def rates(self) -> Rates | None:
@@ -149,18 +163,26 @@ class Run:
             self.finding(f"{prepared.name} was stopped; its best links so far are kept", INTERRUPTED)
         return made
 
-    def spark_options(self) -> SparkOptions:
-        """How Spark runs."""
+    @property
+    def place(self) -> str:
+        """FLEET: where subscriptions are."""
+        where: str = self.shared["place"]
+        return where
+
+    @contextmanager
+    def on_spark(self, command: str, *, little_data: bool = False) -> Iterator[OnSpark]:
+        """A session of Spark for the steps within."""
+        from topicloom.cli.spark_work import on_spark
         from topicloom.spark import SparkOptions
+        from topicloom.spark.ingest import Ingested
 
-        settings = spark_settings(self.shared["spark_conf"])
-        return SparkOptions(self.shared["master"], settings, self.shared["driver_memory"], self.shared["verbose"])
-
-    def require_no_spark(self) -> None:
-        """Refuse options of Spark, for a run without it."""
-        for name in ("master", "spark_conf", "driver_memory", "verbose"):
-            if self.shared[name]:
-                raise InputError(f"{name} is for designs on Spark; give spark too, or leave it out", name, "spark")
+        settings = spark_settings(self.shared["conf"])
+        if "place" in self.shared and "://" not in self.place:
+            # Starting Spark takes seconds.
+            Ingested.open(self.place)
+        chosen = SparkOptions(self.shared["master"], settings, verbose=self.shared["verbose"])
+        with on_spark(self.working, chosen, f"topicloom spark {command}", little_data=little_data) as work:
+            yield work
 
     def finding(self, line: str, status: int = FOUND) -> None:
         """Report something found or left undone, on stderr after the view, with an exit status."""
@@ -174,19 +196,30 @@ class Run:
             self.finding(line, status)
         return line is not None
 
+    def tell(self, view: View) -> None:
+        """Print a view while the command runs; JSON in one line. Then `show` prints no more data."""
+        self._told = True
+        if self._format == "json":
+            print(json.dumps(view.data()), flush=True)
+        else:
+            self._print(view)
+
     def show(self, view: View) -> None:
         """Print a view in the format that was asked for, then the findings."""
-        if self._format == "text":
-            if not self.shared["quiet"]:
-                from topicloom.views import terminal
+        if self._format == "text" or not self._told:
+            self._print(view)
+        for line in self._findings:
+            print(output.one_line(line), file=sys.stderr, flush=True)
 
-                terminal.show(view)
-        else:
+    def _print(self, view: View) -> None:
+        if self._format != "text":
             from topicloom.views.formats import FORMATS
 
             print(FORMATS[self._format](view.data()), flush=True)
-        for line in self._findings:
-            print(output.one_line(line), file=sys.stderr, flush=True)
+        elif not self.shared["quiet"]:
+            from topicloom.views import terminal
+
+            terminal.show(view)
 
 
 def read_fleet(path: Path) -> Fleet:
@@ -195,6 +228,14 @@ def read_fleet(path: Path) -> Fleet:
 
     output.require_readable(path)
     return fleet_file.read_fleet(path)
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan."""
+    from topicloom.brokers import read_plan
+
+    output.require_readable(path)
+    return read_plan(path)
 
 
 def constraints_of(fleet: Fleet, interest: Interest) -> Constraints:

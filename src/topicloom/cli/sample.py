@@ -42,7 +42,7 @@ def command(
     from topicloom.errors import InputError
     from topicloom.io.whole import require_replaceable
     from topicloom.spark.ingest import Ingested
-    from topicloom.spark.sample import sample
+    from topicloom.spark.sample_folder import write_sample
 
     if uniform and seeds is not None:
         raise InputError("--seeds is of no use with --uniform; leave one of them out")
@@ -54,7 +54,7 @@ def command(
     with spark_work(spark, printing, "topicloom sample") as work:
         found = work.do(
             lambda: step[-1],
-            lambda session: sample(
+            lambda session: write_sample(
                 session,
                 folder,
                 out,

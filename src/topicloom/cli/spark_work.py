@@ -16,7 +16,7 @@ from topicloom.cli.progress import Stoppable, Working
 
 if TYPE_CHECKING:
     from topicloom.cli.typer_options import Printing, Spark
-    from topicloom.spark import SparkOptions
+    from topicloom.spark import Interned, SparkOptions
 
 
 T = TypeVar("T")
@@ -35,6 +35,17 @@ class OnSpark:
     def __init__(self, working: Working, session: SparkSession) -> None:
         self._working = working
         self.session = session
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the session is one of Spark Connect."""
+        return type(self.session).__module__.startswith("pyspark.sql.connect")
+
+    def interned(self, place: str) -> Interned:
+        """The subscriptions of a place."""
+        from topicloom.spark.ingest import Ingested
+
+        return self.do(f"reading {place}", Ingested.open(place).interned)
 
     def do(
         self,

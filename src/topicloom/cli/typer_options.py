@@ -246,13 +246,14 @@ class Spark(SharedOptions):
     ] = False
 
     def __post_init__(self) -> None:
-        spark_settings(self.spark_conf or ())  # so that a wrong one is refused before any work
+        spark_settings(self.spark_conf or (), "spark_conf")  # so that a wrong one is refused before any work
 
     def options(self) -> SparkOptions:
         """The same for the pipeline."""
         from topicloom.spark import SparkOptions
 
-        return SparkOptions(self.master, spark_settings(self.spark_conf or ()), self.driver_memory, self.verbose)
+        settings = spark_settings(self.spark_conf or (), "spark_conf")
+        return SparkOptions(self.master, settings, self.driver_memory, self.verbose)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,3 +414,8 @@ def _option(name: str, kind: Any, choices: tuple[str, ...], flag: str, text: str
     values: Any = Literal[choices] if choices else kind
     annotation: Any = Annotated[values if default is not None else values | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="KIND", help="Kind of brokers of which the fleet file names none.")
+]

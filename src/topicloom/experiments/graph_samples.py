@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.model import InputError, Interest
-from topicloom.spark import IngestOptions, ingest
+from topicloom.spark import IngestOptions, ingest, sample
 from topicloom.spark.clean import Graph
-from topicloom.spark.sample import sample
+from topicloom.spark.ingest import Ingested
 from topicloom.workloads.breadth_first import breadth_first, reversed_relations
 
 # Its type is pyspark's, which only the pipeline imports.
@@ -77,10 +77,12 @@ class Graphs:
         self._folder.mkdir(parents=True, exist_ok=True)
         if not whole.is_dir():
             ingest(spark, [file], whole, _reading(file, graph), lambda step: progress(f"{graph}: {step}"))
-        if not part.is_dir() and parameters.get("order") != _FIFO:
+        if not part.exists() and parameters.get("order") != _FIFO:
             nodes, seed = parameters["nodes"], parameters["seed"]
             named = f"{nodes:,} nodes of {graph}, seed {seed}"
-            sample(spark, whole, part, nodes=nodes, seed=seed, progress=lambda step: progress(f"{named}: {step}"))
+            progress(named)
+            pairs = sample(Ingested.open(whole).interned(spark), nodes, seed=seed)
+            Interest.from_spark(pairs).write(part)
 
     def interest(self, parameters: Mapping[str, Any]) -> Interest:
         """Who follows whom, in what was prepared with the same parameters."""
@@ -95,7 +97,7 @@ class Graphs:
         whole = self._place(parameters["graph"])
         if "nodes" not in parameters:
             return whole
-        return whole.with_name(f"{whole.name}-{parameters['nodes']}-{parameters['seed']}")
+        return whole.with_name(f"{whole.name}-{parameters['nodes']}-{parameters['seed']}.parquet")
 
     def _place(self, graph: str) -> Path:
         return self._folder / f"{graph}-{self.fingerprint(graph)[:8]}"

@@ -26,7 +26,7 @@ from topicloom.kernels.greedy import allow, contribution, enter_row, implements,
 from topicloom.kernels.jit import inlined, inner_kernel, step
 from topicloom.kernels.topic_members import other_members
 
-_BLOCK = 64
+BLOCK = 64
 # Counts are swept as a whole where more than one in so many was touched; else the members walked are looked up again.
 _SWEPT = 4
 # Nodes that are allowed again become centres where they are not more than one in so many.
@@ -142,7 +142,7 @@ def _restart(search, instance):
                 allow(search.centre, node, True)
                 search.row_bound[node] = candidates.bound_of_all[node]
     else:
-        cover_all(search, candidates)
+        reset_bounds(search, candidates)
     begin_contribution(search, highest_bound(search) + 1)
 
 
@@ -150,19 +150,19 @@ def _restart(search, instance):
 def cover_waiting(search):
     """Let bounds cover the links of centres that have not had their turn."""
     for k in range(search.at[_NEXT_WAITING], search.at[_WAITING]):
-        cover(search, np.int64(search.waiting[k] >> _HALF), search.at[_CONTRIBUTION])
-        cover(search, np.int64(search.waiting[k] & _LOWER), search.at[_CONTRIBUTION])
+        raise_bound(search, np.int64(search.waiting[k] >> _HALF), search.at[_CONTRIBUTION])
+        raise_bound(search, np.int64(search.waiting[k] & _LOWER), search.at[_CONTRIBUTION])
 
 
 @inlined()
-def cover(search, node, contribution):
+def raise_bound(search, node, contribution):
     """Let the bound of a node cover a contribution if it is a centre."""
     if is_allowed(search.centre, node):
         search.row_bound[node] = max(np.int64(search.row_bound[node]), contribution)
 
 
 @inner_kernel()
-def cover_all(search, candidates):
+def reset_bounds(search, candidates):
     """Go back to bounds that cover all links, with no centres."""
     for word in range(search.centre.shape[0]):
         search.centre[word] = 0
@@ -267,8 +267,8 @@ def reaches(search, topics, u, v, in_row):
     if in_row:
         at[_LEFT] = max(at[_LEFT], merged)
     else:
-        cover(search, u, merged)
-        cover(search, v, merged)
+        raise_bound(search, u, merged)
+        raise_bound(search, v, merged)
     return False
 
 
@@ -287,7 +287,7 @@ def visit_centres(search, topics, candidates):
         if search.row_bound[node] >= at[_CONTRIBUTION] and is_allowed(search.centre, node) and takes_part(search, node):
             visit(search, topics, candidates, node, False)
             if at[_WAITING] + at[_COUNT] > search.waiting.shape[0]:
-                cover_all(search, candidates)
+                reset_bounds(search, candidates)
                 begin_contribution(search, at[_CONTRIBUTION])
                 return
             for k in range(at[_COUNT]):
@@ -304,6 +304,16 @@ def visit_centres(search, topics, candidates):
 def visit(search, topics, candidates, node, in_row):
     """Find the links of a node that contribute as much as is sought: with higher nodes in its row, else with all."""
     at = search.at
+    at[_NEXT] = at[_COUNT] = at[_LEFT] = at[_LEFT_OUT] = 0
+    if swept(candidates, count_others(topics, candidates, node, in_row)):
+        sweep(search, candidates, node, in_row)
+    else:
+        look_up(search, topics, candidates, node, in_row)
+
+
+@inner_kernel()
+def count_others(topics, candidates, node, in_row):
+    """Count what links with other nodes, or in its row with higher ones, would merge; give how many members it took."""
     walked = np.int64(0)
     gain = candidates.gain
     for s in range(topics.node_start[node], topics.node_start[node + 1]):
@@ -318,11 +328,20 @@ def visit(search, topics, candidates, node, in_row):
                 gain[topics.member[k]] += topics.circles.label[k] != label
     for k in range(candidates.spent_start[node], candidates.spent_start[node + 1]):
         gain[candidates.spent[k]] = 0
-    at[_NEXT] = at[_COUNT] = at[_LEFT] = at[_LEFT_OUT] = 0
-    if walked * _SWEPT < gain.shape[0]:
-        look_up(search, topics, candidates, node, in_row)
-    else:
-        sweep(search, candidates, node, in_row)
+    return walked
+
+
+@inlined()
+def swept(candidates, walked):
+    """Whether counts are swept as a whole; else the members that were walked are looked up again."""
+    return walked * _SWEPT >= candidates.gain.shape[0]
+
+
+@inlined()
+def may_be_linked(candidates, node, other):
+    """Whether constraints allow a link."""
+    permitted = candidates.permitted
+    return permitted.shape[0] == 0 or permitted[candidates.group[node], candidates.group[other]]
 
 
 @inner_kernel()
@@ -330,7 +349,7 @@ def note(search, candidates, node, other, in_row):
     """Look at the count of another node: their link is found, or more is left."""
     at = search.at
     count = np.int64(candidates.gain[other])
-    if candidates.permitted.shape[0] and not candidates.permitted[candidates.group[node], candidates.group[other]]:
+    if not may_be_linked(candidates, node, other):
         return
     if not takes_part(search, other):
         at[_LEFT_OUT] = max(at[_LEFT_OUT], count)
@@ -365,17 +384,23 @@ def sweep(search, candidates, node, in_row):
     """Collect the counts of a visit from those of all nodes, and set them back to zero."""
     gain = candidates.gain
     nodes = gain.shape[0]
-    for begin in range((node + 1) // _BLOCK * _BLOCK if in_row else 0, nodes, _BLOCK):
-        end = min(nodes, begin + _BLOCK)
-        highest = gain[begin]
-        for other in range(begin + 1, end):
-            highest = max(highest, gain[other])
-        if np.int64(highest) > search.at[_LEFT]:
+    for begin in range((node + 1) // BLOCK * BLOCK if in_row else 0, nodes, BLOCK):
+        end = min(nodes, begin + BLOCK)
+        if highest_in(gain, begin, end) > search.at[_LEFT]:
             for other in range(begin, end):
                 if gain[other]:
                     note(search, candidates, node, other, in_row)
         for other in range(begin, end):
             gain[other] = 0
+
+
+@step()
+def highest_in(gain, begin, end):
+    """The highest of some counts."""
+    highest = gain[begin]
+    for other in range(begin + 1, end):
+        highest = max(highest, gain[other])
+    return np.int64(highest)
 
 
 @inner_kernel()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -192,6 +192,27 @@ class Interest:
             topic_column=topic_column,
             role_column=role_column,
             filters=agreed_filters(filters, frame.attrs.get(FILTERS), "data frame"),
+            where="data frame",
+        )
+
+    @classmethod
+    def from_spark(
+        cls,
+        frame: Any,
+        *,
+        node_column: str = "node",
+        topic_column: str = "topic",
+        role_column: str = "role",
+        filters: str | None = None,
+    ) -> Interest:
+        """From a Spark data frame, whose rows are collected; columns and `filters` are those of `from_arrow`."""
+        wanted = [name for name in (node_column, topic_column, role_column) if name in frame.columns]
+        return cls.from_arrow(
+            frame.select(*wanted).toArrow(),
+            node_column=node_column,
+            topic_column=topic_column,
+            role_column=role_column,
+            filters=filters,
             where="data frame",
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -47,13 +48,8 @@ _KIND = "designer"
 # How many links a notebook shows.
 _SHOWN_LINKS = 10
 
-# Large overlays may be folders of Parquet files, each with that many links and the metadata of the whole.
-PART_LINKS = 1 << 20
-
-
-def part_name(part: int) -> str:
-    """File of one part of an overlay that is a folder."""
-    return f"links-{part:05}.parquet"
+# Overlays that Spark wrote are folders: Parquet files, and rows of JSON of which the last says that they are whole.
+FOLDER_PARTS = FOLDER_LINKS, FOLDER_MANIFEST = ("links", "manifest")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,12 +130,16 @@ class Overlay:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], interest: Interest, *, changed: bool = False) -> Overlay:
-        """From what `design` wrote, a Parquet file or a folder of them, or any file with `source` and `target`.
+        """From what `design` wrote, a Parquet file or a folder of Spark, or any file with `source` and `target`.
 
         With `changed` the subscriptions may have changed since; links of nodes that are gone are left out.
         """
-        tables = [read_table(part, ["source", "target"], optional=["contribution"]) for part in _parts(Path(path))]
-        return cls.from_arrow(interest, pa.concat_tables(tables), where=os.fspath(path), changed=changed)
+        file = Path(path)
+        if is_overlay_folder(file):
+            table = _read_folder(file)
+        else:
+            table = read_table(file, ["source", "target"], optional=["contribution"])
+        return cls.from_arrow(interest, table, where=os.fspath(path), changed=changed)
 
     @classmethod
     def given(cls, overlay: Overlay | str | os.PathLike[str], interest: Interest) -> Overlay:
@@ -187,6 +187,10 @@ class Overlay:
     def to_pandas(self) -> pandas.DataFrame:
         """The links as a data frame: `source`, `target` (names), `contribution`."""
         return self.to_arrow().to_pandas()
+
+    def to_spark(self, spark: Any) -> Any:
+        """The links as a Spark data frame: `source`, `target` (names), `contribution`."""
+        return spark.createDataFrame(self.to_arrow().replace_schema_metadata(None))
 
     def to_networkx(self) -> networkx.Graph:
         """A networkx graph of all nodes by name; each edge has its `order` and `contribution`."""
@@ -247,22 +251,42 @@ def overlay_metadata(fingerprint: str, provenance: Provenance | None) -> dict[st
     return {"fingerprint": fingerprint} | made
 
 
-def _parts(path: Path) -> list[Path]:
-    """The files of an overlay in their order: of a folder all its parts, else the file itself."""
-    if not (path / part_name(0)).exists():
-        return [path]
-    metadata = pyarrow.parquet.read_schema(path / part_name(0)).metadata or {}
-    parts = [path / part_name(part) for part in range(int(metadata.get(b"parts", b"1")))]
-    for part in parts:
-        if not part.exists():
-            raise InputError(f"{path}: has lost {part.name}; design the overlay again")
-    return parts
+def is_overlay_folder(path: Path) -> bool:
+    """Whether a path is a folder of links that Spark wrote."""
+    return all((path / part).is_dir() for part in FOLDER_PARTS)
+
+
+def _read_folder(path: Path) -> pa.Table:
+    """The links of a folder, with the metadata that a file has."""
+    manifest = _read_manifest(path)
+    files = sorted((path / FOLDER_LINKS).glob("*.parquet"))
+    tables = [read_table(file, ["source", "target"], optional=["contribution"]) for file in files]
+    rows = sum(table.num_rows for table in tables)
+    if not tables or rows != manifest["links"]:
+        raise InputError(
+            f"{path}: has {rows:,} links and its manifest says {manifest['links']:,}; design the overlay again"
+        )
+    return pa.concat_tables(tables).replace_schema_metadata(manifest["metadata"])
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a folder; a folder that is being written has none with links."""
+    try:
+        texts = [file.read_text(encoding="utf-8") for file in sorted((path / FOLDER_MANIFEST).glob("part-*"))]
+        rows = [json.loads(line) for text in texts for line in text.splitlines()]
+        found: dict[str, Any] = next(row for row in rows if int(row["links"]) >= 0)
+        return {"links": int(found["links"]), "metadata": {**found["metadata"]}}
+    except (OSError, ValueError, LookupError, TypeError, StopIteration):
+        raise InputError(f"{path}: was not written to its end; design the overlay again") from None
 
 
 def read_fingerprint(path: str | os.PathLike[str]) -> str | None:
     """Fingerprint of the subscriptions that an overlay in a file was designed for; None where it does not say."""
+    if is_overlay_folder(Path(path)):
+        fingerprint: str | None = _read_manifest(Path(path))["metadata"].get("fingerprint")
+        return fingerprint
     try:
-        metadata = pyarrow.parquet.read_schema(_parts(Path(path))[0]).metadata or {}
+        metadata = pyarrow.parquet.read_schema(path).metadata or {}
     except pa.ArrowException:
         return None
     found = metadata.get(b"fingerprint")

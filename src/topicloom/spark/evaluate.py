@@ -1,20 +1,13 @@
-"""Measures of an overlay, topic by topic on Spark.
-
-The links of each topic on Spark, found by joining: no process ever holds all links and all subscriptions.
-
-A link serves the topics that both its ends want. So links are joined with the topics of one end, best the one with
-fewer topics, and what is left of that with the topics of the other.
-
-Measuring an overlay on Spark, by topic: the same measures as `metrics.measure`, to the last digit.
+"""Measures of an overlay, topic by topic: the same as `metrics.measure`, to the last digit.
 
 Topics are independent, so they are dealt to chunks and each task calls `metrics.measure_topics` on one chunk.
 
-What is where. The subscriptions are the big table, and no process ever holds more than a chunk of them: 24 bytes
-each in a task. Links that take little room go whole to every task, 16 bytes a node and 12 a link, and measuring takes
-at most 100 bytes a node and 51 a link there. Others are joined with the subscriptions, so that a task holds the links
-of its own topics only. Only where a topic is in pieces are all links needed, because its relays are found by a search
-over all nodes: then they go to the tasks of these topics, and `progress` is told how much memory that takes. The driver
-holds the names of nodes and topics, the links, and a row a topic: some 200 bytes a node, 200 a topic and 40 a link.
+Memory. The subscriptions are the big table, and no process holds more than a chunk of them: 24 bytes each in a task.
+Links that take little room go whole to every task, 16 bytes a node and 12 a link, and measuring takes at most 100 bytes
+a node and 51 a link there. Others are joined with the subscriptions, so that a task holds the links of its own topics
+only. Only a topic in several components needs all links, because its relays are found by a search over all nodes: then
+they go to the tasks of these topics, and `progress` is told how much memory that takes. The driver holds the names of
+topics, the ids of links, and a row a topic: some 200 bytes a topic, 4 a node and 40 a link.
 
 Skew. A topic with more subscribers than a chunk should have is a chunk of its own and begins first. All others are
 dealt out by falling size, so that every chunk gets as many large ones and as many small ones as the next, and takes
@@ -23,7 +16,6 @@ about as long whatever a subscriber or a topic costs.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -32,52 +24,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from topicloom.designers.contract import Links
-from topicloom.kernels.components import merge_links
 from topicloom.metrics import LinkGraph, Measures, TopicMeasures, measure_topics, summarise
-from topicloom.model.interest import Ids, Interest
+from topicloom.model.interest import Ids
 from topicloom.model.overlay import Overlay
-from topicloom.spark.ingest import Ingested
+from topicloom.spark.links import LinkIds, link_ids, links_by_topic, node_sizes
+from topicloom.spark.shared import Shared, shared
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-
-def links_by_topic(subscriptions: DataFrame, source: Ids, target: Ids, sizes: Ids) -> DataFrame:
-    """Links by topic: `topic_id`, `link` (its number), `one`, `other`; `sizes` are the topics of each node."""
-    fewer = np.where(sizes[source] <= sizes[target], source, target)
-    links = pa.table({"link": np.arange(len(source)), "one": fewer, "other": np.where(fewer == source, target, source)})
-    spark = subscriptions.sparkSession
-    of_one = subscriptions.selectExpr("node_id as one", "topic_id")
-    of_other = subscriptions.selectExpr("node_id as other", "topic_id")
-    return spark.createDataFrame(links).join(of_one, "one").join(of_other, ["other", "topic_id"])
-
-
-def measured_on_spark(subscriptions: DataFrame, links: Links, sizes: Ids) -> Links:
-    """The links in the order given, each with the number of components that it merges."""
-    rows = links_by_topic(subscriptions, links.source, links.target, sizes)
-    merging = rows.groupBy("topic_id").applyInArrow(_merging, "link long")
-    counts = merging.groupBy("link").count().toArrow()
-    contribution = np.zeros(len(links.source), np.int32)
-    contribution[counts["link"].to_numpy()] = counts["count"].to_numpy()
-    return Links(links.source, links.target, contribution)
-
-
-def _merging(topic: pa.Table) -> pa.Table:
-    """Those links of one topic that merge two of its components, if all are added by their numbers."""
-    order = np.argsort(topic["link"].to_numpy())
-    one, other = (topic[end].to_numpy()[order] for end in ("one", "other"))
-    nodes, places = np.unique(np.concatenate([one, other]), return_inverse=True)
-    alone = np.arange(len(nodes) + 1, dtype=np.int64)
-    ends = places.astype(np.int32).reshape(2, -1)
-    merged, _ = merge_links(alone, np.zeros(len(nodes), np.int32), ends[0], ends[1])
-    return pa.table({"link": topic["link"].to_numpy()[order][merged > 0]})
-
+    from topicloom.spark.interned import Interned
 
 # Each chunk costs a pass over all links, about 0.2 s for two million, so small ones are not worth it; a task holds no
 # more subscriptions than the largest has, unless a single topic does.
-_CHUNKS_PER_CORE = 8
 _SMALLEST_CHUNK = 50_000
 _LARGEST_CHUNK = 4_000_000
 
@@ -86,6 +45,8 @@ WHOLE_BYTES = 50_000_000
 
 _COLUMNS = ("subscribers", "links", "components", "diameter", "relays", "unreachable")
 _ROWS = "topic_id long, " + ", ".join(f"{column} long" for column in _COLUMNS)
+
+Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True)
@@ -97,82 +58,93 @@ class Evaluation:
 
 
 def evaluate(
-    spark: SparkSession,
-    folder: str | os.PathLike[str],
-    overlay: str | os.PathLike[str],
+    interned: Interned,
+    links: DataFrame | Overlay,
     *,
     diameters: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Evaluation:
-    """Measure an overlay against the subscriptions of an ingest folder.
+    """Measure an overlay, topic by topic.
 
     Args:
-        spark: the session to run on.
-        folder: what `ingest` wrote.
-        overlay: a Parquet file that `Overlay.write` made, or any Parquet, CSV or TSV with `source` and `target`.
+        interned: the subscriptions.
+        links: a data frame with `source` and `target`, the names of nodes; or an overlay.
         diameters: whether to measure them; they are exact and may take most of the time.
-        progress: told what is being done.
+        progress: called with what is being done.
+
+    Example:
+        >>> from topicloom import Interest
+        >>> from topicloom.spark import Interned, evaluate
+        >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x"), ("c", "y")])
+        >>> links = spark.createDataFrame([("a", "b")], "source string, target string")
+        >>> found = evaluate(Interned.of(spark, interest), links)
+        >>> found.measures.components, found.topics.components.tolist()
+        (3, [2, 1])
     """
-    ingested = Ingested.open(folder)
-    links = _read_links(spark, ingested, overlay)
-    names, sizes = _topics(spark, ingested)
-    subscriptions = ingested.table(spark, "subscriptions").select("topic_id", "node_id")
-    if _whole_bytes(links) <= WHOLE_BYTES:
-        topics = _topic_measures(names, _measured_whole(subscriptions, sizes, links, diameters), diameters)
+    ids = link_ids(interned, links)
+    names = _topic_names(interned)
+    chunks = _Chunks(interned, names["nodes"].to_numpy())
+    nodes = interned.totals.nodes
+    if _whole_bytes(nodes, ids) <= WHOLE_BYTES:
+        topics = _topic_measures(names["name"], chunks.measured_whole(nodes, ids, diameters), diameters)
     else:
-        rows = _measured_by_join(subscriptions, sizes, links, _node_sizes(spark, ingested), diameters)
-        topics = _topic_measures(names, rows, diameters)
+        topics = _topic_measures(names["name"], chunks.measured_by_join(ids, diameters), diameters)
         pieces = np.flatnonzero(topics.components > 1)
         if len(pieces):
-            megabytes = _whole_bytes(links) // 1_000_000
+            megabytes = _whole_bytes(nodes, ids) // 1_000_000
             progress(f"finding relays of {len(pieces):,} topics, with all links in every task: {megabytes:,} MB")
-            topics = _with_relays(topics, subscriptions, sizes, links, pieces)
-    return Evaluation(summarise(topics, links.degrees), topics)
+            topics = _with_relays(topics, chunks.measured_whole(nodes, ids, False, pieces))
+    return Evaluation(summarise(topics, ids.degrees(nodes)), topics)
 
 
-def _whole_bytes(links: Overlay) -> int:
+def _whole_bytes(nodes: int, links: LinkIds) -> int:
     """What all links take in a task."""
-    return 16 * links.interest.node_count + 12 * len(links)
+    return 16 * nodes + 12 * len(links.source)
 
 
-def _measured_whole(
-    subscriptions: DataFrame, sizes: npt.NDArray[np.int64], links: Overlay, diameters: bool
-) -> pa.Table:
-    """Rows of measures; every task has all links."""
-    context = subscriptions.sparkSession.sparkContext
-    shared = context.broadcast(LinkGraph.from_links(links.interest.node_count, links.source, links.target))
-    try:
-        return _by_chunk(subscriptions, sizes).mapInArrow(_measuring(shared, diameters), _ROWS).toArrow()
-    finally:
-        shared.destroy()
+def _topic_names(interned: Interned) -> pa.Table:
+    return interned.topics.select("id", "name", "nodes").toArrow().sort_by("id")
 
 
-def _measured_by_join(
-    subscriptions: DataFrame, sizes: npt.NDArray[np.int64], links: Overlay, node_sizes: Ids, diameters: bool
-) -> pa.Table:
-    """Rows of measures; every task has the links of its topics. Relays are right where a topic is in one piece."""
-    joined = links_by_topic(subscriptions, links.source, links.target, node_sizes)
-    links_rows = joined.selectExpr("topic_id", "cast(one as int) as node_id", "cast(other as int) as other")
-    rows = subscriptions.selectExpr("topic_id", "node_id", "-1 as other").unionByName(links_rows)
-    return _by_chunk(rows, sizes).mapInArrow(_measuring(None, diameters), _ROWS).toArrow()
-
-
-def _with_relays(
-    topics: TopicMeasures,
-    subscriptions: DataFrame,
-    sizes: npt.NDArray[np.int64],
-    links: Overlay,
-    pieces: npt.NDArray[np.int64],
-) -> TopicMeasures:
-    """The measures with the relays of topics that are in pieces."""
-    from pyspark.sql import functions as sql
-
-    listed = subscriptions.sparkSession.createDataFrame(pa.table({"topic_id": pieces.astype(np.int32)}))
-    found = _measured_whole(subscriptions.join(sql.broadcast(listed), "topic_id", "left_semi"), sizes, links, False)
+def _with_relays(topics: TopicMeasures, found: pa.Table) -> TopicMeasures:
+    """The measures with the relays of topics in several components."""
     relays, unreachable = np.zeros_like(topics.relays), np.zeros_like(topics.unreachable)
     relays[found["topic_id"].to_numpy()] = found["relays"].to_numpy()
     unreachable[found["topic_id"].to_numpy()] = found["unreachable"].to_numpy()
     return replace(topics, relays=relays, unreachable=unreachable)
+
+
+class _Chunks:
+    """Subscriptions by chunks of topics, each measured by one task."""
+
+    def __init__(self, interned: Interned, sizes: npt.NDArray[np.int64]) -> None:
+        self._interned = interned
+        self._rows = interned.subscriptions.select("topic_id", "node_id")
+        self._spark = interned.spark
+        self._sizes = sizes
+
+    def measured_whole(
+        self, nodes: int, links: LinkIds, diameters: bool, topics: npt.NDArray[np.int64] | None = None
+    ) -> pa.Table:
+        """Rows of measures, of all topics or some; every task has all links."""
+        with shared(self._spark, LinkGraph.from_links(nodes, *links)) as graph:
+            return self._dealt(self._rows, topics).mapInArrow(_measuring(graph, diameters), _ROWS).toArrow()
+
+    def measured_by_join(self, links: LinkIds, diameters: bool) -> pa.Table:
+        """Rows of measures; every task has the links of its topics. Relays are right for connected topics."""
+        joined = links_by_topic(self._rows, links, node_sizes(self._interned))
+        links_rows = joined.selectExpr("topic_id", "cast(one as int) as node_id", "cast(other as int) as other")
+        rows = self._rows.selectExpr("topic_id", "node_id", "-1 as other").unionByName(links_rows)
+        return self._dealt(rows).mapInArrow(_measuring(None, diameters), _ROWS).toArrow()
+
+    def _dealt(self, rows: DataFrame, topics: npt.NDArray[np.int64] | None = None) -> DataFrame:
+        """Rows that have a `topic_id`, those of each chunk of topics in one partition."""
+        ids = np.arange(len(self._sizes)) if topics is None else topics
+        partitions = self._spark.conf.get("spark.sql.shuffle.partitions")
+        chunks = deal(self._sizes[ids], int(partitions or 1))
+        chunk_of = self._spark.createDataFrame(pa.table({"topic_id": ids.astype(np.int32), "chunk": chunks}))
+        count = int(chunks.max(initial=0)) + 1
+        return rows.join(chunk_of, "topic_id").repartitionById(count, "chunk").drop("chunk")
 
 
 def deal(sizes: npt.NDArray[np.integer], chunks: int) -> npt.NDArray[np.int32]:
@@ -191,58 +163,22 @@ def deal(sizes: npt.NDArray[np.integer], chunks: int) -> npt.NDArray[np.int32]:
     return dealt
 
 
-def _read_links(spark: SparkSession, ingested: Ingested, overlay: str | os.PathLike[str]) -> Overlay:
-    """The overlay, checked as ever, over the folder's nodes; its interest has no subscriptions."""
-    names = ingested.table(spark, "nodes").select("id", "name").toArrow().sort_by("id")["name"]
-    none = np.empty(0, np.int32)
-    nodes = Interest.from_ids(tuple(names.to_pylist()), (), none, none)
-    # It is known, and without the subscriptions it could not be computed.
-    vars(nodes)["fingerprint"] = ingested.fingerprint
-    return Overlay.read(overlay, nodes)
+def _measuring(graph: Shared[LinkGraph] | None, diameters: bool) -> Callable[[Batches], Batches]:
+    """What a task does with the subscriptions of its chunk, and with its links if they are not shared."""
 
-
-def _topics(spark: SparkSession, ingested: Ingested) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
-    """Name of each topic, and how many nodes want it."""
-    table = ingested.table(spark, "topics").select("id", "name", "nodes").toArrow().sort_by("id")
-    return tuple(table["name"].to_pylist()), table["nodes"].to_numpy().astype(np.int64)
-
-
-def _node_sizes(spark: SparkSession, ingested: Ingested) -> Ids:
-    """How many topics each node wants."""
-    table = ingested.table(spark, "nodes").select("id", "topics").toArrow()
-    sizes = np.empty(table.num_rows, np.int32)
-    sizes[table["id"].to_numpy()] = table["topics"].to_numpy()
-    return sizes
-
-
-def _by_chunk(rows: DataFrame, sizes: npt.NDArray[np.int64]) -> DataFrame:
-    """Rows that have a `topic_id`, those of each chunk of topics in one partition."""
-    spark = rows.sparkSession
-    chunks = deal(sizes, _CHUNKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    ids = np.arange(len(chunks), dtype=np.int32)
-    chunk_of = spark.createDataFrame(pa.table({"topic_id": ids, "chunk": chunks}))
-    count = int(chunks.max(initial=0)) + 1
-    return rows.join(chunk_of, "topic_id").repartitionById(count, "chunk").drop("chunk")
-
-
-def _measuring(
-    shared: Broadcast[LinkGraph] | None, diameters: bool
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What a task does with the subscriptions of its chunk, and with its links where they are not shared."""
-
-    def measure_chunk(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def measure_chunk(batches: Batches) -> Batches:
         parts = list(batches)
         if not parts:
             return
         table = pa.Table.from_batches(parts)
         parts.clear()
         topics, nodes = table["topic_id"].to_numpy(), table["node_id"].to_numpy()
-        if shared is None:
-            topics, nodes, graph = _own_graph(topics, nodes, table["other"].to_numpy())
+        if graph is None:
+            topics, nodes, links = _own_graph(topics, nodes, table["other"].to_numpy())
         else:
-            graph = shared.value
+            links = graph.value
         ids, start, rows = _rows_of(topics, nodes)
-        measured = measure_topics(graph, [""] * len(ids), start, rows, diameters=diameters)
+        measured = measure_topics(links, [""] * len(ids), start, rows, diameters=diameters)
         columns = [getattr(measured, column) for column in _COLUMNS]
         arrays = [pa.nulls(len(ids), pa.int64()) if column is None else pa.array(column) for column in columns]
         yield pa.record_batch([pa.array(ids), *arrays], ["topic_id", *_COLUMNS])
@@ -272,7 +208,7 @@ def _rows_of(
     return ids.astype(np.int64), start, nodes[order].astype(np.int32)
 
 
-def _topic_measures(names: tuple[str, ...], rows: pa.Table, diameters: bool) -> TopicMeasures:
+def _topic_measures(names: pa.ChunkedArray, rows: pa.Table, diameters: bool) -> TopicMeasures:
     at = rows["topic_id"].to_numpy()
 
     def column(name: str) -> npt.NDArray[np.int64]:
@@ -281,7 +217,7 @@ def _topic_measures(names: tuple[str, ...], rows: pa.Table, diameters: bool) -> 
         return values
 
     return TopicMeasures(
-        topic_names=names,
+        topic_names=tuple(names.to_pylist()),
         subscribers=column("subscribers"),
         links=column("links"),
         components=column("components"),

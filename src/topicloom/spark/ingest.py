@@ -22,9 +22,19 @@ import pyarrow as pa
 
 from topicloom._version import __version__
 from topicloom.errors import InputError
-from topicloom.io.ingest_folder import TABLES, IngestedManifest, read_manifest, require_all_rows, write_manifest
+from topicloom.io.ingest_folder import (
+    NODES,
+    SUBSCRIPTIONS,
+    TABLES,
+    TOPICS,
+    IngestedManifest,
+    read_manifest,
+    require_all_rows,
+    write_manifest,
+)
 from topicloom.io.whole import replacing_folder
 from topicloom.model.filters import PLAIN, require_plain_names
+from topicloom.spark import interned
 from topicloom.spark.clean import NOTE_SCHEMA, CleanRows, IngestOptions, repeated_edges
 from topicloom.spark.intern import SEEN_SCHEMA, Interned, Staged, clear_attempts, write_interest
 from topicloom.spark.raw_rows import (
@@ -122,6 +132,15 @@ class Ingested:
         """One of its tables: `subscriptions`, `nodes` or `topics`."""
         return spark.read.parquet(spark_path(self.path / name))
 
+    def interned(self, spark: SparkSession) -> interned.Interned:
+        """Its tables as an interest."""
+        counts = self.manifest.counts
+        totals = None
+        if counts is not None:
+            totals = interned.Totals(counts.nodes, counts.topics, counts.subscriptions, self.fingerprint)
+        subscriptions, nodes, topics = (self.table(spark, name) for name in (SUBSCRIPTIONS, NODES, TOPICS))
+        return interned.Interned(subscriptions, nodes, topics, graph=self.graph, known_totals=totals)
+
 
 def ingest(
     spark: SparkSession,
@@ -161,15 +180,15 @@ def ingest(
             progress("setting bad rows aside")
             write_quarantine(notes, folder / "quarantine")
         progress("interning and writing")
-        interned = write_interest(
+        written = write_interest(
             *(spark, staged, folder, scratch), filters=options.protocol is not None, users=options.graph is not None
         )
         manifest = Manifest(
             inputs=tuple(os.fspath(one) for one in inputs),
             files=sum(map(len, files.values())),
             options=options,
-            counts=_counts(tally, interned, options),
-            fingerprint=interned.fingerprint,
+            counts=_counts(tally, written, options),
+            fingerprint=written.fingerprint,
             versions=versions(spark.version),
         )
         shutil.rmtree(scratch)

@@ -14,7 +14,7 @@ from topicloom.errors import InputError
 from topicloom.io.whole import replacing, scratch_folder
 from topicloom.model.interest import Interest
 from topicloom.spark.evaluate import evaluate
-from topicloom.spark.ingest import ingest
+from topicloom.spark.ingest import Ingested, ingest
 from topicloom.spark.profile import profile
 from topicloom.spark.session import (
     SparkOptions,
@@ -64,5 +64,5 @@ def _small_run(spark: SparkSession, folder: Path) -> None:
     (folder / "raw.csv").write_text("\n".join(["node,topic", *rows]) + "\n")
     ingest(spark, [folder / "raw.csv"], folder / "fleet")
     profile(spark, folder / "fleet")
-    design(Interest.read(folder / "fleet"), "gm").write(folder / "overlay.parquet")
-    evaluate(spark, folder / "fleet", folder / "overlay.parquet")
+    interned = Ingested.open(folder / "fleet").interned(spark)
+    evaluate(interned, design(Interest.read(folder / "fleet"), "gm"))

@@ -131,7 +131,8 @@ def design(made: DesignRun, out: str | PathLike[str]) -> View:
 
 def design_on_spark(made: SparkDesign, seconds: float, out: str | PathLike[str]) -> View:
     """A new overlay that was designed on Spark, and the file or folder that it was written to."""
-    sizes = (made.nodes, made.topics, made.subscriptions)
+    totals = made.interned.totals
+    sizes = (totals.nodes, totals.topics, totals.subscriptions)
     return _design(made.provenance, sizes, len(made.links.source), made.max_degree, made.support, {}, seconds, out)
 
 

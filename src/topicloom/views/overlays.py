@@ -12,7 +12,7 @@ The section of a fleet: who wants what, and what was planned for it.
 
 The section of a plan: who connects to whom, and which topics go over each link.
 
-The section of a table of topics, as `topicloom measure` and `topicloom evaluate` write it when asked for topics.
+The section of a table of topics, as `topicloom measure` and `topicloom spark measure` write it when asked for topics.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from topicloom.metrics.summary import compared_facts, cost_facts
 from topicloom.metrics.topics import TOPIC_COLUMNS
 from topicloom.model import InputError, Overlay
 from topicloom.model.interest import Interest
-from topicloom.model.overlay import part_name, read_fingerprint
+from topicloom.model.overlay import FOLDER_PARTS, read_fingerprint
 from topicloom.views.answers import network_of
 from topicloom.views.curves import ccdf, first_reaching, sizes_figure, thinned
 from topicloom.views.drawing import SeenOverlay, seen_plan
@@ -103,7 +103,7 @@ def worst_topics(topics: TopicMeasures) -> Markup:
 
 # The names of the two columns are the reader's choice.
 SUBSCRIPTIONS = Form("subscriptions", columns=("node", "topic"), parts=TABLES)
-OVERLAY = Form("overlay", columns=("source", "target"), parts=(part_name(0),))
+OVERLAY = Form("overlay", columns=("source", "target"), parts=FOLDER_PARTS)
 
 
 @dataclass(frozen=True, eq=False)

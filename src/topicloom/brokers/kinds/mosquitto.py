@@ -1,12 +1,7 @@
 """Mosquitto: bridge sections, written and read.
 
-Which files a fleet's configurations are, and whose each of them is.
-
-Reading the bridges in Mosquitto configurations as people write them, and as we do.
-
-Ours begin with a heading that tells whose they are; Mosquitto takes it for a comment.
-
-Bridge configurations for Mosquitto.
+Configurations are read as people write them, and as we do. Ours begin with a heading that tells whose they are;
+Mosquitto takes it for a comment.
 
 A link is a `connection` section at the broker that opens it, with a line for each topic, or filter, that goes over the
 link: `both`, or `in` or `out` where all who publish are on one side. So every topic's bridges form a tree, and a
@@ -18,7 +13,7 @@ What the options are for:
 - `cleansession false` keeps what is on its way while a link is down. The other broker then keeps the subscriptions of
   that session too, also of topics that a later plan takes off the link, which would make loops. So the names of
   sessions end in a hash of the link's topics: a link with other topics begins sessions of its own, which can be made
-  ready before the old ones end (`proof/bridge_sessions.py`).
+  ready before the old ones end (`bridge_sessions.py`).
 - `max_inflight_messages`, where a topic has QoS 1 or 2: with its default of 20 Mosquitto 2.0.11 loses some of what a
   sender of QoS 2 has under way beyond it (of 3,000 messages, published as fast as possible at four brokers, 49 to 60
   did not arrive somewhere), and where 20 messages come for a bridge while it connects, it may keep them and all that
@@ -29,86 +24,46 @@ What the options are for:
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from topicloom.brokers.fleet_file import password_of
+from topicloom.brokers.kind import (
+    Bridge,
+    BrokerKind,
+    Configured,
+    DeliveryFailed,
+    LinkState,
+    Pair,
+    Rule,
+    Secret,
+    Session,
+    SourceForm,
+    mqtt_problem,
+    one_name,
+    refuse,
+)
 from topicloom.brokers.names import identifier
-from topicloom.brokers.plan import Line, Pair, Plan
 from topicloom.errors import InputError
-from topicloom.model.fleet import Broker
+from topicloom.model.filters import MQTT
+from topicloom.model.fleet import Broker, Delivery, Source
 
-
-def configured_files(path: Path, ending: str, main: str) -> Iterator[tuple[str, Path]]:
-    """Names of brokers and their files.
-
-    A file is a broker of that name. A folder with a file called `main` is one broker of the folder's name; in any other
-    folder every file with the ending and every folder with such a file is one.
-    """
-    if path.is_file():
-        yield (path.absolute().parent.name if path.name == main else path.stem), path
-    elif (path / main).is_file():
-        yield path.absolute().name, path / main
-    elif path.is_dir():
-        for entry in sorted(path.iterdir()):
-            if entry.suffix == ending and entry.is_file():
-                yield entry.stem, entry
-            elif (entry / main).is_file():
-                yield entry.name, entry / main
-    else:
-        raise InputError(f"{path}: no such file or folder")
+if TYPE_CHECKING:
+    from topicloom.brokers.local import Processes
+    from topicloom.brokers.plan import Line, Plan
+    from topicloom.brokers.rows import BrokerRows
 
 
 _DEFAULT_PORT = 1883
-_MAIN = "mosquitto.conf"
 _HEADING = re.compile(r"# Topicloom: bridges of broker (\S+) at (\S+):(\d+)$")
 _DIRECTIONS = ("out", "in", "both")
 _EMPTY = '""'
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A `topic` line: its pattern, direction, and what is put before names on this side and on the other."""
-
-    pattern: str
-    direction: str
-    local_prefix: str
-    remote_prefix: str
-    where: str
-
-    @property
-    def local_pattern(self) -> str:
-        """What it matches on this side."""
-        return self.local_prefix + self.pattern
-
-    @property
-    def remote_pattern(self) -> str:
-        """What it matches on the other side."""
-        return self.remote_prefix + self.pattern
-
-
-@dataclass(frozen=True)
-class Bridge:
-    """A `connection` section; private if the other broker is told not to send back what came from here."""
-
-    name: str
-    host: str
-    port: int
-    rules: tuple[Rule, ...]
-    private: bool
-    where: str
-
-
-@dataclass(frozen=True)
-class Configured:
-    """A broker as its files describe it: the addresses it is known by, and the bridges it opens."""
-
-    name: str
-    addresses: tuple[tuple[str, int], ...]
-    bridges: tuple[Bridge, ...]
 
 
 @dataclass
@@ -119,48 +74,20 @@ class _Section:
     rules: list[Rule] = field(default_factory=list)
 
 
-def heading(broker: Broker) -> str:
+def _heading(broker: Broker) -> str:
     """The line that begins what we write for a broker."""
     return f"# Topicloom: bridges of broker {identifier(broker.name)} at {broker.host}:{broker.port}"
 
 
-def refuse(problem: InputError) -> None:
-    """Raise a problem of a configuration; in its place a list may collect them."""
-    raise problem
-
-
-def read_brokers(paths: Sequence[Path], unreadable: Callable[[InputError], None] = refuse) -> tuple[Configured, ...]:
-    """The brokers of files and folders.
-
-    A file is a broker of that name. A folder with a `mosquitto.conf` is one broker of the folder's name; in any other
-    folder every `.conf` file and every folder with a `mosquitto.conf` is one. `unreadable` is called with the problem
-    of each line, file or included folder that cannot be read; if it returns, that part is left out.
-    """
-    files = [found for path in paths for found in configured_files(path, ".conf", _MAIN)]
-    brokers = [_read_broker(name, file, unreadable) for name, file in files]
-    if not brokers:
-        raise InputError(f"{', '.join(map(str, paths))}: has no .conf files; give configurations of Mosquitto")
-    names = [broker.name for broker in brokers]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two configurations are both of broker '{name}'; give each file or folder its own name")
-    return tuple(brokers)
-
-
-def _read_broker(name: str, file: Path, unreadable: Callable[[InputError], None]) -> Configured:
-    return configured_by(name, _lines(file, (), unreadable), unreadable)
-
-
-def configured_by(
-    name: str, lines: Iterable[tuple[str, str]], unreadable: Callable[[InputError], None] = refuse
-) -> Configured:
+def _configured_by(name: str, lines: Iterable[tuple[str, str]], unreadable: Callable[[InputError], None]) -> Configured:
     """The broker that lines describe, each given with its place; a heading says its name."""
+    made_for: str | None = None
     addresses: list[tuple[str, int]] = []
     sections: list[_Section] = []
     for where, line in lines:
         headed = _HEADING.match(line)
         if headed:
-            name = unquote(headed[1])
+            name = made_for = unquote(headed[1])
             addresses.append((headed[2], int(headed[3])))
         if line.startswith("#") or not line:
             continue
@@ -174,7 +101,7 @@ def configured_by(
             bridges.append(_bridge(section))
         except InputError as problem:
             unreadable(problem)
-    return Configured(name, tuple(addresses) or (("", _DEFAULT_PORT),), tuple(bridges))
+    return Configured(name, tuple(addresses) or (("", _DEFAULT_PORT),), tuple(bridges), made_for)
 
 
 def _read_line(words: list[str], where: str, addresses: list[tuple[str, int]], sections: list[_Section]) -> None:
@@ -299,17 +226,17 @@ _INFLIGHT_MESSAGES = 2000
 _SYSTEM_CERTIFICATES = "/etc/ssl/certs"
 
 
-def bridges_of(plan: Plan, broker: str) -> str:
+def _bridges_of(plan: Plan, broker: str, secret: Secret) -> str:
     """The bridge sections of one broker, to be put into its `conf.d`; a heading alone where others open its links."""
     lines = [
-        heading(plan.broker[broker]),
+        _heading(plan.broker[broker]),
         "# Made from a plan: change the plan and render again, rather than this file.",
     ]
     if any(route.qos > 0 and broker in route.neighbours for route in plan.routes):
         lines += ["", f"max_inflight_messages {_INFLIGHT_MESSAGES}"]
     for link in plan.links_of[broker]:
         if link[0] == broker:
-            lines += ["", *_bridge_lines(plan, link)]
+            lines += ["", *_bridge_lines(plan, link, secret)]
     return "\n".join(lines) + "\n"
 
 
@@ -336,7 +263,7 @@ def _connection(link: Pair) -> str:
     return f"{identifier(link[0])}-{identifier(link[1])}"
 
 
-def _bridge_lines(plan: Plan, link: Pair) -> Iterator[str]:
+def _bridge_lines(plan: Plan, link: Pair, secret: Secret) -> Iterator[str]:
     other, lines = plan.broker[link[1]], plan.lines_of_link[link]
     yield f"connection {_connection(link)}"
     yield f"address {other.host}:{other.port}"
@@ -350,17 +277,129 @@ def _bridge_lines(plan: Plan, link: Pair) -> Iterator[str]:
     yield "keepalive_interval 30"
     yield "notifications true"
     yield "notifications_local_only true"
-    yield from _security(other)
+    yield from _security(other, secret)
     for line in lines:
         yield f"topic {line.pattern} {line.direction} {line.qos}"
 
 
-def _security(other: Broker) -> Iterator[str]:
+def _security(other: Broker, secret: Secret) -> Iterator[str]:
     if other.credentials is not None:
         yield f"remote_username {other.credentials.username}"
-        yield f"remote_password {password_of(other)}"
+        yield f"remote_password {secret(other)}"
     if other.tls is not None:
         yield f"bridge_cafile {other.tls.ca_file}" if other.tls.ca_file else f"bridge_capath {_SYSTEM_CERTIFICATES}"
         if other.tls.cert_file is not None:
             yield f"bridge_certfile {other.tls.cert_file}"
             yield f"bridge_keyfile {other.tls.key_file}"
+
+
+_LEVELS = 200
+# Brokers that are asked why a link to them is not up.
+_ASKED = 3
+_LOOK_SECONDS = 0.1
+
+
+class Mosquitto(BrokerKind):
+    """Mosquitto 2.0 and later."""
+
+    name = "mosquitto"
+    title = "Mosquitto"
+    ports = (1883, 8883)
+    ending = ".conf"
+    main = "mosquitto.conf"
+    wildcards = MQTT
+    opens = frozenset({"mqtt"})
+    speaks = frozenset({"mqtt"})
+    keeps_messages = True
+    lints = True
+    sources = MappingProxyType({"log": SourceForm(MQTT, options=("persistence",), several=True)})
+
+    def name_problem(self, name: str) -> str | None:
+        """Return why Mosquitto cannot bridge a topic of this name, None if it can."""
+        problem = mqtt_problem(name)
+        if problem is None and " " in name:
+            return (
+                "has a space, at which Mosquitto splits the lines of its configuration; names without spaces are right"
+            )
+        if problem is None and name.startswith('"'):
+            return "begins with a quote, which Mosquitto takes for its own, and releases differ in how"
+        if problem is None and name.count("/") >= _LEVELS:
+            return f"has more than {_LEVELS} levels, which Mosquitto refuses"
+        return problem
+
+    def pattern_problem(self, pattern: str) -> str | None:
+        """Return why it cannot carry a filter: that of a name as long as the filter."""
+        return self.name_problem(one_name(pattern))
+
+    def render(self, plan: Plan, broker: str, secret: Secret) -> str:
+        """Return the bridge sections of a broker, for its `conf.d`; a heading alone if others open its links."""
+        return _bridges_of(plan, broker, secret)
+
+    def parse_file(self, name: str, file: Path, unreadable: Callable[[InputError], None] = refuse) -> Configured:
+        """Return the broker in a file and in the folders that it includes."""
+        return _configured_by(name, _lines(file, (), unreadable), unreadable)
+
+    def parse(self, name: str, text: str, where: str, unreadable: Callable[[InputError], None] = refuse) -> Configured:
+        """Return the broker that a configuration describes; folders that it includes are not read."""
+        lines = [(f"{where}:{number}", line.strip()) for number, line in enumerate(text.split("\n"), 1)]
+        return _configured_by(name, lines, unreadable)
+
+    def collect(self, source: Source, broker: str, before: BrokerRows, now_us: int) -> Iterator[BrokerRows]:
+        """Yield what the log says; its own times count."""
+        from topicloom.brokers.kinds.mosquitto_log import read_log
+
+        yield from read_log(source, before)
+
+    def require_library(self) -> None:
+        """Raise InputError if the MQTT client is missing."""
+        from topicloom.brokers.local import mqtt_library
+
+        mqtt_library()
+
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+        """Return how many links a broker opens, once it says in time that their sessions are up."""
+        from topicloom.brokers.deliver import login_refusal
+        from topicloom.brokers.local import Clients
+
+        expected = {session_name(link, plan.lines_of_link[link]): link for link in plan.opened_by(broker.name)}
+        deadline = time.monotonic() + delivery.seconds
+        with Clients({broker.name: broker}, lambda *_: None, f"check-{os.getpid()}") as clients:
+            clients.open(broker.name, [])
+            clients.wait_until_subscribed()
+            while missing := expected.keys() - clients.links_up[broker.name]:
+                if time.monotonic() > deadline:
+                    others = sorted(expected[session][1] for session in missing)
+                    reasons = [reason for name in others[:_ASKED] if (reason := login_refusal(plan.broker[name]))]
+                    why = f" ({'; '.join(reasons)})" if reasons else ""
+                    raise DeliveryFailed(f"its links are not up: to {', '.join(others)}{why}")
+                clients.serve(_LOOK_SECONDS)
+        return LinkState(len(expected), len(expected))
+
+    def sessions(self, link: Pair, lines: Sequence[Line]) -> tuple[Session, ...]:
+        """Return the sessions of a link, at the broker that opens it and at the other."""
+        return (link[0], local_session_name(link, lines)), (link[1], session_name(link, lines))
+
+    def prepare(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
+        """Make the sessions of a link at those ends that are given."""
+        from topicloom.brokers.bridge_sessions import make_session
+
+        here = [(line.pattern, line.qos) for line in lines if line.direction != "in"]
+        there = [(line.pattern, line.qos) for line in lines if line.direction != "out"]
+        for (broker, name), wanted in zip(self.sessions(link, lines), (here, there), strict=True):
+            if wanted and broker in ends:
+                make_session(ends[broker], name, wanted)
+
+    def forget(self, broker: Broker, name: str) -> None:
+        """End a session; what a broker keeps for a link that is gone would be sent when that comes back."""
+        from topicloom.brokers.bridge_sessions import make_session
+
+        make_session(broker, name, [])
+
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
+        """Return Mosquittos on loopback."""
+        from topicloom.brokers.local import Processes, free_ports
+
+        return Processes(free_ports(names), lasting=lasting)
+
+
+KIND = Mosquitto()

@@ -1,53 +1,62 @@
 """NATS: leaf node remotes, written and read, and its monitoring.
 
-Leafnode remotes for NATS servers.
-
 NATS passes interest on by itself, so a subject crosses a link where somebody behind it subscribes; and it refuses
-circles, so a plan's links are one tree, or one for each island, for all topics. A link is a remote of the server that
+cycles, so a plan's links are one tree, or one for each island, for all topics. A link is a remote of the server that
 opens it. What the plan does not send over a link is denied there, in each direction, so that a client that subscribes
 where the plan knows of no interest does not pull a topic through the fleet.
 
 The file is for the inside of the server's block `leafnodes`, by `include`; where the server listens for leafnodes, and
 who may log in, stays with the server.
 
-Configurations of NATS as tables and lists.
+Configurations are read with `:`, `=` or a space between keys and values; `{ }` and `[ ]`; values end with a comma, a
+semicolon or their line; text in quotes or without; comments after `#` and `//`. Variables and includes are not
+followed. Each remote of a server is a link that it opens.
 
-Keys and values with `:`, `=` or a space between them; `{ }` and `[ ]`; values end with a comma, a semicolon or their
-line; text in quotes or without; comments after `#` and `//`. Variables and includes are not followed.
-
-The leaf nodes in configurations of NATS: each remote of a server is a link that it opens.
-
-NATS: what the monitoring port of a server tells of its clients' subscriptions.
-
-`/connz` has the clients and what they subscribe to. `/subsz` has all subscriptions of the server, so those that no
-client holds are its own: the subjects of JetStream's streams. Leaf nodes (`/leafz`) and routes (`/routez`) are links to
-other servers, and what goes over them is wanted there; where the leaf nodes are not part of the fleet, settings say
-that what they want counts here. No interface tells who publishes what.
+Of the monitoring port, `/connz` has the clients and what they subscribe to. `/subsz` has all subscriptions of the
+server, so those that no client holds are its own: the subjects of JetStream's streams. Leaf nodes (`/leafz`) and routes
+(`/routez`) are links to other servers, and what goes over them is wanted there; if the leaf nodes are not part of the
+fleet, settings say that what they want counts here. No interface tells who publishes what.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
-from topicloom.brokers.fleet_file import password_of
-from topicloom.brokers.kinds.mosquitto import Bridge, Configured
+from topicloom.brokers.kind import (
+    Bridge,
+    BrokerKind,
+    Configured,
+    DeliveryFailed,
+    LinkState,
+    Pair,
+    Secret,
+    SourceForm,
+    refuse,
+    too_long,
+    unreadable_character,
+)
 from topicloom.brokers.names import identifier
-from topicloom.brokers.plan import Pair, Plan
-from topicloom.brokers.rows import BrokerRows, Heard, SourceError, client_of, kept, looked_at
+from topicloom.brokers.rows import BrokerRows, Heard, SourceError, asked, client_of, kept, looked_at
 from topicloom.errors import InputError
-from topicloom.io.http import HttpClient, list_of_objects
-from topicloom.model.fleet import Broker, Source
+from topicloom.io.http import HttpClient, HttpError, list_of_objects
+from topicloom.model.filters import NATS
+from topicloom.model.fleet import Broker, Delivery, Source
+
+if TYPE_CHECKING:
+    from topicloom.brokers.local import Processes
+    from topicloom.brokers.plan import Plan
 
 # The line that begins what we write for a server.
-HEADING = re.compile(r"^# Topicloom: leafnode remotes of broker (\S+) at (\S+):(\d+)$", re.MULTILINE)
+_HEADING = re.compile(r"^# Topicloom: leafnode remotes of broker (\S+) at (\S+):(\d+)$", re.MULTILINE)
 
 
-def remotes_of(plan: Plan, broker: str) -> str:
+def _remotes_of(plan: Plan, broker: str, secret: Secret) -> str:
     """The leafnode remotes of one server."""
     opened = [link for link in plan.links_of[broker] if link[0] == broker]
     own = plan.broker[broker]
@@ -57,7 +66,7 @@ def remotes_of(plan: Plan, broker: str) -> str:
         "remotes: [",
     ]
     for link in opened:
-        lines += [f"  {line}" for line in _remote(plan, link)]
+        lines += [f"  {line}" for line in _remote(plan, link, secret)]
     return "\n".join([*lines, "]"]) + "\n"
 
 
@@ -69,12 +78,12 @@ def denied(plan: Plan, link: Pair) -> tuple[list[str], list[str]]:
     return sorted(plan.route.keys() - comes), sorted(plan.route.keys() - goes)
 
 
-def _remote(plan: Plan, link: Pair) -> Iterator[str]:
+def _remote(plan: Plan, link: Pair, secret: Secret) -> Iterator[str]:
     other = plan.broker[link[1]]
     imports, exports = denied(plan, link)
     yield "{"
     yield f"  # to broker {identifier(other.name)}"
-    yield f"  urls: [{json.dumps(_url(other))}]"
+    yield f"  urls: [{json.dumps(_url(other, secret))}]"
     yield from (f"  {line}" for line in _tls(other))
     yield f"  deny_imports: {_subject_list(imports)}"
     yield f"  deny_exports: {_subject_list(exports)}"
@@ -85,10 +94,10 @@ def _subject_list(subjects: list[str]) -> str:
     return "[" + ", ".join(json.dumps(subject, ensure_ascii=False) for subject in subjects) + "]"
 
 
-def _url(other: Broker) -> str:
+def _url(other: Broker, secret: Secret) -> str:
     login = ""
     if other.credentials is not None:
-        login = f"{quote(other.credentials.username, safe='')}:{quote(password_of(other), safe='')}@"
+        login = f"{quote(other.credentials.username, safe='')}:{quote(secret(other), safe='')}@"
     host = f"[{other.host}]" if ":" in other.host else other.host
     return f"{'tls' if other.tls else 'nats-leaf'}://{login}{host}:{other.port}"
 
@@ -187,23 +196,13 @@ _LEAF_PORT = 7422
 _SECTIONS = ("leafnodes", "leaf")
 
 
-def read_server(name: str, file: Path) -> Configured:
-    """A server by its name, which a `server_name` may say, and its remotes."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise InputError(f"cannot be read ({why})", file=file) from None
-    return server_in(name, text, str(file))
-
-
-def server_in(name: str, text: str, where: str) -> Configured:
+def _server_in(name: str, text: str, where: str) -> Configured:
     """The server that a configuration describes; `where` names it in errors and places."""
     table = parse_nats(text, where)
     # A file that we made is the inside of the section.
     leafs: dict[str, Any] = next((table[key] for key in _SECTIONS if isinstance(table.get(key), dict)), table)
     own = str(table.get("server_name", name))
-    headed = HEADING.search(text)
+    headed = _HEADING.search(text)
     if headed is not None:
         own = unquote(headed[1])
     remotes = leafs.get("remotes", [])
@@ -213,7 +212,7 @@ def server_in(name: str, text: str, where: str) -> Configured:
         for url in _urls(remote)[:1]
     ]
     addresses = _addresses(leafs) if headed is None else ((headed[2], int(headed[3])),)
-    return Configured(own, addresses, tuple(bridges))
+    return Configured(own, addresses, tuple(bridges), None if headed is None else own)
 
 
 def _urls(remote: Any) -> list[str]:
@@ -307,3 +306,98 @@ def _list(answer: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 def _subjects(each: dict[str, Any]) -> list[str]:
     return [str(subject) for subject in each.get("subscriptions_list") or []]
+
+
+# A line of NATS' protocol may have 4,096 bytes, and holds more than the subject.
+_SUBJECT_BYTES = 3000
+_ASK_SECONDS = 5.0
+# Words that other configurations with this ending do not have.
+_WORDS = re.compile(
+    r"^\s*(leafnodes|remotes|server_name|cluster|jetstream|http_port|accounts)\b|^\s*port\s*[:=]", re.MULTILINE
+)
+
+
+class Nats(BrokerKind):
+    """nats-server, linked by leaf nodes."""
+
+    name = "nats"
+    title = "NATS"
+    ports = (7422, 7422)
+    ending = ".conf"
+    main = "nats-server.conf"
+    opens = frozenset({"nats-leaf"})
+    speaks = frozenset({"nats-leaf"})
+    one_tree = True
+    lints = True
+    sources = MappingProxyType({"nats": SourceForm(NATS, over_http=True, options=("leafs",))})
+
+    def name_problem(self, name: str) -> str | None:
+        """Return why NATS cannot carry a subject of this name, None if it can."""
+        if any(character.isspace() for character in name):
+            return "has a space, at which NATS splits the lines of its protocol; names without spaces are right"
+        if name.startswith("$"):
+            return "begins with '$', which NATS keeps for itself"
+        tokens = name.split(".")
+        if "" in tokens:
+            return "has an empty part between dots, which NATS refuses"
+        wildcard = next((token for token in tokens if token in ("*", ">")), None)
+        if wildcard is not None:
+            return (
+                f"has the wildcard '{wildcard}', which no message can have in its subject; give the names it stands for"
+            )
+        return unreadable_character(name) or too_long(name, _SUBJECT_BYTES, "a subject of NATS")
+
+    def render(self, plan: Plan, broker: str, secret: Secret) -> str:
+        """Return the leafnode remotes of a server."""
+        return _remotes_of(plan, broker, secret)
+
+    def looks_like(self, text: str) -> bool:
+        """Whether a configuration has words that only one of NATS has."""
+        return _WORDS.search(text) is not None
+
+    def parse(self, name: str, text: str, where: str, unreadable: Callable[[InputError], None] = refuse) -> Configured:
+        """Return the server that a configuration describes."""
+        return _server_in(name, text, where)
+
+    def collect(self, source: Source, broker: str, before: BrokerRows, now_us: int) -> Iterator[BrokerRows]:
+        """Yield what the monitoring port tells."""
+        yield asked(ask_nats, source, broker, before, now_us)
+
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+        """Return how many links a server opens, by the ports they lead to; None without a monitoring port."""
+        from topicloom.brokers.deliver import values_of
+        from topicloom.brokers.fleet_file import filled
+
+        if delivery.monitor is None:
+            return None
+        url = filled(delivery.monitor, values_of(broker)).rstrip("/")
+        try:
+            leafs = leafnodes(HttpClient(url, seconds=_ASK_SECONDS))
+        except HttpError as error:
+            raise DeliveryFailed(str(error)) from None
+        opened = [plan.broker[link[1]].port for link in plan.opened_by(broker.name)]
+        known = {other.port for other in plan.brokers}
+        found = Counter(leaf["port"] for leaf in leafs if leaf.get("port") in known)
+        if found != Counter(opened):
+            raise DeliveryFailed(
+                f"it has {found.total()} links to other servers, and {len(opened)} by the plan "
+                "(nats-server 2.9 takes other remotes only when it restarts)"
+            )
+        return LinkState(len(opened), len(opened))
+
+    def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
+        """Whether a server greets with INFO."""
+        from topicloom.brokers import health
+
+        return health.greets(broker, deadline)
+
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
+        """Return nats-servers on loopback."""
+        from topicloom.brokers.kinds.nats_servers import NatsProcesses
+        from topicloom.brokers.local import free_ports
+
+        ports = free_ports(names)
+        return NatsProcesses(ports, free_ports(names, ports.values()), lasting=lasting)
+
+
+KIND = Nats()

@@ -1,28 +1,24 @@
 """RabbitMQ: federation as definitions, written and read, and its management interface.
 
-Definitions for RabbitMQ: every topic is an exchange, federated along its tree.
-
-A topic is a fanout exchange; where it is made of filters it is a topic exchange, to which clients bind queues by their
-filters and publish with the name as routing key. Federation tells each neighbour which bindings lie behind a link, so
-that messages take only links behind which a queue wants them, and each link once, however many filters match.
+A topic is a fanout exchange, federated along its tree; if it is made of filters it is a topic exchange, to which
+clients bind queues by their filters and publish with the name as routing key. Federation tells each neighbour which
+bindings lie behind a link, so that messages take only links behind which a queue wants them, and each link once,
+however many filters match.
 
 A broker pulls a topic from each of its neighbours in the tree that it can come from: an upstream for every neighbour,
-an upstream set and a policy for every topic. `max-hops` is the longest way through the tree, so that a message ends
+an upstream set and a policy for every topic. `max-hops` is the longest path through the tree, so that a message ends
 there whatever else is configured. The definitions add to what a broker has; they name no users and no permissions.
+In files of definitions each upstream that a policy uses is a link.
 
-Federation in files of definitions of RabbitMQ: each upstream that a policy uses is a link.
+The management interface takes definitions live: no file, no restart. Parameters and policies whose names begin as ours
+do and that a plan no longer has are cleared, and only then others are set. Exchanges stay, as queues of others may be
+bound to them.
 
-RabbitMQ's management interface, which takes definitions live: no file, no restart.
-
-Parameters and policies whose names begin as ours do and that a plan no longer has are cleared, and only then others are
-set. Exchanges stay, as queues of others may be bound to them.
-
-RabbitMQ: bindings, from its management interface or from a file of `rabbitmqctl export_definitions`.
-
-What is bound to a fanout exchange wants the exchange, which is the topic, as in the definitions that we render. What is
-bound to a topic or direct exchange wants the routing key. Queues and exchanges that federation makes at the upstream
-broker are links, not clients. Who publishes is known from counts that only the management interface has: an exchange is
-published at a broker where more came in than its federation links brought.
+Bindings are read from the management interface or from a file of `rabbitmqctl export_definitions`. What is bound to a
+fanout exchange wants the exchange, which is the topic, as in the definitions that we render. What is bound to a topic
+or direct exchange wants the routing key. Queues and exchanges that federation makes at the upstream broker are links,
+not clients. Who publishes is known from counts that only the management interface has: an exchange is published at a
+broker where more came in than its federation links brought.
 """
 
 from __future__ import annotations
@@ -30,19 +26,36 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from topicloom.brokers.fleet_file import password_of
-from topicloom.brokers.kinds.mosquitto import Bridge, Configured
+from topicloom.brokers.kind import (
+    Bridge,
+    BrokerKind,
+    Configured,
+    DeliveryFailed,
+    Driver,
+    LinkState,
+    Secret,
+    SourceForm,
+    refuse,
+    too_long,
+    unreadable_character,
+)
+from topicloom.brokers.logins import secret_of
 from topicloom.brokers.names import identifier
-from topicloom.brokers.plan import Plan, Route
-from topicloom.brokers.rows import PUBLISHERS, BrokerRows, Heard, SourceError, client_of, kept, looked_at
+from topicloom.brokers.rows import PUBLISHERS, BrokerRows, Heard, SourceError, asked, client_of, kept, looked_at
 from topicloom.errors import InputError
 from topicloom.io.http import LARGEST_BYTES, HttpClient, HttpError, Login, list_of_objects
-from topicloom.model.fleet import Broker, Source
+from topicloom.model.filters import AMQP
+from topicloom.model.fleet import Broker, Delivery, Source
+
+if TYPE_CHECKING:
+    from topicloom.brokers.local import Processes
+    from topicloom.brokers.plan import Plan, Route
 
 # The virtual host that every broker has.
 VHOST = "/"
@@ -50,7 +63,7 @@ PREFIX = "topicloom"
 _SYSTEM_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
-def definitions_of(plan: Plan, broker: str) -> str:
+def _definitions_of(plan: Plan, broker: str, secret: Secret) -> str:
     """The definitions of one broker as JSON, for `rabbitmqctl import_definitions`."""
     routes = [route for route in plan.routes if broker in route.neighbours]
     vhost = vhost_of(plan.broker[broker])
@@ -60,7 +73,7 @@ def definitions_of(plan: Plan, broker: str) -> str:
         "vhosts": [{"name": vhost}],
         "exchanges": [{"vhost": vhost, **_exchange(route)} for route in routes],
         "parameters": [
-            *({"vhost": vhost, **_upstream(plan.broker[name])} for name in neighbours),
+            *({"vhost": vhost, **_upstream(plan.broker[name], secret)} for name in neighbours),
             *({"vhost": vhost, **_upstream_set(route, broker)} for route in federated),
         ],
         "policies": [{"vhost": vhost, **_policy(route)} for route in federated],
@@ -89,8 +102,8 @@ def _exchange(route: Route) -> dict[str, Any]:
     }
 
 
-def _upstream(other: Broker) -> dict[str, Any]:
-    value = {"uri": _uri(other), "ack-mode": "on-confirm", "reconnect-delay": 5, "trust-user-id": False}
+def _upstream(other: Broker, secret: Secret) -> dict[str, Any]:
+    value = {"uri": _uri(other, secret), "ack-mode": "on-confirm", "reconnect-delay": 5, "trust-user-id": False}
     return _parameter("federation-upstream", f"{PREFIX}-{identifier(other.name)}", value)
 
 
@@ -122,10 +135,10 @@ def _set_name(route: Route) -> str:
     return f"{PREFIX}-{identifier(route.topic)}"
 
 
-def _uri(other: Broker) -> str:
+def _uri(other: Broker, secret: Secret) -> str:
     login = ""
     if other.credentials is not None:
-        login = f"{quote(other.credentials.username, safe='')}:{quote(password_of(other), safe='')}@"
+        login = f"{quote(other.credentials.username, safe='')}:{quote(secret(other), safe='')}@"
     host = f"[{other.host}]" if ":" in other.host else other.host
     uri = f"amqp{'s' if other.tls else ''}://{login}{host}:{other.port}"
     if other.vhost is not None and other.vhost != VHOST:
@@ -149,9 +162,14 @@ _UPSTREAM, _SET, _ALL = "federation-upstream", "federation-upstream-set", "all"
 Table = dict[str, Any]
 
 
-def read_node(name: str, file: Path) -> Configured:
+def _node_in(name: str, text: str, where: str) -> Configured:
     """A broker by its file's name, and the upstreams that its policies use."""
-    definitions = _read(file)
+    try:
+        definitions = json.loads(text)
+    except (ValueError, RecursionError):
+        definitions = None
+    if not isinstance(definitions, dict) or not {"parameters", "policies"} & definitions.keys():
+        raise InputError("is no file of definitions; give one of rabbitmqctl export_definitions", file=where)
     upstreams = {str(each.get("name")): each.get("value") for each in _parameters(definitions, _UPSTREAM)}
     sets = {str(each.get("name")): each.get("value") for each in _parameters(definitions, _SET)}
     used: dict[str, None] = {}
@@ -164,20 +182,8 @@ def read_node(name: str, file: Path) -> Configured:
         elif _SET in means:
             named = (str(each.get("upstream")) for each in _tables(sets.get(str(means[_SET]))))
             used |= dict.fromkeys(upstreams if means[_SET] == _ALL else named)
-    bridges = [_bridge(upstream, upstreams[upstream], file) for upstream in used if upstream in upstreams]
+    bridges = [_bridge(upstream, upstreams[upstream], where) for upstream in used if upstream in upstreams]
     return Configured(unquote(name), (), tuple(bridges))
-
-
-def _read(file: Path) -> Table:
-    try:
-        definitions = json.loads(file.read_bytes())
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
-        definitions = None
-    if not isinstance(definitions, dict) or not {"parameters", "policies"} & definitions.keys():
-        raise InputError(f"{file}: is no file of definitions; give one of rabbitmqctl export_definitions")
-    return definitions
 
 
 def _parameters(definitions: Table, component: str) -> Iterator[Table]:
@@ -188,7 +194,7 @@ def _tables(value: Any) -> Iterable[Table]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _bridge(upstream: str, value: Any, file: Path) -> Bridge:
+def _bridge(upstream: str, value: Any, file: str) -> Bridge:
     """A link to the broker that an upstream names, where it is one of ours, else to the host of its first URI."""
     uri = value.get("uri", "") if isinstance(value, dict) else ""
     uri = str(uri[0] if isinstance(uri, list) and uri else uri)
@@ -264,6 +270,37 @@ class RabbitManagement:
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Return the answer of the interface; raise HttpError if it does not answer or refuses."""
         return self._client.send(method, path, body)
+
+
+class ManagementDriver:
+    """Sets and clears definitions of one broker."""
+
+    def __init__(self, delivery: Delivery, broker: str) -> None:
+        self._management = _management(delivery, broker)
+
+    def get(self) -> Mapping[str, str]:
+        """Fail: cycles of federation links are not looked for."""
+        raise DeliveryFailed("federation of RabbitMQ is not followed")
+
+    def put(self, text: str) -> None:
+        """Make the broker's definitions those of a plan."""
+        try:
+            self._management.take(text)
+        except HttpError as failure:
+            raise DeliveryFailed(str(failure)) from None
+
+    def reload(self) -> None:
+        """Nothing: what is set holds at once."""
+
+
+def _management(delivery: Delivery, broker: str) -> RabbitManagement:
+    """The interface at the URL of a delivery, with its login."""
+    assert delivery.url is not None
+    where = f"broker '{broker}': the password of its management interface"
+    login = delivery.credentials
+    return RabbitManagement(
+        delivery.url, lambda: None if login is None else (login.username, secret_of(login, where)), delivery.seconds
+    )
 
 
 _FEDERATION = "federation: "
@@ -365,3 +402,96 @@ def _here(tables: Iterable[Table], vhost: str) -> Iterator[Table]:
 def _other_hosts(bindings: list[Table], vhost: str) -> tuple[str, ...]:
     others = sorted({str(each["vhost"]) for each in bindings if each.get("vhost", vhost) != vhost})
     return (f"virtual hosts other than {vhost} are left out: {', '.join(others[:5])}",) if others else ()
+
+
+# The queue that federation makes for an exchange holds the name of the exchange twice, and may have 255 bytes.
+_EXCHANGE_BYTES = 80
+_ROUTING_KEY_BYTES = 255
+
+
+class RabbitMq(BrokerKind):
+    """RabbitMQ with its federation plugin."""
+
+    name = "rabbitmq"
+    title = "RabbitMQ"
+    ports = (5672, 5671)
+    ending = ".json"
+    main = "definitions.json"
+    wildcards = AMQP
+    opens = frozenset({"amqp-federation"})
+    speaks = frozenset({"amqp-federation"})
+    both_ends = True
+    sources = MappingProxyType({"rabbitmq": SourceForm(AMQP, over_http=True), "definitions": SourceForm(AMQP)})
+    ways = MappingProxyType({"rabbitmq": (("url",), ("credentials",))})
+
+    def name_problem(self, name: str) -> str | None:
+        """Return why RabbitMQ cannot federate an exchange of this name, None if it can."""
+        if name.startswith("amq."):
+            return "begins with 'amq.', which RabbitMQ keeps for its own exchanges"
+        return unreadable_character(name) or too_long(name, _EXCHANGE_BYTES, "a federated exchange")
+
+    def pattern_problem(self, pattern: str) -> str | None:
+        """Return why RabbitMQ can bind nothing by this filter, None if it can."""
+        return unreadable_character(pattern) or too_long(pattern, _ROUTING_KEY_BYTES, "a routing key")
+
+    def group_problem(self, name: str) -> str | None:
+        """Return why no exchange can be called by a filter: a topic is an exchange, and its filters routing keys."""
+        return self.name_problem(name)
+
+    def broker_problem(self, broker: Broker) -> str | None:
+        """Return None: it has virtual hosts."""
+        return None
+
+    def render(self, plan: Plan, broker: str, secret: Secret) -> str:
+        """Return the definitions of a broker as JSON, for `rabbitmqctl import_definitions`."""
+        return _definitions_of(plan, broker, secret)
+
+    def parse(self, name: str, text: str, where: str, unreadable: Callable[[InputError], None] = refuse) -> Configured:
+        """Return the broker that a file of definitions describes."""
+        return _node_in(name, text, where)
+
+    def collect(self, source: Source, broker: str, before: BrokerRows, now_us: int) -> Iterator[BrokerRows]:
+        """Yield what the management interface or a file of definitions tells."""
+        look = read_definitions if source.kind == "definitions" else ask_rabbitmq
+        yield asked(look, source, broker, before, now_us)
+
+    def driver(self, broker: Broker, delivery: Delivery) -> Driver:
+        """Return the driver by its management interface."""
+        return ManagementDriver(delivery, broker.name)
+
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+        """Return how many links a broker has, once all that its definitions ask for run.
+
+        None without its management interface, or without the plugin rabbitmq_federation_management.
+        """
+        if delivery.url is None:
+            return None
+        try:
+            down = _management(delivery, broker.name).links_down(self.render(plan, broker.name, lambda _: ""))
+        except HttpError as failure:
+            raise DeliveryFailed(str(failure)) from None
+        if down is None:
+            return None
+        if down:
+            more = f" and {len(down) - 1} more" if len(down) > 1 else ""
+            raise DeliveryFailed(f"its links are not up: {down[0]}{more}")
+        count = len(plan.links_of.get(broker.name, ()))
+        return LinkState(count, count)
+
+    def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
+        """Whether its management interface serves, which logs nothing, or a connection begins."""
+        from topicloom.brokers import health
+
+        if management is not None:
+            return health.serves(management, deadline)
+        return health.over_line(broker, deadline, health.begins)
+
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
+        """Return RabbitMQ nodes on loopback."""
+        from topicloom.brokers.kinds.rabbitmq_nodes import RabbitProcesses
+        from topicloom.brokers.local import free_ports
+
+        return RabbitProcesses(free_ports(names))
+
+
+KIND = RabbitMq()
