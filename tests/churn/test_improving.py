@@ -127,6 +127,15 @@ def test_a_hub_is_relieved() -> None:
     assert int(improve(star, 1000, aim="max-degree", rounds=20_000).overlay.degrees.max()) == 2
 
 
+def test_a_node_above_all_others_gives_links_to_those_below() -> None:
+    # All want two topics with the hub; each link of the ring could carry them as well.
+    interest = Interest.from_pairs([(name, topic) for name in "abcdef" for topic in "xy"])
+    star = Overlay.from_links(interest, [("a", name) for name in "bcdef"])
+    better = improve(star, 100, aim="max-degree", rounds=5000).overlay
+    assert better.degrees.max() == 2
+    assert len(better) == 5
+
+
 def test_a_few_links_mend_what_changed_subscriptions_lack(tmp_path: Path) -> None:
     interest = synthetic(60, 20, popularity="zipf", min_topics=5, seed=4)
     running = design(interest, "search", rounds=20_000)

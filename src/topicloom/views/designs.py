@@ -178,7 +178,7 @@ def improvement(
         Note(f"{'+' if each['action'] == 'add' else '-'} link {each['source']} - {each['target']}") for each in steps
     ]
     if len(steps) > _SHOWN_STEPS:
-        shown[_SHOWN_STEPS:] = [Note(f"  and {count(len(steps) - _SHOWN_STEPS)} more, which --json lists")]
+        shown[_SHOWN_STEPS:] = [Note(f"  and {count(len(steps) - _SHOWN_STEPS)} more, which JSON lists")]
     shown = [replace(note, text=printable(note.text)) for note in shown]
     records = [{"": name, **row} for name, row in rows.items()]
     show = {"support": share, "price": mean}
