@@ -18,12 +18,12 @@ from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
-    *("plan", "render", "diff", "explain", "lint", "live"),
+    *("plan", "render", "diff", "explain", "lint", "test"),
     *("ingest", "sample", "profile", "reproduce"),
     *("completion", "prepare"),
 ]
-SPARK = ("design", "measure", "sweep", "stream")
-CONTENT = ("generate", "assign", "cost", "compare", "summarize")
+SPARK = ("design", "measure", "sweep", "stream", "rates")
+CONTENT = ("generate", "assign", "cost", "compare")
 GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 
 
