@@ -35,7 +35,7 @@ maintain subs.csv overlay.parquet many.jsonl --state out/st --jointly 7 --trace 
 plan subs.csv overlay.parquet --fleet fleet.toml --out out/p.json
 render plan.json --replace --out out/r
 import mosquitto --out out/o.parquet
-collect collect.toml --out out/c
+collect --fleet collect.toml --out out/c
 content generate --users 40 --brokers 4 --channels 9 --seed 1 --out out/n
 content assign net --algorithm clustering --out out/a.parquet
 report subs.csv overlay.parquet --out out/p.html
@@ -48,7 +48,7 @@ ingest subs.csv --out out/i
 spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
-stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
+spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 spark sweep sweep.toml --out out/g
 """.strip().splitlines()
 # What tells of times, or of what there was to do, and so differs.

@@ -31,9 +31,11 @@ from in_process import Ended, GoneError, topicloom
 # Recordings, or places in one, that differ from those of 0.2 on purpose, with the reason.
 CHANGED: dict[str, str] = {
     "sample": "does not count visited users",
+    "stream": "ends with where it wrote",
     "sweep": "names the folder of its results, and counts cells that were done before",
     "bound": "proves more, by spanning trees of topics",
     "collect": "lists bridges that Topicloom did not make",
+    "improve": "searches for the best changes, in place of those towards a fresh design",
     "diff.status": "is 1 if there is anything to do, without --exit-code",
     "lint": "names a topic that loops, not the widest pattern on its path",
 }

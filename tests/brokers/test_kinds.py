@@ -118,7 +118,8 @@ def test_names_that_are_accepted_survive(kind: BrokerKind, topic: str, node: str
     except InputError:
         assume(False)
     assume(interest.node_count == 2)
-    overlay = Overlay.from_links(interest, [tuple(interest.node_names)])
+    first, second = interest.node_names
+    overlay = Overlay.from_links(interest, [(first, second)])
     (topic,) = interest.topic_names
     if kind.name_problem(topic) is not None:
         with pytest.raises(InputError, match=r"^topic "):

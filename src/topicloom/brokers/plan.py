@@ -5,7 +5,7 @@ A plan is on the ids of its trees, in the order of names. Names are views of it,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -275,6 +275,18 @@ class Plan:
         ids = self.interest.topic_ids
         chosen = np.array(sorted(ids[topic] for topic in topics), np.int64)
         return replace(self, trees=self.trees.only(chosen), qos=self.qos[chosen])
+
+    def unlinked(self, brokers: Collection[str]) -> Plan:
+        """Return the plan without the links of some brokers; the others carry what they carry here."""
+        away = np.fromiter((name in brokers for name in self.interest.node_names), np.bool_, len(self.brokers))
+        stay = ~(away[self.opener] | away[self.acceptor])
+        rows, trees = stay[self.link_of_row], self.trees
+        start = np.append(0, np.cumsum(rows))[trees.start]
+        cut = replace(trees, start=start, upper=trees.upper[rows], lower=trees.lower[rows])
+        part = replace(self, trees=cut, opener=self.opener[stay], acceptor=self.acceptor[stay])
+        # A cut tree does not tell what its links carried.
+        vars(part)["lines_of_link"] = {link: self.lines_of_link[link] for link in part.links}
+        return part
 
     @cached_property
     def bare(self) -> Plan:

@@ -35,33 +35,28 @@ PIPE_CLOSED = 141
 _NO_MEMORY = re.compile("failed to map segment|annot allocate memory")
 
 SECTIONS = {
-    "Fleet": ("collect", "lint", "import", "plan", "explain", "render", "live", "diff", "events", "apply", "watch"),
+    "Fleet": ("collect", "lint", "import", "plan", "explain", "render", "test", "diff", "events", "apply", "watch"),
     "Research": (
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("spark", "ingest", "profile", "sample", "stream"),
+    "Spark": ("spark", "ingest", "profile", "sample"),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
 
 # Commands that are still on Typer: the module and the summary of each.
 ON_TYPER = {
-    "collect": ("collect", "Ask running brokers who subscribes and publishes what."),
-    "plan": ("plan", "Plan the links of real brokers, free of loops."),
-    "live": ("live", "Prove a plan with real brokers on this machine."),
     "apply": ("apply", "Bring a running fleet to a plan, broker by broker."),
     "watch": ("watch", "Follow a fleet: mend, plan and apply what changes."),
     "generate": ("generate", "Make random subscriptions, shaped as in the papers."),
     "churn": ("churn", "Make random churn: nodes come, go and change topics."),
-    "improve": ("improve", "Bring an overlay nearer to a fresh design by few changes."),
     "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),
     "content": ("content", "Plan which broker each user connects to, by content."),
     "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),
     "ingest": ("ingest", "Clean raw subscriptions or social graphs, on Spark."),
     "profile": ("profile", "Show how subscriptions are distributed, on Spark."),
     "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
-    "stream": ("stream", "Mend an overlay as events come, on Spark."),
     "explore": ("explore", "Look at networks in a browser, and ask what if."),
     "report": ("report", "Make a page of results to look at and to print."),
     "prepare": ("prepare", "Compile and keep what first runs wait for."),
@@ -80,7 +75,7 @@ Example:
   topicloom measure subs.parquet overlay.parquet
 
 From running brokers:
-  topicloom collect fleet.toml --out raw
+  topicloom collect --fleet fleet.toml --out raw
   topicloom design raw/subscriptions.parquet --algorithm gm \\
       --out overlay.parquet
 

@@ -23,6 +23,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 # Sections of help.
 OPTIONS = "Options"
 OF_DESIGNERS = "Parameters of designers"
+OF_MAINTAINERS = "Parameters of repair"
 READING = "Reading SUBS"
 SPARK = "Spark"
 PRINTING = "Printing"
@@ -88,9 +89,9 @@ def file(*names: str, metavar: str = "FILE", **settings: Any) -> Decorator:
     return option(*names, metavar=metavar, type=PATH, **settings)
 
 
-def path(name: str, metavar: str, help: str) -> Decorator:
+def path(name: str, metavar: str, help: str, *, required: bool = True) -> Decorator:
     """An argument that names a file or folder."""
-    return click.argument(name, metavar=metavar, type=PATH, help=help)
+    return click.argument(name, metavar=metavar, type=PATH, required=required, help=help)
 
 
 def out(metavar: str, help: str) -> Decorator:
@@ -156,6 +157,31 @@ fleet = file(
     "-f",
     help="Fleet file: limits and regions of brokers, links to forbid or keep.",
     **SHARED,
+)
+brokers = file(
+    "--fleet",
+    "-f",
+    required=True,
+    help="Fleet file: where brokers are, and how to reach them.",
+    **SHARED,
+)
+
+
+def _kinds(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    """Kinds of brokers, for shells to complete."""
+    from topicloom.brokers.kinds import KINDS
+
+    return [name for name in KINDS if name.startswith(begun)]
+
+
+target = option(
+    "--target",
+    "-t",
+    metavar="KIND",
+    default="mosquitto",
+    show_default=True,
+    shell_complete=_kinds,
+    help="Kind of brokers whose kind the fleet file does not give.",
 )
 prices = file("--prices", help="CSV file: source, target (nodes or regions), price; `*,*` is the default.", **SHARED)
 rates = file("--rates", help="CSV file: topic, rate (messages in a unit of time).", **SHARED)
@@ -232,6 +258,25 @@ def of_backbone() -> list[click.Option]:
     from topicloom.designers import DESIGNERS
 
     return [_parameter_option(name, takers) for name, takers in takers_of([DESIGNERS.find("backbone")]).items()]
+
+
+def of_maintainers() -> list[click.Option]:
+    """An option for each parameter of a maintainer."""
+    from topicloom.churn.settings import PARAMETERS
+
+    return [_setting_option(parameter) for parameter in PARAMETERS]
+
+
+def _setting_option(parameter: Parameter) -> click.Option:
+    text = f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}{_default(parameter)}."
+    settings: dict[str, Any] = {"help": text, "default": None, "section": OF_MAINTAINERS}
+    if parameter.choices:
+        settings["type"] = click.Choice(parameter.choices)
+    elif parameter.kind is bool:
+        settings["is_flag"] = True
+    else:
+        settings |= _OF_KIND[parameter.kind]
+    return Option([option_name(parameter.name)], **settings)
 
 
 def of_designers() -> list[click.Option]:

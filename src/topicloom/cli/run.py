@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from topicloom.cli import output
 from topicloom.cli.options import spark_settings
@@ -42,6 +43,7 @@ class Run:
         self.shared = shared
         self.status = 0
         self._format = "json" if shared["json"] else shared["format"]
+        self._told = False
         self._findings: list[str] = []
         output.be_quiet(shared["quiet"])
         # Spark shows its own progress with --verbose.
@@ -83,11 +85,11 @@ class Run:
         columns = {f"{name}_column": self.shared[f"{name}_column"] for name in ("node", "topic", "role")}
         return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
-    def overlay(self, path: Path) -> Overlay:
-        """An overlay of these subscriptions."""
+    def overlay(self, path: Path, *, changed: bool = False) -> Overlay:
+        """An overlay of these subscriptions, or of earlier ones if they may have changed."""
         from topicloom.model import Overlay
 
-        return self.step(f"reading {path.name}", Overlay.read, path, self.interest)
+        return self.step(f"reading {path.name}", Overlay.read, path, self.interest, changed=changed)
 
     @cached_property
     def plan(self) -> Plan:
@@ -99,6 +101,13 @@ class Run:
         """The fleet of --fleet, if given."""
         path: Path | None = self.shared.get("fleet")
         return None if path is None else read_fleet(path)
+
+    @property
+    def brokers(self) -> Fleet:
+        """The fleet of a command that needs one."""
+        fleet = self.fleet
+        assert fleet is not None
+        return fleet
 
     def prices_of(self, interest: Interest) -> Prices | None:
         """The prices of --prices for an interest, if given."""
@@ -194,19 +203,35 @@ class Run:
             self.finding(line, status)
         return line is not None
 
-    def show(self, view: View) -> None:
-        """Print a view in the format that was asked for, then the findings."""
-        if self._format == "text":
-            if not self.shared["quiet"]:
-                from topicloom.views import terminal
+    def refuse(self, error: InputError, view: View) -> NoReturn:
+        """Refuse the input, and print a view that says more than the line of the error."""
+        self.show(view)
+        raise error
 
-                terminal.show(view)
+    def tell(self, view: View) -> None:
+        """Print a view while the command runs; JSON in one line. Then `show` prints no more data."""
+        self._told = True
+        if self._format == "json":
+            print(json.dumps(view.data()), flush=True)
         else:
+            self._print(view)
+
+    def show(self, view: View | None) -> None:
+        """Print a view, if there is one, in the format that was asked for, then the findings."""
+        if view is not None and (self._format == "text" or not self._told):
+            self._print(view)
+        for line in self._findings:
+            print(output.one_line(line), file=sys.stderr, flush=True)
+
+    def _print(self, view: View) -> None:
+        if self._format != "text":
             from topicloom.views.formats import FORMATS
 
             print(FORMATS[self._format](view.data()), flush=True)
-        for line in self._findings:
-            print(output.one_line(line), file=sys.stderr, flush=True)
+        elif not self.shared["quiet"]:
+            from topicloom.views import terminal
+
+            terminal.show(view)
 
 
 def read_fleet(path: Path) -> Fleet:

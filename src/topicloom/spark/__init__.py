@@ -19,6 +19,8 @@ from topicloom.spark.ingest import Counts, Manifest, ingest
 from topicloom.spark.interned import Interned, Totals
 from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, spark_session
+from topicloom.spark.stream import current, event_lines, follow
+from topicloom.spark.summarize import Summary, rates, summarize
 from topicloom.spark.sweep import sweep
 
 __all__ = [
@@ -28,11 +30,17 @@ __all__ = [
     "Interned",
     "Manifest",
     "SparkOptions",
+    "Summary",
     "Totals",
+    "current",
     "design",
     "evaluate",
+    "event_lines",
+    "follow",
     "ingest",
+    "rates",
     "sample",
     "spark_session",
+    "summarize",
     "sweep",
 ]
