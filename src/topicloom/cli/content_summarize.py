@@ -65,13 +65,12 @@ def command(
     """
     from topicloom.content.tables import read_space
     from topicloom.io.whole import require_replaceable
-    from topicloom.spark.clean import IngestOptions
-    from topicloom.spark.raw_rows import files_by_format
+    from topicloom.spark.places import require_inputs
     from topicloom.spark.summarize import summarize
 
     checked_paths.require_readable(space)
     read_space(space)
-    files_by_format(inputs, IngestOptions())
+    require_inputs(inputs)
     require_replaceable(out)
     with spark_work(spark, printing, "topicloom summarize") as work:
         found = work.do(

@@ -27,6 +27,9 @@ from topicloom.io.whole import MANIFEST
 Column = npt.NDArray[np.int64]
 
 NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
+REJECTED, MANIFEST_FOLDER = "rejected", "manifest"
+# States of a row of the manifest.
+WRITING, COMPLETE = "being written", "complete"
 ROLE = "role"
 _COLUMNS = {
     NODES: ("id", "name", "topics"),
@@ -91,6 +94,8 @@ def read_manifest(folder: Path) -> IngestedManifest:
     """Check that the folder has all its parts, and read its manifest."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give one that `topicloom ingest` wrote")
+    if (folder / MANIFEST_FOLDER).is_dir():
+        return _newest(folder)
     missing = [name for name in (SUBSCRIPTIONS, NODES, TOPICS, MANIFEST) if not (folder / name).exists()]
     if missing:
         raise InputError(f"{folder}: has no {missing[0]}; give a folder that `topicloom ingest` wrote")
@@ -98,6 +103,24 @@ def read_manifest(folder: Path) -> IngestedManifest:
         return read_json(folder / MANIFEST, IngestedManifest)
     except InputError:
         raise InputError(f"{folder / MANIFEST}: is not the manifest of an ingest") from None
+
+
+def _newest(folder: Path) -> IngestedManifest:
+    """The manifest that Spark wrote, whose newest row counts."""
+    try:
+        texts = [file.read_text(encoding="utf-8") for file in (folder / MANIFEST_FOLDER).glob("part-*.json")]
+        rows = [json.loads(line) for text in texts for line in text.splitlines()]
+        row = max(rows, key=lambda row: int(row["number"]), default=None)
+        if row is not None and row["state"] == COMPLETE:
+            options = json.loads(row["about"]).get("options", {})
+            return IngestedManifest(
+                row["fingerprint"],
+                TableCounts(row["nodes"], row["topics"], row["subscriptions"]),
+                IngestedOptions(options.get("graph"), options.get("filters")),
+            )
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an ingest") from None
+    raise InputError("was not written to its end, or is being written; ingest the data again", file=folder)
 
 
 class FolderRows(NamedTuple):

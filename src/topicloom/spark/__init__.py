@@ -1,8 +1,9 @@
 """Raw data, large data and many runs on Spark. No other room imports pyspark.
 
-- `session`: sessions, settings, Java. `preparing`: work done before a first run.
+- `session`: sessions, settings, Java.
 - `interned`: an interest as data frames, which steps take and give. `shared`: what every task of a job needs.
-- `ingest`: raw files to an interest; `clean`, `raw_rows` and `intern` are its steps.
+- `clean`, `intern`: raw rows to an interest. `places`: where interests are read from and written to.
+- `ingest`: raw files to an interest at a place; `raw` reads files of all formats, `lines` delimited text.
 - `profile`, `profile_folder`, `neighbours`: distributions. `sample`: parts of a graph.
 - `links`: links by id and by topic. `evaluate`: measures, topic by topic. `design`: the backbone designer.
 - `summarize`: rates from message histories. `stream`: an overlay repaired by batches of events.
@@ -11,23 +12,25 @@
 
 from __future__ import annotations
 
-from topicloom.spark.clean import IngestOptions
+from topicloom.spark.clean import Cleaned, clean
 from topicloom.spark.design import design
 from topicloom.spark.evaluate import Evaluation, evaluate
-from topicloom.spark.ingest import Counts, Manifest, ingest
+from topicloom.spark.intern import intern
 from topicloom.spark.interned import Interned, Totals
+from topicloom.spark.places import read_interest, write_interest
 from topicloom.spark.session import SparkOptions, spark_session
 
 __all__ = [
-    "Counts",
+    "Cleaned",
     "Evaluation",
-    "IngestOptions",
     "Interned",
-    "Manifest",
     "SparkOptions",
     "Totals",
+    "clean",
     "design",
     "evaluate",
-    "ingest",
+    "intern",
+    "read_interest",
     "spark_session",
+    "write_interest",
 ]

@@ -24,7 +24,8 @@ from topicloom.io.tables import write_parquet
 from topicloom.io.whole import replacing
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
-from topicloom.spark.raw_rows import readable_path, spark_path
+from topicloom.spark.lines import readable_path
+from topicloom.spark.places import spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -24,8 +24,9 @@ from topicloom.content.tables import read_space
 from topicloom.errors import InputError
 from topicloom.io.tables import require_columns, write_parquet
 from topicloom.io.whole import MANIFEST, replacing_folder
-from topicloom.spark.clean import IngestOptions
-from topicloom.spark.raw_rows import files_by_format, spark_path
+from topicloom.spark.ingest import IngestOptions
+from topicloom.spark.places import spark_path
+from topicloom.spark.raw import list_files
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -96,10 +97,11 @@ def _read(spark: SparkSession, inputs: Sequence[str | os.PathLike[str]], columns
     from pyspark.sql import functions as sql
 
     frames = []
-    for format_, paths in files_by_format(inputs, IngestOptions()).items():
+    places = [os.fspath(place) for place in inputs]
+    for format_, paths in list_files(spark, places, IngestOptions()).by_format.items():
         if format_ == "parquet":
             frame = spark.read.parquet(*paths)
-        elif format_ == "jsonl":
+        elif format_ == "json":
             frame = spark.read.json(list(paths), primitivesAsString=True)
         else:
             frame = spark.read.csv(list(paths), header=True, sep=_SEPARATORS[format_], escape='"')
