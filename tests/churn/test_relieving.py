@@ -14,7 +14,7 @@ from reference.relief import relief
 from topicloom import Interest, Overlay
 from topicloom.churn import improve
 from topicloom.churn.live_overlay import LiveOverlay
-from topicloom.churn.relieve import find_relief
+from topicloom.churn.relieve import link_to_take_off
 
 
 def test_the_same_way_as_the_slow_twin() -> None:
@@ -31,7 +31,7 @@ def test_the_same_way_as_the_slow_twin() -> None:
         most = dice.randint(0, 3)
         numbers = live.numbers
         staying = [(numbers[min(pair)], numbers[max(pair)]) for pair in there]
-        got = find_relief(live, staying, most)
+        got = link_to_take_off(live, staying, most)
         named = got and (live.link(*got.gone), [live.link(*ends) for ends in got.instead])
         assert named == relief(topics_of(overlay.interest), list(overlay), most, rules), f"{seed=}"
         for row, now in zip(before, (live.population.limit, live.population.neighbours.length), strict=True):

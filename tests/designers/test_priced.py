@@ -165,6 +165,7 @@ def test_others_refuse(name: str) -> None:
         ("source,target,price\na,b,1\na,c,-2\n", "row 2: price must be a number from 0 to 1e7, not '-2'"),
         ("source,target,price\na,b,much\n", "row 1: price must be a number from 0 to 1e7, not 'much'"),
         ("source,target,price\na,b,nan\n", "row 1: price must be a number from 0 to 1e7, not 'nan'"),
+        ("source,target,price\na,b,1\na,b,2\n", "row 2: repeats 'a' - 'b' with another price; give each pair once"),
         (
             "source,target,price\na,b,1\n",
             "has no price of a link between 'a' and 'c'; give it, or a row *,* for all others",

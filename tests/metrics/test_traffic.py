@@ -14,7 +14,7 @@ from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.plan_costs import plan_prices, plan_traffic
 from topicloom.metrics import measure_prices, measure_traffic
-from topicloom.metrics.traffic import bettered
+from topicloom.metrics.traffic import improve_tree
 from topicloom.model.filters import MQTT
 
 Row = tuple[str, str, str]
@@ -103,8 +103,8 @@ def _check_no_swap(interest: Interest, overlay: Overlay, prices: Prices, rates: 
     if len(tree) < 2:
         return
     classes = rates.over(interest).of(topic)
-    best = bettered(tree, links, price, classes)
-    assert sorted(bettered(best, links, price, classes)) == sorted(best)
+    best = improve_tree(tree, links, price, classes)
+    assert sorted(improve_tree(best, links, price, classes)) == sorted(best)
 
 
 def test_a_hub_that_only_publishes_is_passed_by() -> None:
@@ -152,10 +152,11 @@ def test_names_that_the_same_nodes_want_and_publish_are_one_class() -> None:
     ("text", "wrong"),
     [
         ("topic,speed\na,1\n", "no column 'rate'; it has 'topic', 'speed'"),
-        ("topic,rate\na,1\nb,-1\n", "row 2: '-1' is no rate; give a number, 0 or more"),
-        ("topic,rate\na,many\n", "row 1: 'many' is no rate; give a number, 0 or more"),
-        ("topic,rate\na,inf\n", "row 1: 'inf' is no rate; give a number, 0 or more"),
-        ("topic,rate\na,\n", "row 1: '' is no rate; give a number, 0 or more"),
+        ("topic,rate\na,1\nb,-1\n", "row 2: '-1' is not a rate; give a number from 0 to 1e15"),
+        ("topic,rate\na,many\n", "row 1: 'many' is not a rate; give a number from 0 to 1e15"),
+        ("topic,rate\na,inf\n", "row 1: 'inf' is not a rate; give a number from 0 to 1e15"),
+        ("topic,rate\na,1e16\n", "row 1: '1e16' is not a rate; give a number from 0 to 1e15"),
+        ("topic,rate\na,\n", "row 1: '' is not a rate; give a number from 0 to 1e15"),
         ("topic,rate\na,1\na,2\n", "row 2: topic 'a' has a rate already; give each name once"),
         ("topic,rate\np/#,1\n", "'p/#' has a wildcard; rates are of plain names"),
     ],

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from reference import sample as twin
-from reference.folders import write_folder
 from topicloom.model import InputError, Interest
-from topicloom.spark import SparkOptions, spark_session
-from topicloom.spark.ingest import ingest
-from topicloom.spark.sample import Sample, sample
+from topicloom.spark import Interned, sample
 
 Pairs = set[tuple[str, str]]
 
@@ -31,12 +28,15 @@ def random_pairs(seed: int, kind: str) -> Pairs:
     return pairs | {(t, u) for u, t in pairs} if kind == "undirected" else pairs
 
 
-def take(spark: SparkSession, pairs: Pairs, path: Path, kind: str, parts: int, **options: int) -> tuple[Sample, Pairs]:
-    graph = None if kind == "topics" else kind
-    folder = write_folder(Interest.from_pairs(pairs), path / f"in{parts}", parts=parts, graph=graph)
-    found = sample(spark, folder, path / f"out{parts}", **options)
-    rows = Interest.read(path / f"out{parts}").to_arrow().to_pylist()
-    return found, {(row["node"], row["topic"]) for row in rows}
+def taken(spark: SparkSession, pairs: Pairs, kind: str, parts: int, **options: Any) -> Pairs:
+    """A sample of an interest whose subscriptions are in so many partitions."""
+    interned = Interned.of(spark, Interest.from_pairs(pairs))
+    dealt = replace(
+        interned,
+        subscriptions=interned.subscriptions.repartition(parts),
+        graph=None if kind == "topics" else kind,
+    )
+    return {(row["node"], row["topic"]) for row in sample(dealt, **options).collect()}
 
 
 @pytest.fixture
@@ -49,47 +49,50 @@ def three_partitions(spark: SparkSession) -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("kind", "uniform"), [("undirected", False), ("directed", True), ("topics", True)])
-def test_samples_equal_the_plain_twin(spark: SparkSession, tmp_path: Path, kind: str, uniform: bool) -> None:
-    check_against_the_twin(spark, tmp_path, kind, 3, uniform=uniform)
+def test_samples_equal_the_plain_twin(spark: SparkSession, kind: str, uniform: bool) -> None:
+    check_against_the_twin(spark, kind, 3, uniform=uniform)
 
 
-def test_partitions_make_no_other_sample(spark: SparkSession, tmp_path: Path, three_partitions: int) -> None:
-    check_against_the_twin(spark, tmp_path, "topics", three_partitions, uniform=False)
+def test_partitions_make_no_other_sample(spark: SparkSession, three_partitions: int) -> None:
+    check_against_the_twin(spark, "topics", three_partitions, uniform=False)
 
 
-def check_against_the_twin(spark: SparkSession, path: Path, kind: str, parts: int, *, uniform: bool) -> None:
+def check_against_the_twin(spark: SparkSession, kind: str, parts: int, *, uniform: bool) -> None:
     pairs = random_pairs(3, kind)
-    options = {"nodes": len({u for u, _ in pairs}) // 2, "seeds": 4, "seed": 9, "uniform": uniform}
-    found, kept = take(spark, pairs, path, kind, parts, **options)
+    options: dict[str, Any] = {"nodes": len({u for u, _ in pairs}) // 2, "seeds": 4, "seed": 9, "uniform": uniform}
+    kept = taken(spark, pairs, kind, parts, **options)
     assert kept == twin.sample(pairs, social=kind != "topics", **options)
     nodes, topics = {u for u, _ in kept}, {t for _, t in kept}
     assert len(nodes) == options["nodes"]
-    assert (found.nodes, found.topics, found.subscriptions) == (len(nodes), len(topics), len(kept))
-    if kind == "topics":
-        assert kept == {(u, t) for u, t in pairs if u in nodes}
-    else:
-        assert kept == {(u, t) for u, t in pairs if u in nodes | topics and t in nodes | topics}
-    manifest = json.loads((path / f"out{parts}" / "manifest.json").read_text())
-    assert manifest["source_fingerprint"] == Interest.from_pairs(pairs).fingerprint
-    assert manifest["fingerprint"] == found.fingerprint == Interest.read(path / f"out{parts}").fingerprint
-    assert manifest["options"] == {**options, "graph": None if kind == "topics" else kind}
-    assert manifest["counts"]["subscriptions"] == found.subscriptions
+    users = nodes if kind == "topics" else nodes | topics
+    assert kept == {(u, t) for u, t in pairs if u in users and (kind == "topics" or t in users)}
 
 
-def test_a_star_is_cut_exactly(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_star_is_cut_exactly(spark: SparkSession) -> None:
     """Every follower is waiting for the hub, and the hub alone would add them all."""
     pairs = {(f"f{i}", "hub") for i in range(30)} | {("hub", "f0")}
-    found, kept = take(spark, pairs, tmp_path, "directed", 2, nodes=7, seeds=3, seed=1)
-    assert found.nodes == 7
+    kept = taken(spark, pairs, "directed", 2, nodes=7, seeds=3, seed=1)
+    assert len({u for u, _ in kept}) == 7
     assert kept == twin.sample(pairs, social=True, nodes=7, seeds=3, seed=1)
 
 
-def test_new_seeds_are_drawn_where_a_component_ends(spark: SparkSession, tmp_path: Path) -> None:
+def test_new_seeds_are_drawn_where_a_component_ends(spark: SparkSession) -> None:
     """First one node that is alone, then twice as many."""
     pairs = {(f"n{i}", f"t{i}") for i in range(3)}
-    found, kept = take(spark, pairs, tmp_path, "topics", 2, nodes=3, seeds=1, seed=1)
-    assert found.nodes == 3
-    assert kept == pairs
+    assert taken(spark, pairs, "topics", 2, nodes=3, seeds=1, seed=1) == pairs
+
+
+def test_roles_are_kept_and_nothing_else(spark: SparkSession) -> None:
+    rows = [("a", "x", "sub"), ("b", "x", "pub"), ("c", "y", "both")]
+    before = set(persisted(spark))
+    part = sample(Interned.of(spark, Interest.from_roles(rows)), 3)
+    assert persisted(spark) <= before, "nothing stays persisted in the session"
+    assert part.columns == ["node", "topic", "role"]
+    assert {tuple(row) for row in part.collect()} == set(rows)
+
+
+def persisted(spark: SparkSession) -> set[int]:
+    return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -98,29 +101,10 @@ def test_new_seeds_are_drawn_where_a_component_ends(spark: SparkSession, tmp_pat
         ({"nodes": 0}, "nodes must be a whole number, 1 or more, not 0"),
         ({"nodes": 2, "seeds": 0}, "seeds must be a whole number, 1 or more, not 0"),
         ({"nodes": 2, "seed": -1}, "seed must be a whole number, 0 or more, not -1"),
-        ({"nodes": 4}, "has 3 nodes; a sample cannot have 4"),
+        ({"nodes": 4}, "there are 3 nodes; a sample cannot have 4"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(
-    spark: SparkSession, tmp_path: Path, options: dict[str, int], says: str
-) -> None:
-    folder = write_folder(Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "u")]), tmp_path / "folder")
+def test_what_cannot_be_sampled_is_refused(spark: SparkSession, options: dict[str, int], says: str) -> None:
+    interned = Interned.of(spark, Interest.from_pairs([("a", "t"), ("b", "t"), ("c", "u")]))
     with pytest.raises(InputError, match=says):
-        sample(spark, folder, tmp_path / "out", **options)
-    assert not (tmp_path / "out").exists()
-
-
-def test_damage_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    """A byte of the names, which Spark would otherwise read as other names."""
-    (tmp_path / "subs.csv").write_text("node,topic\nsomebody,t\nsomeone,t\nnobody,u\n")
-    ingest(spark, [tmp_path / "subs.csv"], tmp_path / "in")
-    file = next((tmp_path / "in" / "nodes").iterdir())
-    whole = file.read_bytes()
-    assert whole.count(b"somebody") > 0
-    file.write_bytes(whole.replace(b"somebody", b"somebadi", 1))
-    with (
-        pytest.raises(InputError, match=r"^Spark: .*nodes.*\(verbose shows more\)$"),
-        spark_session(SparkOptions(), "here"),
-    ):
-        sample(spark, tmp_path / "in", tmp_path / "out", nodes=2, uniform=True)
-    assert not (tmp_path / "out").exists()
+        sample(interned, **options)

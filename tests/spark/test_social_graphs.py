@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import random
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -18,6 +18,7 @@ from reference.ingest import graph_pairs
 from topicloom.experiments import graph_samples as graphs_module
 from topicloom.experiments.graph_samples import GRAPHS, Graphs, find_edges
 from topicloom.model import InputError, Interest
+from topicloom.spark.ingest import Ingested
 
 dice = random.Random(3)
 EDGES = [(f"u{dice.randrange(20)}", f"u{dice.randrange(20)}") for _ in range(60)]
@@ -91,12 +92,17 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_nothing_is_made_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def make(name: str, _spark: object, _source: object, out: Path, *_: object, **_options: object) -> None:
-        made.append(name)
+    def ingest(_spark: object, _files: object, out: Path, *_: object) -> None:
+        made.append("ingest")
         write_folder(DIRECTED, out, graph="directed")
 
-    for name in ("ingest", "sample"):
-        monkeypatch.setattr(graphs_module, name, partial(make, name))
+    def sample(_interned: object, nodes: int, **_: object) -> SimpleNamespace:
+        made.append("sample")
+        return SimpleNamespace(columns=["node", "topic"], select=lambda *_: SimpleNamespace(toArrow=DIRECTED.to_arrow))
+
+    monkeypatch.setattr(graphs_module, "ingest", ingest)
+    monkeypatch.setattr(graphs_module, "sample", sample)
+    monkeypatch.setattr(Ingested, "interned", lambda *_: None)
     write(tmp_path / "twitter_followers.csv", "a,b\n" + lines(","))
     for _ in range(2):
         graphs = Graphs(tmp_path, tmp_path / "out")

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from topicloom.churn.live_overlay import LiveOverlay, row_of
 from topicloom.churn.maintainer import LinkStep
-from topicloom.churn.relieve import find_relief
+from topicloom.churn.relieve import link_to_take_off
 from topicloom.designers.contract import Links
 from topicloom.designers.run import design
 from topicloom.errors import InputError
@@ -193,7 +193,7 @@ class _Work:
         if not self._left:
             return False
         most = 1 + max(0, len(self._fresh) - len(self.links))
-        relief = find_relief(self._live, self.staying, min(most, self._left - 1))
+        relief = link_to_take_off(self._live, self.staying, min(most, self._left - 1))
         if relief is None:
             return False
         self._add(relief.instead)

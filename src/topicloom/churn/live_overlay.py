@@ -131,7 +131,7 @@ class LiveOverlay:
         """The place in the order of names where a new node belongs."""
         return bisect_left(self._ordered, node)
 
-    def enter(self, node: str) -> int:
+    def add_node(self, node: str) -> int:
         """A number for a new node; kernels still have to be told."""
         insort(self._ordered, node)
         if self._free:
@@ -156,7 +156,7 @@ class LiveOverlay:
         others = self._partners.get(node, ())
         return [self.numbers[other] for other in others if other in self.numbers and other not in self._parting]
 
-    def part(self, node: str) -> None:
+    def remove_node(self, node: str) -> None:
         """A node is about to go: nodes that a link of it stays with keep room for it."""
         for other in self.staying_neighbours(node):
             self.population.limit[other] -= 1
@@ -203,7 +203,7 @@ class LiveOverlay:
             primaries=reserved(population.primaries, nodes, self._room.backups),
         )
 
-    def record(self, ends: Ids, contributions: Ids) -> list[Link]:
+    def note_added(self, ends: Ids, contributions: Ids) -> list[Link]:
         """Note links that a kernel has added."""
         added = []
         for (u, v), contribution in zip(ends.tolist(), contributions.tolist(), strict=True):
@@ -211,7 +211,7 @@ class LiveOverlay:
             added.append(self.link(u, v))
         return added
 
-    def strike(self, ends: tuple[int, int]) -> Link:
+    def note_removed(self, ends: tuple[int, int]) -> Link:
         """Note that a kernel has taken away a link, the lower number first."""
         del self.links[ends]
         return self.link(*ends)

@@ -129,7 +129,7 @@ class Maintainer(ABC):
         reasons, wanted = self._judged(events)
         changed = {node: after for node, after in wanted.items() if after != self._wanted(node)}
         refused = {event.id: why for event, why in zip(events, reasons, strict=True) if why is not None}
-        return self._become(changed) if changed else NO_CHANGE, refused
+        return self._apply_jointly(changed) if changed else NO_CHANGE, refused
 
     def refusals(self, events: Sequence[Event]) -> list[str | None]:
         """Return for each of several events why it will be refused, or None; nothing changes."""
@@ -156,7 +156,7 @@ class Maintainer(ABC):
         changed = _changed(self.interest(), interest)
         if len(changed) != 1:
             self.settle()
-            return self._become(changed) if changed else NO_CHANGE
+            return self._apply_jointly(changed) if changed else NO_CHANGE
         ((node, after),) = changed.items()
         before = self._wanted(node)
         if after is None:
@@ -283,7 +283,7 @@ class Maintainer(ABC):
     def _change(self, node: str, add: list[str], remove: list[str]) -> Change: ...
 
     @abstractmethod
-    def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
+    def _apply_jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
         """Let nodes want other topics than now, None for those that are gone, and repair the overlay once."""
 
     @abstractmethod

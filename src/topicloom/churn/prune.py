@@ -46,7 +46,7 @@ class Pruner:
         dropped = []
         for ends, reason in zip(doubtful, reasons, strict=True):
             if reason < 0:
-                dropped.append(live.strike(ends))
+                dropped.append(live.note_removed(ends))
             else:
                 self._reason[ends] = reason
                 self._needing[reason].add(ends)

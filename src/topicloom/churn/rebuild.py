@@ -70,7 +70,7 @@ class RebuildMaintainer(MaintainerByName):
         self._topics[node] = self._topics[node].difference(remove).union(add)
         return self._rebuilt()
 
-    def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
+    def _apply_jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
         for node, topics in wanted.items():
             if topics is None:
                 del self._topics[node]

@@ -34,7 +34,7 @@ class Relief(NamedTuple):
     instead: tuple[Ends, ...]
 
 
-def find_relief(live: LiveOverlay, staying: Collection[Ends], most: int) -> Relief | None:
+def link_to_take_off(live: LiveOverlay, staying: Collection[Ends], most: int) -> Relief | None:
     """The best way to take a link off a node of highest degree, with at most so many in its place; None without one.
 
     Nothing has changed afterwards. Links in `staying` stay. A node is never given more links than it may have.
@@ -74,7 +74,7 @@ def _instead_of(live: LiveOverlay, link: Ends) -> tuple[Ends, ...] | None:
     nodes, table, _ = mending.pieces_of(live.population, live.scratch, topics)
     live.reserve(links=int(table.max(axis=0, initial=0).sum()) + 1)
     population = live.population
-    added: Ids = mending.mend(population, nodes, table, mending.NOBODY, _RHO)[0]
+    added: Ids = mending.mend(population, nodes, table, mending.NO_NODE, _RHO)[0]
     # Mending puts pieces together in the table, too.
     mended = not (table[nodes == link[0]] != table[nodes == link[1]]).any()
     relink(population, gone, added)

@@ -52,7 +52,7 @@ def coverage_factor(wanted_by: Iterable[Collection[str]], topics: Collection[str
     return min((counts[topic] for topic in topics), default=0)
 
 
-_NOBODY = np.empty(0, np.int32)
+_NO_NODES = np.empty(0, np.int32)
 # By how many links more it is tried whether they suffice to tidy.
 _FEW_STEPS = 4
 
@@ -91,9 +91,9 @@ class MendingMaintainer(Maintainer):
         self.live = live
         # A node that has left and must yet be retired, and nodes whose backups must be built anew.
         self._left: int | None = None
-        self._stale: Ids = _NOBODY
+        self._stale: Ids = _NO_NODES
         # Topics that constraints have left in several components.
-        self._broken: Ids = _NOBODY
+        self._broken: Ids = _NO_NODES
         if self._constrained:
             topics = np.arange(len(live.topic_names), dtype=np.int32)
             self._broken = mending.pieces_of(live.population, live.scratch, topics)[2]
@@ -112,22 +112,22 @@ class MendingMaintainer(Maintainer):
     def settle(self) -> None:
         """Build the backups that the latest event made stale; the next event would do it first."""
         left, stale = self._left, self._stale
-        self._left, self._stale = None, _NOBODY
+        self._left, self._stale = None, _NO_NODES
         if left is not None:
-            stale = shadow_sets.retire(self.live.population, left)
+            stale = shadow_sets.drop_backups(self.live.population, left)
         self.build_backups(stale)
 
     def _join(self, node: str, topics: list[str]) -> Change:
         live = self.live
         rank = live.rank_of_new(node)
         numbers = live.numbers_of_topics(topics)
-        number = live.enter(node)
+        number = live.add_node(node)
         first = np.array(live.staying_neighbours(node), np.int32)
         links = len(numbers) + len(first)
         live.reserve(topics=len(numbers), links=links, backups=self._coverage * len(numbers))
-        given = (number, rank, numbers, first, self._is_whole, self._rho, self._coverage, self._kind)
+        given = (number, rank, numbers, first, self._all_connected, self._rho, self._coverage, self._kind)
         ends, contributions, shadow, self._stale = shadow_sets.join(live.population, live.scratch, *given)
-        added = self._record_first(number, first) + live.record(ends, contributions)
+        added = self._record_first(number, first) + live.note_added(ends, contributions)
         return self._changed(added, [], shadow, numbers)
 
     def _covered(self, number: int, first: Ids) -> Ids:
@@ -146,14 +146,14 @@ class MendingMaintainer(Maintainer):
         number = live.numbers[node]
         numbers = row_of(live.population.topics, number).copy()
         live.reserve(links=len(numbers) * int(live.population.neighbours.length[number]))
-        live.part(node)
+        live.remove_node(node)
         ends, contributions, shadow, around = shadow_sets.leave(
-            live.population, live.scratch, number, self._is_whole, self._rho, self._kind
+            live.population, live.scratch, number, self._all_connected, self._rho, self._kind
         )
-        removed = sorted(live.strike((min(number, other), max(number, other))) for other in around.tolist())
+        removed = sorted(live.note_removed((min(number, other), max(number, other))) for other in around.tolist())
         live.exit(node)
         self._left = number
-        return self._changed(live.record(ends, contributions), removed, shadow, numbers)
+        return self._changed(live.note_added(ends, contributions), removed, shadow, numbers)
 
     def _change(self, node: str, add: list[str], remove: list[str]) -> Change:
         live = self.live
@@ -167,13 +167,13 @@ class MendingMaintainer(Maintainer):
             backups=self._coverage * len(numbers[2]),
         )
         ends, contributions, shadow, self._stale = shadow_sets.change(
-            live.population, live.scratch, number, *numbers, self._is_whole, self._rho, self._coverage, self._kind
+            live.population, live.scratch, number, *numbers, self._all_connected, self._rho, self._coverage, self._kind
         )
-        added = live.record(ends, contributions)
+        added = live.note_added(ends, contributions)
         return self._changed(added, [], shadow, np.concatenate([numbers[1], numbers[3]]))
 
     @property
-    def _is_whole(self) -> bool:
+    def _all_connected(self) -> bool:
         """Whether all topics are connected, so that only an event can break one."""
         return len(self._broken) == 0
 
@@ -185,9 +185,9 @@ class MendingMaintainer(Maintainer):
         if len(self._broken) == 0:
             return []
         live.reserve(links=int(table.max(axis=0).sum()))
-        return live.record(*mending.mend(live.population, nodes, table, mending.NOBODY, self._rho))
+        return live.note_added(*mending.mend(live.population, nodes, table, mending.NO_NODE, self._rho))
 
-    def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
+    def _apply_jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
         """Repair once for several events, among the shadow sets of all nodes that they change."""
         live = self.live
         before = {node: self._wanted(node) or set() for node in wanted}
@@ -196,9 +196,9 @@ class MendingMaintainer(Maintainer):
         taken_up = {node: after[node] - before[node] for node in sorted(wanted)}
         concerned = live.numbers_of_topics(sorted(set().union(*given_up.values(), *taken_up.values())))
         shadow = {other for node in given_up if given_up[node] for other in self._around(node)}
-        removed = self._let_go(before, after)
+        removed = self._unsubscribe(before, after)
         shadow, alone = shadow | self._old_members(taken_up), self._old_members(taken_up, alone=True)
-        newer, staying = self._let_come(wanted)
+        newer, staying = self._subscribe(wanted)
         stale = {live.numbers[node] for node in alone}
         for node, topics in given_up.items():
             if topics and wanted[node] is not None:
@@ -209,7 +209,7 @@ class MendingMaintainer(Maintainer):
         for node in sorted(wanted):
             if wanted[node] is None:
                 number = live.numbers[node]
-                stale.update(shadow_sets.retire(live.population, number).tolist())
+                stale.update(shadow_sets.drop_backups(live.population, number).tolist())
                 live.exit(node)
         self.build_backups(self._by_rank(live.numbers[node] for node in newer))
         shadow |= {other for node in newer if taken_up[node] for other in (node, *self._around(node, linked=False))}
@@ -222,7 +222,7 @@ class MendingMaintainer(Maintainer):
         live.reserve(links=len(nodes) * len(concerned))
         ends, contributions = shadow_sets.mend_jointly(live.population, live.scratch, concerned, nodes, self._rho)
         self._stale = self._by_rank(number for number in stale if live.population.rank[number] >= 0)
-        return self._changed(staying + live.record(ends, contributions), removed, len(nodes), concerned)
+        return self._changed(staying + live.note_added(ends, contributions), removed, len(nodes), concerned)
 
     def _around(self, node: str, *, linked: bool = True) -> list[str]:
         """Return the nodes that may be linked in place of a node: its backups and, if `linked`, its neighbours."""
@@ -244,7 +244,7 @@ class MendingMaintainer(Maintainer):
                 found.add(min(members))
         return found
 
-    def _let_go(self, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> list[Link]:
+    def _unsubscribe(self, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> list[Link]:
         """Let nodes want only what they keep, take the links of those that leave, and return these links."""
         live = self.live
         removed = []
@@ -255,12 +255,12 @@ class MendingMaintainer(Maintainer):
                 live.reserve(topics=len(kept))
                 shadow_sets.rewant(live.population, number, kept)
             else:
-                live.part(node)
-                lost = shadow_sets.part(live.population, number)
-                removed += [live.strike((min(number, other), max(number, other))) for other in lost.tolist()]
+                live.remove_node(node)
+                lost = shadow_sets.detach(live.population, number)
+                removed += [live.note_removed((min(number, other), max(number, other))) for other in lost.tolist()]
         return sorted(removed)
 
-    def _let_come(self, wanted: Mapping[str, set[str] | None]) -> tuple[list[str], list[Link]]:
+    def _subscribe(self, wanted: Mapping[str, set[str] | None]) -> tuple[list[str], list[Link]]:
         """Let nodes join, and others want what they take up.
 
         Returns the nodes that are there with other topics, and the links that newcomers have at once.
@@ -275,10 +275,10 @@ class MendingMaintainer(Maintainer):
                 shadow_sets.rewant(live.population, live.numbers[node], numbers)
             else:
                 rank = live.rank_of_new(node)
-                number = live.enter(node)
+                number = live.add_node(node)
                 first = np.array(live.staying_neighbours(node), np.int32)
                 live.reserve(topics=len(numbers), links=len(first), backups=self._coverage * len(numbers))
-                shadow_sets.arrive(live.population, number, rank, numbers, first)
+                shadow_sets.attach(live.population, number, rank, numbers, first)
                 staying += self._record_first(number, first)
         return newer, staying
 
@@ -287,7 +287,7 @@ class MendingMaintainer(Maintainer):
         if len(first) == 0:
             return []
         ends = np.stack([np.full(len(first), number, np.int32), first], axis=1)
-        return self.live.record(ends, self._covered(number, first))
+        return self.live.note_added(ends, self._covered(number, first))
 
     def _by_rank(self, numbers: Iterable[int]) -> Ids:
         some: Ids = np.array(sorted(set(numbers)), np.int32)
@@ -325,7 +325,7 @@ class MendingMaintainer(Maintainer):
     @property
     def support(self) -> float:
         """Share of the possible merges that is done; only topics that were not connected are looked at."""
-        if self._is_whole:
+        if self._all_connected:
             return 1.0
         population = self.live.population
         table = mending.pieces_of(population, self.live.scratch, self._broken)[1]

@@ -42,15 +42,15 @@ class TreeMaintainer(MaintainerByName):
         self._mend()
 
     def _join(self, node: str, topics: list[str]) -> Change:
-        return self._become({node: set(topics)})
+        return self._apply_jointly({node: set(topics)})
 
     def _leave(self, node: str) -> Change:
-        return self._become({node: None})
+        return self._apply_jointly({node: None})
 
     def _change(self, node: str, add: list[str], remove: list[str]) -> Change:
-        return self._become({node: (set(self._topics[node]) | set(add)) - set(remove)})
+        return self._apply_jointly({node: (set(self._topics[node]) | set(add)) - set(remove)})
 
-    def _become(self, wanted: Mapping[str, set[str] | None]) -> Change:
+    def _apply_jointly(self, wanted: Mapping[str, set[str] | None]) -> Change:
         for node, topics in wanted.items():
             if topics is None:
                 del self._topics[node]

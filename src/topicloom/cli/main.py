@@ -40,7 +40,7 @@ SECTIONS = {
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("spark", "ingest", "profile", "sample", "sweep", "stream"),
+    "Spark": ("spark", "sample", "sweep", "stream"),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
@@ -64,8 +64,6 @@ ON_TYPER = {
     "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),
     "content": ("content", "Plan which broker each user connects to, by content."),
     "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),
-    "ingest": ("ingest", "Clean raw subscriptions or social graphs, on Spark."),
-    "profile": ("profile", "Show how subscriptions are distributed, on Spark."),
     "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
     "sweep": ("sweep", "Run a grid of workloads, designers and seeds on Spark."),
     "stream": ("stream", "Mend an overlay as events come, on Spark."),
@@ -92,7 +90,7 @@ From running brokers:
       --out overlay.parquet
 
 From raw logs, on Spark:
-  topicloom ingest logs/*.csv.gz --out fleet
+  topicloom spark ingest logs/*.csv.gz --out fleet
   topicloom design fleet --algorithm gm --out overlay.parquet
 
 Exit status:

@@ -15,13 +15,14 @@ It uses all cores of this machine, or a cluster. FLEET is what `topicloom spark 
 
 EPILOG = """\
 Example:
+  topicloom spark ingest logs/*.csv.gz --out fleet
   topicloom spark design fleet --out overlay.parquet
   topicloom spark measure fleet overlay.parquet
 
 `topicloom spark COMMAND --help` says more about a command.
 """
 
-SECTIONS = {"Commands": ("design", "measure")}
+SECTIONS = {"Commands": ("ingest", "profile", "design", "measure")}
 
 
 def _load(name: str) -> click.Command:

@@ -253,7 +253,9 @@ class Spark(SharedOptions):
         from topicloom.spark import SparkOptions
 
         settings = spark_settings(self.spark_conf or (), "spark_conf")
-        return SparkOptions(self.master, settings, self.driver_memory, self.verbose)
+        if self.driver_memory:
+            settings["spark.driver.memory"] = self.driver_memory
+        return SparkOptions(self.master, settings, self.verbose)
 
 
 @dataclass(frozen=True, kw_only=True)

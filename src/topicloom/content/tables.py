@@ -86,24 +86,24 @@ def _read(
     opened: pyarrow.parquet.ParquetFile, where: str, broker_names: tuple[str, ...]
 ) -> tuple[tuple[str, ...], Floats]:
     found: set[str] = set()
-    before = 0
+    row_offset = 0
     for batch in opened.iter_batches(_ROWS, columns=["user"]):
-        found.update(pc.unique(names_column(pa.table(batch), "user", where, before=before)).to_pylist())
-        before += batch.num_rows
+        found.update(pc.unique(names_column(pa.table(batch), "user", where, row_offset=row_offset)).to_pylist())
+        row_offset += batch.num_rows
     user_names = tuple(sorted(found))
     if not user_names:
         raise InputError(f"{where}: has no rows; a network needs at least one user and one broker")
     prices = np.full((len(user_names), len(broker_names)), np.nan)
     keys = []
-    before = 0
+    row_offset = 0
     for batch in opened.iter_batches(_ROWS, columns=_COLUMNS):
         table = pa.table(batch)
-        price = numbers(table, "price", where, before=before, endless=True)
-        users = known_names(table, "user", user_names, "user", where, before=before)
-        brokers = known_names(table, "broker", broker_names, "broker", where, before=before)
+        price = numbers(table, "price", where, row_offset=row_offset, allow_infinity=True)
+        users = known_names(table, "user", user_names, "user", where, row_offset=row_offset)
+        brokers = known_names(table, "broker", broker_names, "broker", where, row_offset=row_offset)
         prices[users, brokers] = price
-        before += len(price)
-        if before <= _ROWS:  # enough to say which row is one too many, in tables that people write
+        row_offset += len(price)
+        if row_offset <= _ROWS:  # enough to say which row is one too many, in tables that people write
             keys.append(users * len(broker_names) + brokers)
     missing = np.isnan(prices)
     if missing.any():
@@ -115,10 +115,10 @@ def _read(
     alone = np.isinf(prices).all(axis=1)
     if alone.any():
         raise InputError(f"{where}: user '{user_names[int(alone.argmax())]}' knows no broker; give it a price for one")
-    if before > prices.size:
+    if row_offset > prices.size:
         require_distinct(np.concatenate(keys), "user and broker", where)
         raise InputError(
-            f"{where}: has {before:,} rows for {prices.size:,} pairs of a user and a broker; some are repeated"
+            f"{where}: has {row_offset:,} rows for {prices.size:,} pairs of a user and a broker; some are repeated"
         )
     return user_names, prices
 

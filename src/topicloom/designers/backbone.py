@@ -145,8 +145,8 @@ def _attached(
         leaves.nodes[attached.node[:links]],
         hosts.nodes[attached.host[:links]],
         attached.gain[:links].copy(),
-        leaves.nodes[attached.unmet_node[:uncovered]],
-        attached.unmet_topic[:uncovered].copy(),
+        leaves.nodes[attached.uncovered_node[:uncovered]],
+        attached.uncovered_topic[:uncovered].copy(),
     )
 
 

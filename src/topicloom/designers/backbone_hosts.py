@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from topicloom.designers.contract import Links
 from topicloom.kernels.bit_planes import HostRows, new_host_rows
-from topicloom.kernels.covers import TRIES, Newcomers, attach, new_attached, new_bench, new_hosting
+from topicloom.kernels.covers import TRIES, NodesToAttach, attach, new_attached, new_bench, new_hosting
 from topicloom.model.interest import Ids, Interest, Starts
 from topicloom.model.prices import LinkPrices
 from topicloom.registry import Watch
@@ -153,9 +153,9 @@ def host_prices(hosts: Ids, prices: LinkPrices | None) -> npt.NDArray[np.int64]:
     return np.zeros((1, len(hosts)), np.int64) if prices is None else prices.price[:, prices.group[hosts]]
 
 
-def nodes_to_attach(nodes: Ids, own: Ids, most: npt.NDArray[np.int64], prices: LinkPrices | None) -> Newcomers:
+def nodes_to_attach(nodes: Ids, own: Ids, most: npt.NDArray[np.int64], prices: LinkPrices | None) -> NodesToAttach:
     """Nodes to attach, with their groups."""
-    return Newcomers(own, most, np.zeros(len(nodes), np.int32) if prices is None else prices.group[nodes])
+    return NodesToAttach(own, most, np.zeros(len(nodes), np.int32) if prices is None else prices.group[nodes])
 
 
 def by_size(sizes: Ids) -> Ids:
@@ -259,7 +259,7 @@ class _HostBuilder:
             self._watch.ticks,
         )
         self._degree = hosting.busy
-        self._uncovered.append(attached.unmet_topic[:uncovered].copy())
+        self._uncovered.append(attached.uncovered_topic[:uncovered].copy())
         self._links.append(
             links_of(more.nodes[attached.node[:links]], self.hosts[attached.host[:links]], attached.gain[:links].copy())
         )

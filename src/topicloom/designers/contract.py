@@ -13,6 +13,7 @@ import numpy as np
 from topicloom.errors import InputError
 from topicloom.kernels.components import merge_links
 from topicloom.model.constraints import NO_LIMITS, Constraints, LinkLimits
+from topicloom.model.fleet import Fleet
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import LinkPrices, Prices
@@ -105,7 +106,7 @@ class DesignProblem:
     @classmethod
     def of(
         cls,
-        interest: Interest | str | PathLike[str],
+        interest: Interest | Fleet | str | PathLike[str],
         *,
         constraints: Constraints | None = None,
         prices: Prices | None = None,
@@ -114,7 +115,14 @@ class DesignProblem:
         seed: int = 0,
         watch: Watch | None = None,
     ) -> DesignProblem:
-        """The problem of an interest, or of the file or folder that holds it; names become ids here."""
+        """The problem of an interest, of the file or folder that holds it, or of a fleet; names become ids here.
+
+        A fleet gives the interest among the brokers that are there, and its limits unless other constraints are given.
+        """
+        if isinstance(interest, Fleet):
+            if constraints is None and interest.constraints != Constraints():
+                constraints = interest.constraints
+            interest = interest.interest
         known = Interest.given(interest)
         return cls(
             interest=known,

@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from topicloom.io.whole import replacing_folder
 from topicloom.model import InputError, Interest
-from topicloom.spark import IngestOptions, ingest
+from topicloom.spark import read_interest, sample
 from topicloom.spark.clean import Graph
-from topicloom.spark.sample import sample
+from topicloom.spark.ingest import IngestOptions, ingest
 from topicloom.workloads.breadth_first import breadth_first, reversed_relations
 
 # Its type is pyspark's, which only the pipeline imports.
@@ -76,11 +77,16 @@ class Graphs:
         whole, part = self._place(graph), self._made(parameters)
         self._folder.mkdir(parents=True, exist_ok=True)
         if not whole.is_dir():
-            ingest(spark, [file], whole, _reading(file, graph), lambda step: progress(f"{graph}: {step}"))
-        if not part.is_dir() and parameters.get("order") != _FIFO:
+            # A killed run may have left tables without the manifest.
+            with replacing_folder(whole) as folder:
+                options, tell = _reading(file, graph), lambda step: progress(f"{graph}: {step}")
+                ingest(spark, [str(file)], str(folder), options, overwrite=True, progress=tell)
+        if not part.exists() and parameters.get("order") != _FIFO:
             nodes, seed = parameters["nodes"], parameters["seed"]
             named = f"{nodes:,} nodes of {graph}, seed {seed}"
-            sample(spark, whole, part, nodes=nodes, seed=seed, progress=lambda step: progress(f"{named}: {step}"))
+            progress(named)
+            pairs = sample(read_interest(spark, str(whole)), nodes, seed=seed)
+            Interest.from_spark(pairs).write(part)
 
     def interest(self, parameters: Mapping[str, Any]) -> Interest:
         """Who follows whom, in what was prepared with the same parameters."""
@@ -95,7 +101,7 @@ class Graphs:
         whole = self._place(parameters["graph"])
         if "nodes" not in parameters:
             return whole
-        return whole.with_name(f"{whole.name}-{parameters['nodes']}-{parameters['seed']}")
+        return whole.with_name(f"{whole.name}-{parameters['nodes']}-{parameters['seed']}.parquet")
 
     def _place(self, graph: str) -> Path:
         return self._folder / f"{graph}-{self.fingerprint(graph)[:8]}"

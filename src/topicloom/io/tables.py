@@ -1,19 +1,12 @@
-"""Read and write tables of names and numbers: Parquet, CSV and TSV.
+"""Tables of names and numbers in Parquet, CSV and TSV files: read, checked and written.
 
-How much of what there may be, kept before work begins; docs/limits.md lists it.
+Every error is one line that names the file, the row and the column. Names are trimmed and in Unicode's composed form,
+neither empty nor too long. Ids are dense, in the order of the names by code point. docs/limits.md lists how much of
+what a table may hold; it is refused before work begins.
 
-Cleaning names: trimmed, in Unicode's composed form, neither empty nor too long.
-
-Dense ids from names, in the order of the names by code point.
-
-Parquet files, each page with a checksum that is looked at when it is read.
-
-Arrow decodes some damaged pages into other values, and of a few it dies; pages that do not fit their checksum are not
-decoded. Files of others may have no checksums; places in dictionaries are looked at, as Arrow does not.
-
-Name columns from Parquet, CSV and TSV files, checked, with one-line errors.
-
-Columns of names and numbers, checked, with errors that name the file and the row.
+Parquet pages have checksums, which are verified before a page is decoded: Arrow decodes some damaged pages into other
+values, and a few end the process. Files of others may have no checksums; then indices into dictionaries are checked,
+as Arrow does not.
 """
 
 from __future__ import annotations
@@ -255,17 +248,17 @@ def require_columns(present: Sequence[str], columns: Sequence[str], where: str) 
             raise InputError(f"has more than one column '{column}'", file=where)
 
 
-def names_column(table: pa.Table, column: str, where: str, *, before: int = 0) -> pa.ChunkedArray:
-    """One column as strings, refusing null, empty and all too long names.
+def names_column(table: pa.Table, column: str, where: str, *, row_offset: int = 0) -> pa.ChunkedArray:
+    """One column as strings, without null, empty and overlong names.
 
-    `where` names the source in errors; `before` rows of it precede those of the table.
+    `where` names the source in errors; `row_offset` rows of it precede those of the table.
     """
     values = text_column(table, column, where)
     lengths = pc.binary_length(values)
     bad = pc.fill_null(pc.or_(pc.equal(lengths, 0), pc.greater(lengths, NAME_BYTES)), True)
     first = pc.index(bad, True).as_py()
     if first >= 0:
-        place, length = f"{where}: row {before + first + 1}", lengths[first].as_py()
+        place, length = f"{where}: row {row_offset + first + 1}", lengths[first].as_py()
         if length:
             raise InputError(f"{place}: name of {length:,} bytes in column '{column}'; the most are {NAME_BYTES:,}")
         kind = "null" if length is None else "empty"
@@ -388,36 +381,42 @@ def known_names(
     kind: str,
     where: str,
     *,
-    before: int = 0,
+    row_offset: int = 0,
     unknown: type[InputError] = InputError,
 ) -> npt.NDArray[np.int64]:
-    """Ids of the names in a column. A name that is not known raises `unknown`; `before` rows precede the table."""
-    names = names_column(table, column, where, before=before)
+    """Ids of the names in a column. A name that is not known raises `unknown`; `row_offset` rows precede the table."""
+    names = names_column(table, column, where, row_offset=row_offset)
     ids = ids_of(names, known)
     missing = np.flatnonzero(ids < 0)
     if len(missing):
         row = int(missing[0])
-        raise unknown(f"{where}: row {before + row + 1}: unknown {kind} '{names[row]}'")
+        raise unknown(f"{where}: row {row_offset + row + 1}: unknown {kind} '{names[row]}'")
     return ids
 
 
 def numbers(
-    table: pa.Table, column: str, where: str, *, minimum: float | None = 0.0, before: int = 0, endless: bool = False
+    table: pa.Table,
+    column: str,
+    where: str,
+    *,
+    minimum: float | None = 0.0,
+    row_offset: int = 0,
+    allow_infinity: bool = False,
 ) -> Floats:
-    """A column of numbers, none below the minimum, all finite unless they may be `endless`; `before` rows precede."""
+    """A column of numbers, none below the minimum, finite unless `allow_infinity`; `row_offset` rows precede."""
     values = table[column]
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise InputError(f"{where}: column '{column}' holds {values.type}, not numbers")
     # Whole numbers that a float cannot hold are rounded; null becomes NaN.
     found: Floats = values.cast(pa.float64(), safe=False).to_numpy()
-    wrong = np.isnan(found) if endless else ~np.isfinite(found)
+    wrong = np.isnan(found) if allow_infinity else ~np.isfinite(found)
     if minimum is not None:
         wrong |= found < minimum
     if wrong.any():
         row = int(wrong.argmax())
         value = "null" if values[row].as_py() is None else f"{found[row]:g}"
         needed = "a number" if minimum is None else f"a number of at least {minimum:g}"
-        raise InputError(f"{where}: row {before + row + 1}: {column} is {value}; give {needed}")
+        raise InputError(f"{where}: row {row_offset + row + 1}: {column} is {value}; give {needed}")
     return found
 
 

@@ -1,17 +1,13 @@
-"""Backups of nodes, counted by members or by bits.
+"""Backups of nodes: for each node others that together want all of its topics, several times over.
 
-Backups of nodes: for each node some others that together want all of its topics, several times over.
+The relation is kept both ways and stays exact: u is a backup of v if v is a primary of u. The weight of a node is its
+load: links and primaries.
 
-Who stands in for whom is kept both ways, and stays exact: u is among the backups of v where v is among the primaries
-of u. The weight of a node is what it bears already, its links and its primaries.
-
-Backups where topics are large: what nodes owe is kept by bits, 64 nodes at a time.
-
-A topic is a row of bits, one for each node, and what nodes owe is a number written down the planes: bit u of plane p
-is bit p of what node u owes, less one. So those that owe nothing are all ones, and come last. Whose turn it is are
-those that are left after keeping, from the highest plane down, those without the bit wherever any lacks it, and a
-price is subtracted from all members of a topic as a borrow runs up the planes. Nodes, draws and ties are those of
-`backups`, which goes through the members of a topic twice for each backup: 240 of them in the workload of Shadows.
+There are two ways, with the same nodes, draws and ties. By members: each choice goes through the members of a topic
+twice. By bits, for large topics: a topic is a row of bits, one for each node, and what nodes owe is a number down the
+planes: bit u of plane p is bit p of what node u owes, less one. Nodes that owe nothing have all ones and come last. The
+next nodes are those left after keeping, from the highest plane down, those without the bit if any lacks it. A price is
+subtracted from all members of a topic as a borrow runs up the planes. Topics of Shadows have some 240 members.
 """
 
 from __future__ import annotations

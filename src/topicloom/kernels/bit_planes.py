@@ -1,11 +1,7 @@
-"""Rows of bits for nodes and topics that are large enough.
+"""Rows of bits for topics with many nodes, lists for the others.
 
-Who of the hosts wants each topic: a bitset where many do, a list where few do.
-
-A topic has a bitset where at least as many hosts want it as a bitset has words. So bitsets take at most 8 bytes a
-subscription of the hosts, and counting a topic costs at most a step a word.
-
-Who wants each topic as a row of bits, one for each node, where topics are large enough for it to pay.
+A topic has a row of bits if at least as many nodes want it as the row has words. So rows take at most 8 bytes a
+subscription, and counting a topic costs at most a step for each word.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Offers and covers that prove lower bounds.
+"""Offers of nodes for links, covers by neighbours, and islands, for lower bounds on links and degrees.
 
-Offers of nodes for links, as in `metrics.bounds.offers`: whole numbers, so that no rounding can lift a bound.
-
-Rows are those of an interest: topics by node, and nodes by topic. An offer belongs to a subscription; it is given
-twice, in the order of the nodes' rows and in that of the topics' rows. Each pair of nodes that share a topic is seen
-once for each such topic.
-
-How many neighbours each node needs at least, so that every topic of it is one of theirs.
-
-Islands: nodes that share topics, directly or through others.
+Offers are whole numbers (`metrics.bounds`), so rounding cannot lift a bound. An offer belongs to a subscription and is
+given twice: in the order of topics by node, and of nodes by topic. Two nodes are seen once for each topic that they
+share. Covers: how many neighbours a node needs so that each of its topics is a topic of one of them. An island is a set
+of nodes that share topics, directly or through others.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Components of topics: union-find, and labels with members.
+"""Components of topics: by union-find, and as labelled circles.
 
-Components of topics: union-find, what each link of a list merges, and how many pieces each topic is in.
+A component is a set of subscriptions of one topic.
 
-A component is a set of subscriptions of one topic. Each subscription points to a parent; following parents
-leads to the component's root.
+Union-find is for a whole list of links: what each of them merges, and how many components are left. A subscription
+points to its parent; parents lead to the root of the component.
 
-Components as labelled circles: joining two costs the size of the smaller, asking costs one look.
-
-Every subscription carries the label of its component, which is one of the component's subscriptions, and
-points to the next one around. Joining relabels the smaller circle and swaps two pointers, so that all joins of
-a design together relabel each subscription at most log2(subscribers) times.
+Circles are for designers, which ask far more often than they join. A subscription has the label of its component, which
+is one of its subscriptions, and points to the next in a circle. A look tells whether two are joined. Joining relabels
+the smaller circle and swaps two pointers, so all joins of a design relabel a subscription at most log2(subscribers)
+times.
 """
 
 from __future__ import annotations
@@ -175,7 +174,7 @@ class Circles(NamedTuple):
     """Components of all topics; arrays by subscription, `size` right at labels only."""
 
     label: npt.NDArray[np.int32]
-    following: npt.NDArray[np.int32]
+    next_member: npt.NDArray[np.int32]
     size: npt.NDArray[np.int32]
 
 
@@ -191,10 +190,10 @@ def join_labelled(circles, kept, other):
     subscription = other
     while True:
         circles.label[subscription] = kept
-        subscription = circles.following[subscription]
+        subscription = circles.next_member[subscription]
         if subscription == other:
             break
-    after = circles.following[kept]
-    circles.following[kept] = circles.following[other]
-    circles.following[other] = after
+    after = circles.next_member[kept]
+    circles.next_member[kept] = circles.next_member[other]
+    circles.next_member[other] = after
     circles.size[kept] += circles.size[other]

@@ -1,25 +1,17 @@
-"""SpiderCast: choose neighbours by how many topics they cover.
+"""SpiderCast: nodes link to others until each of their topics is covered often enough.
 
-Coverage: nodes link to others until each of their topics is covered often enough.
+A link covers every topic that both ends want, for both ends. What a candidate would cover is its gain. Nodes that can
+take no more links leave the lists of members; with a small max_degree that is most of them. Three ways give the same
+links and draws:
 
-A link covers every topic that both ends want, for both ends. What a candidate would cover is kept as a counter: up
-by one for each topic in need, over all its members, and down again once the topic has enough. So the counters cost
-a node twice the sizes of its topics, however many links it makes. Nodes that can take no more links leave the member
-lists: with a small max_degree that is most of them.
-
-Coverage where topics are large: what all nodes would cover is counted by bits, 64 nodes and many words at a time.
-
-Counting a node's topics over all their members, as `coverage` does, takes as many steps as these have members: under
-Zipf's law 200,000 a node at 10,000 nodes. Here a topic is a row of bits, one for each node, and a gain is a number
-written down the planes: bit v of plane p is bit p of the gain of node v. Adding a topic to all gains takes a few
-operations on whole rows. Random links need no gains, only who wants any topic in need. Links and draws are the same.
-
-Small topics have no row of their own, or these would take nodes x topics / 8 bytes: theirs is written when it is used.
-
-Coverage in turns: every node makes one link in its turn, and coverage rises until no node can take another.
-
-What a candidate would cover is counted anew in every turn: with so few links a node, keeping the counters of all nodes
-would cost more. Nodes that can take no more links leave the member lists.
+- By lists: the gain goes up by one for each topic in need, over its members, and down again once the topic has enough.
+  That costs a node twice the sizes of its topics, however many links it makes.
+- By bits, if topics are large: under Zipf's law lists would take 200,000 steps a node at 10,000 nodes. A topic is a row
+  of bits, one for each node, and gains are numbers down the planes: bit v of plane p is bit p of the gain of node v.
+  Adding a topic takes a few operations on whole rows. Small topics would need nodes x topics / 8 bytes; their rows are
+  written when they are used. Random links need no gains, only who wants a topic in need.
+- In turns: every node makes one link in its turn. Gains are counted anew in every turn: with so few links a node,
+  keeping them for all nodes would cost more.
 """
 
 from __future__ import annotations

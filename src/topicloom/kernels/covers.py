@@ -1,18 +1,15 @@
-"""Hosts that cover the topics of a node.
+"""Covers of a node's topics by few hosts, chosen greedily, and which links of a list may be built.
 
-Covers of a node's topics by as few hosts as greedy choices find, and links from them.
-
-How many of a node's topics each host wants is counted for 64 hosts at a time: bit p of all counts is a row of bits,
-a plane, and topics are added to the planes as a carry runs through binary numbers. The hosts of the highest count are
-then those that are left after keeping, from the highest plane down, those with a bit set wherever any has one.
+How many of a node's topics each host wants is counted for 64 hosts at a time: bit p of all counts is a row of bits, a
+plane, and a topic is added as a carry runs up the planes. The hosts of the highest count are those left after keeping,
+from the highest plane down, those with a bit set if any has one.
 
 A greedy cover takes the host that wants most topics not covered yet; of equals the cheapest, then the one with fewest
-links, then the first. One cover is begun with each of the `TRIES` best hosts. The cover that leaves fewest topics
-uncovered is taken, of equals the one of fewest hosts, then the cheapest, then the one whose busiest host has fewest
-links, then the first found. This gives
-3 to 4% fewer links than a single greedy cover, and less than half its highest degree.
+links, then the first. One cover begins with each of the `TRIES` best hosts. Of these the one that leaves fewest topics
+uncovered is taken; of equals the one of fewest hosts, then the cheapest, then the one whose busiest host has fewest
+links, then the first. That gives 3 to 4% fewer links than a single greedy cover, and less than half its highest degree.
 
-Which links of a list may be built, one after the other, where nodes have limits and some may not be linked.
+`fitting_links` goes through a list of links and keeps those that limits of nodes and forbidden pairs allow.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ TRIES = 8
 _ONE = np.uint64(1)
 
 
-class Hosting(NamedTuple):
+class HostState(NamedTuple):
     """What the hosts have and may have; changed as links are added."""
 
     busy: npt.NDArray[np.int64]  # links, as far as ties between hosts go
@@ -39,7 +36,7 @@ class Hosting(NamedTuple):
     price: npt.NDArray[np.int64]  # group of nodes x host: of a link
 
 
-class Newcomers(NamedTuple):
+class NodesToAttach(NamedTuple):
     """What is known of the nodes to attach besides their topics, by their positions."""
 
     own: npt.NDArray[np.int32]  # the number of a node that becomes a host once it is attached, -1 for others
@@ -47,7 +44,7 @@ class Newcomers(NamedTuple):
     group: npt.NDArray[np.int32]  # which prices are its own
 
 
-class Bench(NamedTuple):
+class Workspace(NamedTuple):
     """Working space of one thread."""
 
     planes: npt.NDArray[np.uint64]  # plane x word
@@ -67,8 +64,8 @@ class Attached(NamedTuple):
     node: npt.NDArray[np.int32]  # position among the nodes
     host: npt.NDArray[np.int32]
     gain: npt.NDArray[np.int32]
-    unmet_node: npt.NDArray[np.int32]
-    unmet_topic: npt.NDArray[np.int32]
+    uncovered_node: npt.NDArray[np.int32]
+    uncovered_topic: npt.NDArray[np.int32]
 
 
 def new_hosting(
@@ -76,9 +73,9 @@ def new_hosting(
     room: npt.NDArray[np.integer],
     placed: npt.NDArray[np.bool_],
     price: npt.NDArray[np.int64],
-) -> Hosting:
+) -> HostState:
     """Hosts with links and room; those not placed are not taken until they are."""
-    return Hosting(degree.astype(np.int64), room.astype(np.int64), _bits(placed & (room > 0)), price)
+    return HostState(degree.astype(np.int64), room.astype(np.int64), _bits(placed & (room > 0)), price)
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
@@ -87,10 +84,10 @@ def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)
 
 
-def new_bench(hosts: int, longest: int) -> Bench:
+def new_bench(hosts: int, longest: int) -> Workspace:
     """Space for nodes of up to `longest` topics."""
     words = max(1, -(-hosts // 64))
-    return Bench(
+    return Workspace(
         np.zeros((longest.bit_length() + 1, words), np.uint64),
         np.zeros(words, np.uint64),
         np.zeros(words, np.uint64),
@@ -270,7 +267,7 @@ def attach(rows, hosting, node_start, node_topics, newcomers, step, bench, attac
     Every link counts `step` times where hosts are compared.
     """
     own, most = newcomers.own, newcomers.most
-    links = unmet = 0
+    links = uncovered = 0
     for node in range(node_start.shape[0] - 1):
         if ticks[1]:
             break
@@ -293,14 +290,14 @@ def attach(rows, hosting, node_start, node_topics, newcomers, step, bench, attac
                 links += 1
                 add_links(hosting, host, np.int64(1), step)
         for k in range(count):
-            attached.unmet_node[unmet] = node
-            attached.unmet_topic[unmet] = bench.topics[0, k]
-            unmet += 1
+            attached.uncovered_node[uncovered] = node
+            attached.uncovered_topic[uncovered] = bench.topics[0, k]
+            uncovered += 1
         if own[node] >= 0:
             host = np.int64(own[node])
             hosting.open[host >> 6] |= _ONE << np.uint64(host & 63)
             add_links(hosting, host, links - before, step)
-    return links, unmet
+    return links, uncovered
 
 
 @tight_kernel()

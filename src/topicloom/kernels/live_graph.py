@@ -1,11 +1,7 @@
-"""Nodes, topics and links that change.
+"""Nodes, topics, links and backups that change: growing rows of numbers, and a population made of them.
 
-Rows of numbers that grow and shrink: who wants a topic, who is linked with a node, who stands in for whom.
-
-All rows lie in one array. A row that is full moves to the end and gets twice the room; what it leaves is waste until
+All rows lie in one array. A full row moves to the end and gets twice the room; the room that it leaves is waste until
 `packed` copies all rows close together. Kernels cannot make the array longer, so `reserved` is called first.
-
-A population that changes: who is there, who wants what, who is linked with whom, and who stands in for whom.
 """
 
 from __future__ import annotations
@@ -208,7 +204,7 @@ def relink(population, added, removed):
 
 
 @inner_kernel()
-def enter(population, u, rank):
+def add_node(population, u, rank):
     """A node enters at a place in the order of names, with no topics and no links."""
     for other in range(population.rank.shape[0]):
         if population.rank[other] >= rank:
@@ -218,7 +214,7 @@ def enter(population, u, rank):
 
 
 @inner_kernel()
-def exit_(population, u):
+def remove_node(population, u):
     """A node that has no topics and no links any more goes."""
     rank = population.rank[u]
     for other in range(population.rank.shape[0]):
@@ -229,7 +225,7 @@ def exit_(population, u):
 
 
 @inner_kernel()
-def want(population, u, topics):
+def set_topics(population, u, topics):
     """A node wants these topics, given in the order of their names, and no others."""
     rows = population.topics
     wanting = population.wanting

@@ -12,9 +12,9 @@ import numpy as np
 from topicloom.kernels.jit import inlined, inner_array_kernel, inner_kernel, kernel
 from topicloom.kernels.live_graph import link, new_mark
 
-NOBODY = np.int64(-1)
+NO_NODE = np.int64(-1)
 # More than any degree, and more nodes than anybody awaits.
-NEVER = np.int64(1) << 40
+NO_LIMIT = np.int64(1) << 40
 
 
 @inner_kernel()
@@ -77,14 +77,14 @@ def pieces_without(population, scratch, topics, around, nodes):
         for k in range(around.shape[0]):
             if scratch.mark[around[k]] == wanting:
                 # The first search may end early, which shows that the topic is whole.
-                found = reach(population, scratch, wanting, around[k], piece, awaited if piece == 0 else NEVER)
+                found = reach(population, scratch, wanting, around[k], piece, awaited if piece == 0 else NO_LIMIT)
                 if piece == 0 and found == awaited:
                     break
                 piece += 1
         if piece > 1:
             broken[count] = topics[t]
             for i in range(nodes.shape[0]):
-                table[count, i] = scratch.place[nodes[i]] if scratch.mark[nodes[i]] == -wanting else NOBODY
+                table[count, i] = scratch.place[nodes[i]] if scratch.mark[nodes[i]] == -wanting else NO_NODE
             count += 1
     return np.ascontiguousarray(table[:count].T), broken[:count]
 
@@ -97,7 +97,7 @@ def all_pieces(population, scratch, topic):
     piece = np.int64(0)
     for k in range(members.start[topic], members.start[topic] + members.length[topic]):
         if scratch.mark[members.items[k]] == wanting:
-            reach(population, scratch, wanting, members.items[k], piece, NEVER)
+            reach(population, scratch, wanting, members.items[k], piece, NO_LIMIT)
             piece += 1
     return wanting, piece
 
@@ -126,7 +126,7 @@ def pieces_of(population, scratch, topics):
 @inner_array_kernel()
 def pieces_among(population, scratch, topics, nodes):
     """The table of pieces of topics, whatever they were before an event; `nodes` get the rows."""
-    table = np.full((nodes.shape[0], topics.shape[0]), NOBODY, np.int32)
+    table = np.full((nodes.shape[0], topics.shape[0]), NO_NODE, np.int32)
     for t in range(topics.shape[0]):
         wanting, _ = all_pieces(population, scratch, topics[t])
         for i in range(nodes.shape[0]):
@@ -141,7 +141,7 @@ def pieces_with(population, scratch, topics, newcomer, nodes):
 
     A topic that nobody else wants, or in which it has a neighbour, is left empty.
     """
-    table = np.full((nodes.shape[0], topics.shape[0]), NOBODY, np.int32)
+    table = np.full((nodes.shape[0], topics.shape[0]), NO_NODE, np.int32)
     open_ = new_mark(scratch.latest)
     for t in range(topics.shape[0]):
         scratch.topic_mark[topics[t]] = open_
@@ -149,7 +149,7 @@ def pieces_with(population, scratch, topics, newcomer, nodes):
     around = population.neighbours
     for k in range(around.start[newcomer], around.start[newcomer] + around.length[newcomer]):
         fill_row(
-            population.topics, scratch.topic_mark, open_, -open_, around.items[k], scratch.uncovered, table[0], NOBODY
+            population.topics, scratch.topic_mark, open_, -open_, around.items[k], scratch.uncovered, table[0], NO_NODE
         )
     for i in range(nodes.shape[0]):
         piece = 1 if nodes[i] == newcomer else 0
@@ -276,7 +276,7 @@ def mend(population, nodes, table, only, rho):
     low_j = np.zeros(rows, np.int64)
     highest = np.int64(population.degrees[population.degrees.shape[0] - 1])
     while True:
-        i = best_link(population, nodes, table, only, NEVER, any_bound, any_j)
+        i = best_link(population, nodes, table, only, NO_LIMIT, any_bound, any_j)
         if i < 0:
             return ends[:count], contributions[:count]
         j = any_j[i]

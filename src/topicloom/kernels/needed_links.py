@@ -31,7 +31,7 @@ def prune(population, scratch, ends):
     reasons = np.empty(ends.shape[0], np.int64)
     for k in range(ends.shape[0]):
         u, v = np.int64(ends[k, 0]), np.int64(ends[k, 1])
-        reasons[k] = needed_for(population, scratch, u, v)
+        reasons[k] = topic_that_needs(population, scratch, u, v)
         if reasons[k] < 0:
             unlink(population, u, v)
     return reasons
@@ -99,17 +99,17 @@ def search_depth_first(population, scratch, wanting, root, order, low, at, paren
 
 
 @kernel()
-def needed_for(population, scratch, u, v):
+def topic_that_needs(population, scratch, u, v):
     """A topic that needs the link of two nodes, or -1 where none does."""
     common = common_topics(population, scratch, u, v)
     for k in range(common.shape[0]):
-        if not has_another_way(population, scratch, np.int64(common[k]), u, v):
+        if not has_other_path(population, scratch, np.int64(common[k]), u, v):
             return common[k]
     return -1
 
 
 @inner_kernel()
-def has_another_way(population, scratch, topic, u, v):
+def has_other_path(population, scratch, topic, u, v):
     """Whether v can be reached from u among the nodes that want a topic, without the link between them."""
     neighbours = population.neighbours
     wanting = mark_members(population, scratch, topic)

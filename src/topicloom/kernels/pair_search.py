@@ -153,12 +153,12 @@ def sort_ties(search, count):
     else:
         spare = search.spare
         for half in range(2):
-            deal_out(ties, spare, search.tally, count, np.uint64(32 * half))
+            counting_sort(ties, spare, search.tally, count, np.uint64(32 * half))
             ties, spare = spare, ties
 
 
 @step()
-def deal_out(ties, sorted_ties, tally, count, shift):
+def counting_sort(ties, sorted_ties, tally, count, shift):
     """Sort the first ties by one of their ids, which begins at the bit `shift`; those of the same id stay in order."""
     for node in range(tally.shape[0]):
         tally[node] = 0
@@ -173,7 +173,7 @@ def deal_out(ties, sorted_ties, tally, count, shift):
 
 
 @step()
-def make_room(search):
+def drop_upper_half(search):
     """Keep the lower half of a full list of ties, cut between two smaller ids; the rest waits for the next scan."""
     ties = search.ties
     sort_ties(search, ties.shape[0])
@@ -185,14 +185,14 @@ def make_room(search):
 
 
 @step()
-def list_tie(search, candidates, u, v):
+def add_tie(search, candidates, u, v):
     """Add a link to the ties, if its smaller id has its turn."""
     lower, higher = candidates.outer[u], candidates.outer[v]
     if lower > higher:
         lower, higher = higher, lower
     if search.at[_FROM] <= lower < search.at[_UNTIL]:
         if search.at[_COUNT] == search.ties.shape[0]:
-            make_room(search)
+            drop_upper_half(search)
         if lower < search.at[_UNTIL]:
             search.ties[search.at[_COUNT]] = (np.uint64(lower) << _HALF) | np.uint64(higher)
             search.at[_COUNT] += 1
@@ -281,7 +281,7 @@ def scan_group(search, topics, candidates, group, threshold):
                     if search.in_order:
                         search.at[_BLOCK] = part * WORDS + block
                         return others + lane
-                    list_tie(search, candidates, node, others + lane)
+                    add_tie(search, candidates, node, others + lane)
             candidates.block_bound[first // LANES] = max(highest, evaluated)
     search.group_bound[group] = highest_of(candidates.block_bound, start // LANES, blocks)
     return np.int64(-1)

@@ -142,7 +142,7 @@ def _restart(search, instance):
                 allow(search.centre, node, True)
                 search.row_bound[node] = candidates.bound_of_all[node]
     else:
-        cover_all(search, candidates)
+        reset_bounds(search, candidates)
     begin_contribution(search, highest_bound(search) + 1)
 
 
@@ -150,19 +150,19 @@ def _restart(search, instance):
 def cover_waiting(search):
     """Let bounds cover the links of centres that have not had their turn."""
     for k in range(search.at[_NEXT_WAITING], search.at[_WAITING]):
-        cover(search, np.int64(search.waiting[k] >> _HALF), search.at[_CONTRIBUTION])
-        cover(search, np.int64(search.waiting[k] & _LOWER), search.at[_CONTRIBUTION])
+        raise_bound(search, np.int64(search.waiting[k] >> _HALF), search.at[_CONTRIBUTION])
+        raise_bound(search, np.int64(search.waiting[k] & _LOWER), search.at[_CONTRIBUTION])
 
 
 @inlined()
-def cover(search, node, contribution):
+def raise_bound(search, node, contribution):
     """Let the bound of a node cover a contribution if it is a centre."""
     if is_allowed(search.centre, node):
         search.row_bound[node] = max(np.int64(search.row_bound[node]), contribution)
 
 
 @inner_kernel()
-def cover_all(search, candidates):
+def reset_bounds(search, candidates):
     """Go back to bounds that cover all links, with no centres."""
     for word in range(search.centre.shape[0]):
         search.centre[word] = 0
@@ -267,8 +267,8 @@ def reaches(search, topics, u, v, in_row):
     if in_row:
         at[_LEFT] = max(at[_LEFT], merged)
     else:
-        cover(search, u, merged)
-        cover(search, v, merged)
+        raise_bound(search, u, merged)
+        raise_bound(search, v, merged)
     return False
 
 
@@ -287,7 +287,7 @@ def visit_centres(search, topics, candidates):
         if search.row_bound[node] >= at[_CONTRIBUTION] and is_allowed(search.centre, node) and takes_part(search, node):
             visit(search, topics, candidates, node, False)
             if at[_WAITING] + at[_COUNT] > search.waiting.shape[0]:
-                cover_all(search, candidates)
+                reset_bounds(search, candidates)
                 begin_contribution(search, at[_CONTRIBUTION])
                 return
             for k in range(at[_COUNT]):

@@ -11,8 +11,8 @@ import numpy as np
 
 from topicloom.kernels.backups import build_by_bits, build_by_primal_dual, build_greedily, forget_backups
 from topicloom.kernels.jit import inner_array_kernel, inner_kernel, kernel
-from topicloom.kernels.live_graph import clear, enter, exit_, link, new_mark, remove, unlink, want
-from topicloom.kernels.mending import NOBODY, mend, pieces_among, pieces_with, pieces_without
+from topicloom.kernels.live_graph import add_node, clear, link, new_mark, remove, remove_node, set_topics, unlink
+from topicloom.kernels.mending import NO_NODE, mend, pieces_among, pieces_with, pieces_without
 
 PRIMAL_DUAL = 0
 GREEDY = 1
@@ -102,12 +102,12 @@ def connect(population, scratch, v, topics, whole, rho, coverage, method):
 @inner_array_kernel()
 def disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho):
     """A node wants fewer topics: mend those given up, which were `whole` or not; give links and contributions."""
-    want(population, v, kept)
+    set_topics(population, v, kept)
     if whole:
         table, _ = pieces_without(population, scratch, given_up, around, nodes)
     else:
         table = pieces_among(population, scratch, given_up, nodes)
-    return mend(population, nodes, table, NOBODY, rho)
+    return mend(population, nodes, table, NO_NODE, rho)
 
 
 @kernel()
@@ -116,7 +116,7 @@ def join(population, scratch, v, rank, topics, first, whole, rho, coverage, meth
 
     Give further links, contributions, the size of the shadow set, and who was alone with a topic until now.
     """
-    arrive(population, v, rank, topics, first)
+    attach(population, v, rank, topics, first)
     ends, contributions, size = connect(population, scratch, v, topics, whole, rho, coverage, method)
     return ends, contributions, size, no_longer_alone(population, scratch, v, topics)
 
@@ -142,7 +142,7 @@ def change(population, scratch, v, kept, given_up, wanted, added, whole, rho, co
     around = row(population.neighbours, v)
     nodes = shadow_set(population, scratch, v, given_up, method, _LEAVING)
     ends, contributions = disconnect(population, scratch, v, kept, given_up, around, nodes, whole, rho)
-    want(population, v, wanted)
+    set_topics(population, v, wanted)
     more, more_contributions, size = connect(population, scratch, v, added, whole, rho, coverage, method)
     size = (nodes.shape[0] if given_up.shape[0] else 0) + (size if added.shape[0] else 0)
     primaries = primaries_that_want(population, scratch, v, given_up)
@@ -151,10 +151,10 @@ def change(population, scratch, v, kept, given_up, wanted, added, whole, rho, co
 
 
 @kernel()
-def arrive(population, v, rank, topics, first):
+def attach(population, v, rank, topics, first):
     """A node enters and wants topics, linked with the `first` nodes alone."""
-    enter(population, v, rank)
-    want(population, v, topics)
+    add_node(population, v, rank)
+    set_topics(population, v, topics)
     for k in range(first.shape[0]):
         link(population, v, np.int64(first[k]))
 
@@ -162,14 +162,14 @@ def arrive(population, v, rank, topics, first):
 @kernel()
 def rewant(population, v, topics):
     """A node wants these topics from now on."""
-    want(population, v, topics)
+    set_topics(population, v, topics)
 
 
 @kernel()
-def part(population, v):
+def detach(population, v):
     """A node loses its topics and its links; give those that it was linked with."""
     around = row(population.neighbours, v)
-    want(population, v, around[:0])
+    set_topics(population, v, around[:0])
     for k in range(around.shape[0]):
         unlink(population, v, np.int64(around[k]))
     return around
@@ -179,18 +179,18 @@ def part(population, v):
 def mend_jointly(population, scratch, topics, nodes, rho):
     """Mend topics among nodes, by rank, of which every piece has one at least; give links and contributions."""
     table, _ = pieces_without(population, scratch, topics, nodes, nodes)
-    return mend(population, nodes, table, NOBODY, rho)
+    return mend(population, nodes, table, NO_NODE, rho)
 
 
 @kernel()
-def retire(population, v):
+def drop_backups(population, v):
     """A node that has left stands in for nobody, nobody for it, and it is gone; give whom it stood in for, by rank."""
     forget_backups(population, v)
     primaries = by_rank(population, row(population.primaries, v))
     for k in range(primaries.shape[0]):
         remove(population.backups, np.int64(primaries[k]), v)
     clear(population.primaries, v)
-    exit_(population, v)
+    remove_node(population, v)
     return primaries
 
 

@@ -142,7 +142,7 @@ def set_outside(topics, component, word, bit, change):
         byte = np.uint8(min(outside, 255))
         topics.outside_byte[node] = byte
         topics.block_outside[node >> 6] = max(topics.block_outside[node >> 6], byte)
-        subscription = topics.circles.following[subscription]
+        subscription = topics.circles.next_member[subscription]
         if subscription == component:
             break
 

@@ -1,30 +1,24 @@
-"""Lower bounds on links and maximum degree.
+"""Lower bounds on links and the highest degree, with the arguments that prove them.
 
-The part of an interest that pairs of nodes are compared over.
+Degrees: what a node shares with others it must share with a neighbour, so neighbours cover its topics.
 
-Nodes counted by their neighbours: what a node shares with others it must share with a neighbour.
-
-Links counted by what nodes could pay for them.
-
-Let every node make an offer in each of its topics, any number from 0 on. Take any topic-connected overlay, in each
-topic a spanning tree of its nodes, and as its root the node with the lowest offer. Now every node but the roots pays
-its offer to the link towards the root. In each topic a link is paid by one of its ends at most, so it gets no more than
-the sum, over the topics that both ends want, of the higher of their two offers. If for no two nodes that sum is above
-1, the overlay has at least as many links as all that is paid comes to. And where the sum of some pairs is above 1, what
-it is above is taken off: no overlay has a link twice. Which nodes are roots is fixed beforehand: they offer 0.
+Links: offers. Every node makes an offer in each of its topics, any number from 0 on. In a topic-connected overlay take
+a spanning tree of each topic, with the node of the lowest offer as its root. Every node but the roots pays its offer to
+the link towards the root. At most one end of a link pays in a topic, so a link gets at most the sum, over the topics
+that both ends want, of the higher of their two offers. If no two nodes have a sum above 1, the overlay has at least as
+many links as the total that is paid. If some sums are above 1, the excess is subtracted: no overlay has a link twice.
+Roots are fixed beforehand, and offer 0.
 
 So any offers prove a bound. Good ones are found in two steps:
 
-1. A node offers the same in all its topics, or more in rare ones: weights of topics, divided by the most weight that
+1. A node offers the same in all its topics, or more in rare ones: weights of topics, divided by the highest weight that
    the node shares with one other. No link is overpaid then.
-2. Round by round, offers rise a little where no overpaid link takes them, and fall where several do. This is a
+2. Round by round, offers rise a little where no overpaid link gets them, and fall where several do. This is a
    subgradient method, with steps in proportion to the offers, on the Lagrangian dual of the linear program whose
    constraints are: cut a topic's nodes into single nodes and one set of all the others, and there are at least as many
    links between these parts as there are single nodes.
 
 Offers are whole numbers of small units, and so are all sums: rounding cannot lift the bound.
-
-Lower bounds of links and of the highest degree, with the arguments that prove them.
 """
 
 from __future__ import annotations

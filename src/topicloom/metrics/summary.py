@@ -1,9 +1,4 @@
-"""Measures of a whole overlay.
-
-Measures in words and numbers, for notebooks and pages.
-
-The measures of a whole overlay.
-"""
+"""Measures of a whole overlay, and how notebooks show them."""
 
 from __future__ import annotations
 

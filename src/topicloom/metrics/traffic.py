@@ -1,15 +1,11 @@
-"""Measures by prices and message rates.
+"""What an overlay costs by the prices of its links, and by the messages that pass over them.
 
-What an overlay costs by the prices of its links, and how far messages go.
+Messages are counted over the links of trees: how many pass, how many reach nodes that do not want them, and the cost.
 
-How many messages go over the links of trees, how many to nodes that do not want them, and what that costs.
-
-Trees by traffic times price: the cheapest tree of a topic, bettered as long as swapping a link saves money.
-
-Where all nodes of a topic want and publish all of it, every message goes over every link, and the tree of lowest price
-is the best. Where some only publish, or want some of it, messages take only some of the links, and others may be worth
-more. A link that is not in the tree takes the place of one on the way between its ends, whichever swap saves most;
-until none does, or after so many steps.
+`trees_by_price` begins with the cheapest tree of a topic and improves it by swaps as long as one saves money. If all
+nodes of a topic want and publish all of it, every message passes every link, and the tree of lowest price is best. If
+some only publish, or want a part, messages pass only some of the links. Then a link outside the tree replaces one on
+the path between its ends, whichever swap saves most, until none does or the steps are spent.
 """
 
 from __future__ import annotations
@@ -198,26 +194,26 @@ def _fit(
     inside = np.flatnonzero(is_member[overlay.source] & is_member[overlay.target])
     links = zip(overlay.source[inside].tolist(), overlay.target[inside].tolist(), strict=True)
     others = sorted(set(links).difference(tree), key=lambda one: (price[one], one))
-    found = bettered(tree, others, price, classes)
+    found = improve_tree(tree, others, price, classes)
     if found != tree:
-        trees.root[topic], trees.upper[row], trees.lower[row] = hung(found, price)
+        trees.root[topic], trees.upper[row], trees.lower[row] = root_tree(found, price)
 
 
-def bettered(
+def improve_tree(
     tree: Sequence[Link], others: Sequence[Link], price: Mapping[Link, int], classes: Sequence[MessageClass]
 ) -> list[Link]:
     """A tree, with links swapped for others as long as that makes its traffic cheaper."""
     tree = list(tree)
-    paid = _money(tree, price, classes)
+    paid = _cost(tree, price, classes)
     left, improved = _MOST_STEPS, True
     while improved and left > 0:
         improved = False
         for other in others:
             if other in tree:
                 continue
-            swaps = [[link for link in tree if link != out] + [other] for out in _way(tree, other)]
+            swaps = [[link for link in tree if link != out] + [other] for out in _path_between(tree, other)]
             left -= len(swaps) * len(tree) * len(classes)
-            best, money = min(((swap, _money(swap, price, classes)) for swap in swaps), key=lambda found: found[1])
+            best, money = min(((swap, _cost(swap, price, classes)) for swap in swaps), key=lambda found: found[1])
             if money < paid * (1 - _SAVING):
                 tree, paid, improved = best, money, True
             if left <= 0:
@@ -225,7 +221,7 @@ def bettered(
     return tree
 
 
-def hung(tree: Sequence[Link], price: Mapping[Link, int]) -> tuple[int, Ids, Ids]:
+def root_tree(tree: Sequence[Link], price: Mapping[Link, int]) -> tuple[int, Ids, Ids]:
     """The root of a tree, near the middle of its longest way, and its links as upper and lower, from there on."""
     nodes, places = np.unique(np.array(tree, np.int32), return_inverse=True)
     ends = places.reshape(-1, 2).astype(np.int32)
@@ -238,7 +234,7 @@ def hung(tree: Sequence[Link], price: Mapping[Link, int]) -> tuple[int, Ids, Ids
     return int(nodes[middle]), nodes[parent[queue[1:]]], nodes[queue[1:]]
 
 
-def _money(tree: Sequence[Link], price: Mapping[Link, int], classes: Sequence[MessageClass]) -> float:
+def _cost(tree: Sequence[Link], price: Mapping[Link, int], classes: Sequence[MessageClass]) -> float:
     upper, lower = _from_first(tree)
     amounts, _ = tree_traffic(upper, lower, classes)
     paid = [price[min(ends), max(ends)] for ends in zip(upper.tolist(), lower.tolist(), strict=True)]
@@ -266,7 +262,7 @@ def _neighbours(tree: Sequence[Link]) -> dict[int, list[int]]:
     return beside
 
 
-def _way(tree: Sequence[Link], ends: Link) -> list[Link]:
+def _path_between(tree: Sequence[Link], ends: Link) -> list[Link]:
     """The links of the tree between two nodes."""
     beside = _neighbours(tree)
     came_from = {ends[0]: ends[0]}

@@ -71,12 +71,16 @@ class Prices:
         if ends is None or price is None:
             raise InputError("needs the columns source, target and price", file=file)
         places = [header.index(name) for name in (*ends, price)]
-        between = {}
+        between: dict[tuple[str, str], float] = {}
         for number, row in enumerate(rows, start=1):
             if len(row) != len(header):
                 raise InputError(f"has {len(row)} columns and the header {len(header)}", file=file, row=number)
             a, b, text = (row[place] for place in places)
-            between[a, b] = _price(text, file, number)
+            one = _price(text, file, number)
+            if between.setdefault((a, b), one) != one:
+                raise InputError(
+                    f"repeats '{a}' - '{b}' with another price; give each pair once", file=file, row=number
+                )
         return cls(between, regions, str(file))
 
     @property

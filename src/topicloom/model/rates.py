@@ -16,6 +16,9 @@ from topicloom.model.filters import FilterIndex
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.roles import SUBSCRIBES, Roles
 
+# Sums of rates, and of rates times prices, stay finite.
+_HIGHEST = 1e15
+
 
 class MessageClass(NamedTuple):
     """Messages that the same nodes publish and want: their rate, split evenly over the sources, and how many names."""
@@ -52,8 +55,8 @@ class Rates:
 
     def __post_init__(self) -> None:
         for name, rate in self.by_name.items():
-            if not 0 <= rate < math.inf:
-                raise InputError(f"{self.where}: '{rate}' is no rate of '{name}'; give a number, 0 or more")
+            if not 0 <= rate <= _HIGHEST:
+                raise InputError(f"{self.where}: '{rate}' is not a rate of '{name}'; give a number from 0 to 1e15")
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Rates:
@@ -142,6 +145,6 @@ def _rate(text: object, where: str, row: int) -> float:
         rate = float(str(text))
     except ValueError:
         rate = math.nan
-    if not 0 <= rate < math.inf:
-        raise InputError(f"'{text}' is no rate; give a number, 0 or more", file=where, row=row)
+    if not 0 <= rate <= _HIGHEST:
+        raise InputError(f"'{text}' is not a rate; give a number from 0 to 1e15", file=where, row=row)
     return rate

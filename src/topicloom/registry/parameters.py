@@ -1,9 +1,4 @@
-"""Parameters of algorithms, and algorithms with their parameters.
-
-What an algorithm takes besides its input, and the check of what is given for it.
-
-What an algorithm says about itself, and an algorithm that is ready to run.
-"""
+"""Algorithms, the parameters that they take, and algorithms whose parameters are checked."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Progress, cancellation and timing of an algorithm.
-
-Seeing how far a run is, and stopping it.
-
-How long an algorithm took: no compiling, no files.
-"""
+"""Progress, cancellation and timing of an algorithm: no compilation, no files."""
 
 from __future__ import annotations
 

@@ -18,19 +18,25 @@ from topicloom.spark.evaluate import Evaluation, evaluate
 from topicloom.spark.intern import intern
 from topicloom.spark.interned import Interned, Totals
 from topicloom.spark.places import read_interest, write_interest
-from topicloom.spark.session import SparkOptions, spark_session
+from topicloom.spark.profile import Profile, profile
+from topicloom.spark.sample import sample
+from topicloom.spark.session import SparkOptions, send_package, spark_session
 
 __all__ = [
     "Cleaned",
     "Evaluation",
     "Interned",
+    "Profile",
     "SparkOptions",
     "Totals",
     "clean",
     "design",
     "evaluate",
     "intern",
+    "profile",
     "read_interest",
+    "sample",
+    "send_package",
     "spark_session",
     "write_interest",
 ]

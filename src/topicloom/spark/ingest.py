@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -141,7 +141,10 @@ def ingest(
     files = list_files(spark, inputs, options)
     with keeping() as keep:
         progress("reading and cleaning")
-        raw = [raw_rows(spark, format_, paths, files.base, options) for format_, paths in files.by_format.items()]
+        raw: list[RawRows] = []
+        for format_, paths in files.by_format.items():
+            raw.append(raw_rows(spark, format_, paths, files.base, options))
+            options = replace(options, filters=raw[-1].filters)
         cleaned = _cleaned(raw, options, keep)
         tally = cleaned.tally
         _require_usable(cleaned, options)
@@ -165,16 +168,16 @@ def _cleaned(raw: Sequence[RawRows], options: IngestOptions, keep: Callable[[Any
     from pyspark.sql import functions as sql
 
     has_roles = any(each.clean.has_roles for each in raw)
-    filters = next((each.filters for each in raw if each.filters is not None), None)
+    protocol = None if options.filters == PLAIN else options.filters
     frames = []
     for each in raw:
-        frame = each.frame.mapInArrow(each.clean, each.clean.schema)
+        frame = each.frame.mapInArrow(replace(each.clean, filters=protocol), each.clean.schema)
         if has_roles and not each.clean.has_roles:
             for name, value in (("hears", True), ("speaks", True), ("said", False)):
                 frame = frame.withColumn(name, sql.lit(value))
         frames.append(frame)
     rows = reduce(lambda one, other: one.unionByName(other), frames)
-    return Cleaned(keep(counted(rows, has_roles)), options.graph, filters)
+    return Cleaned(keep(counted(rows, has_roles)), options.graph, options.filters)
 
 
 def _require_usable(cleaned: Cleaned, options: IngestOptions) -> None:

@@ -1,19 +1,4 @@
-"""Nodes that share topics, counted on Spark.
-
-A random order of names that everybody agrees on: whatever the partitions, the ids or the engine.
-
-Who is next to whom in an ingested interest, and who is a node of a part of it: what sampling asks of a graph.
-
-In a social graph every user is a topic, and two users are neighbours if one wants the other, whichever way: a sample
-spreads along relations, not along messages. Of visited users those relations are kept that have both ends among
-them, so a user is a node of the sample only once somebody that it wants is visited too.
-
-In any other interest, two nodes are neighbours if they want a common topic. A visited node keeps all its topics.
-
-Users are numbers in a column `user`, and have their `place` in the random order of a seed. Visited users are few
-beside the relations and come marked for broadcasting, so the relations are never shuffled.
-
-How many pairs of nodes share a topic, and how many topics they share.
+"""How many pairs of nodes share a topic, and how many topics they share; and a random order of names.
 
 Pairs are far more than subscriptions: a topic of n nodes makes n(n-1)/2 of them. Up to a number of these they are
 counted exactly, by joining the subscriptions with themselves. Beyond it, some nodes are drawn at random, all that
@@ -23,7 +8,7 @@ these share with others is counted, and the result is scaled up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +16,7 @@ from topicloom.errors import InputError
 from topicloom.spark.profile_folder import Distribution, PairFigures
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
-    from topicloom.spark.ingest import Ingested
+    from pyspark.sql import Column, DataFrame
 
 
 def place(name: Column, seed: int) -> Column:
@@ -48,129 +31,6 @@ def require_seed(seed: int) -> None:
     """Refuse what is not a seed."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}", "seed")
-
-
-class Neighbours(Protocol):
-    """What a sampler asks; `users` has all users, their places, and `is_node` for those that want anything."""
-
-    users: DataFrame
-
-    def next_to(self, visited: DataFrame) -> DataFrame:
-        """Users that are not visited and neighbours of some that are, each once, with their places."""
-
-    def nodes_at(self, visited: DataFrame) -> DataFrame:
-        """Of the visited, with a column `at` that says when: those that are nodes of the sample, and since when."""
-
-    def adding_one(self, visited: DataFrame) -> DataFrame:
-        """Users that would each add exactly one node, also if others of them are visited too, with their places."""
-
-    def induced(self, subscriptions: DataFrame, visited: DataFrame) -> DataFrame:
-        """The subscriptions that the sample of these users has."""
-
-    def forget(self) -> None:
-        """Free what Spark keeps for this."""
-
-
-class SocialGraph:
-    """Users that want users.
-
-    A user that is a node has that node's id; one that is only wanted has -1 less its topic's id.
-    """
-
-    def __init__(self, spark: SparkSession, ingested: Ingested, seed: int) -> None:
-        from pyspark.sql import functions as sql
-
-        nodes = ingested.table(spark, "nodes").selectExpr("bigint(id) AS node_id", "name")
-        topics = ingested.table(spark, "topics").selectExpr("bigint(id) AS topic_id", "name")
-        users = nodes.join(topics, "name", "full_outer").select(
-            sql.expr("coalesce(node_id, -1 - topic_id) AS user"),
-            sql.expr("node_id IS NOT NULL AS is_node"),
-            "topic_id",
-            place(sql.col("name"), seed).alias("place"),
-        )
-        self.users = users.cache()
-        self._relations = (
-            ingested.table(spark, "subscriptions")
-            .selectExpr("bigint(node_id) AS user", "bigint(topic_id) AS topic_id")
-            .join(self.users.select("user", "place"), "user")
-            .join(self.users.selectExpr("topic_id", "user AS wanted", "place AS wanted_place"), "topic_id")
-            .drop("topic_id")
-            .cache()
-        )
-
-    def next_to(self, visited: DataFrame) -> DataFrame:
-        """Whom they want, and who wants them."""
-        wanted = self._relations.join(visited, "user", "left_semi").selectExpr(
-            "wanted AS user", "wanted_place AS place"
-        )
-        return wanted.union(self._wanting(visited)).join(visited, "user", "left_anti").distinct()
-
-    def nodes_at(self, visited: DataFrame) -> DataFrame:
-        """Since both the user and the first user that it wants were visited."""
-        from pyspark.sql import functions as sql
-
-        wanted = visited.selectExpr("user AS wanted", "at AS wanted_at")
-        both = self._relations.join(visited, "user").join(wanted, "wanted")
-        return both.groupBy("user").agg(sql.greatest(sql.first("at"), sql.min("wanted_at")).alias("at"))
-
-    def adding_one(self, visited: DataFrame) -> DataFrame:
-        """Those that want a visited user, and that no visited user waits for to become a node."""
-        nodes = self.nodes_at(visited.selectExpr("user", "0 AS at"))
-        waiting = visited.join(nodes, "user", "left_anti")
-        awaited = self._relations.join(waiting, "user", "left_semi").selectExpr("wanted AS user")
-        fresh = self._wanting(visited).join(visited, "user", "left_anti")
-        return fresh.join(awaited, "user", "left_anti").distinct()
-
-    def induced(self, subscriptions: DataFrame, visited: DataFrame) -> DataFrame:
-        """Those whose node and topic are both visited."""
-        topics = self.users.join(visited, "user", "left_semi").where("topic_id IS NOT NULL").select("topic_id")
-        nodes = visited.selectExpr("user AS node_id")
-        return subscriptions.join(nodes, "node_id", "left_semi").join(topics, "topic_id", "left_semi")
-
-    def forget(self) -> None:
-        """Free what Spark keeps for this."""
-        self._relations.unpersist()
-        self.users.unpersist()
-
-    def _wanting(self, visited: DataFrame) -> DataFrame:
-        return self._relations.join(visited.selectExpr("user AS wanted"), "wanted", "left_semi").select("user", "place")
-
-
-class SharedTopics:
-    """Nodes that want common topics; users are nodes."""
-
-    def __init__(self, spark: SparkSession, ingested: Ingested, seed: int) -> None:
-        from pyspark.sql import functions as sql
-
-        nodes = ingested.table(spark, "nodes")
-        self.users = nodes.select(
-            sql.expr("bigint(id) AS user"), sql.expr("true AS is_node"), place(sql.col("name"), seed).alias("place")
-        ).cache()
-        wants = ingested.table(spark, "subscriptions").selectExpr("bigint(node_id) AS user", "topic_id")
-        self._wants = wants.join(self.users.select("user", "place"), "user").cache()
-
-    def next_to(self, visited: DataFrame) -> DataFrame:
-        """All that want a topic that one of them wants."""
-        topics = self._wants.join(visited, "user", "left_semi").select("topic_id").distinct()
-        fresh = self._wants.join(visited, "user", "left_anti")
-        return fresh.join(topics, "topic_id", "left_semi").select("user", "place").distinct()
-
-    def nodes_at(self, visited: DataFrame) -> DataFrame:
-        """All, since they were visited."""
-        return visited.select("user", "at")
-
-    def adding_one(self, visited: DataFrame) -> DataFrame:
-        """All others."""
-        return self.users.select("user", "place").join(visited, "user", "left_anti")
-
-    def induced(self, subscriptions: DataFrame, visited: DataFrame) -> DataFrame:
-        """All subscriptions of the visited."""
-        return subscriptions.join(visited.selectExpr("user AS node_id"), "node_id", "left_semi")
-
-    def forget(self) -> None:
-        """Free what Spark keeps for this."""
-        self._wants.unpersist()
-        self.users.unpersist()
 
 
 # Fewer would say little; their partners are counted even where that passes the limit.

@@ -7,6 +7,7 @@ files in the order of their columns.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -99,7 +100,9 @@ def list_files(spark: SparkSession, inputs: Sequence[str], options: IngestOption
     found: dict[str, list[str]] = {}
     for path in paths:
         found.setdefault(_format_of(readable_path(path), options), []).append(_literal(path))
-    is_folder = len(inputs) == 1 and paths != [places[0]] and not re.search(r"[*?\[{]", places[0])
+    # Folders named KEY=VALUE below the only input are columns.
+    itself = readable_path(re.sub(r"\\(.)", r"\1", places[0]))
+    is_folder = len(inputs) == 1 and not glob.has_magic(inputs[0]) and readable_path(paths[0]) != itself
     return Files(found, places[0] if is_folder else None)
 
 

@@ -1,219 +1,318 @@
-"""A part of an ingested interest, grown breadth-first from a few nodes: Partial 2016, section IX-B.
+"""A part of an interest, grown breadth-first from a few nodes: Partial 2016, section IX-B.
 
 Some random users are the seeds. Level by level all their neighbours are visited, then the neighbours of these, until
-there are as many nodes as asked for; all relations among the visited are kept. Where everything that can be reached
-is visited too early, twice as many new seeds are drawn as the time before. `neighbours` says who is next to whom.
+there are as many nodes as asked for; all relations among the visited are kept. If everything that can be reached is
+visited too early, twice as many new seeds are drawn as the time before.
+
+In a social graph every user is a topic, and two users are neighbours if one wants the other, whichever way: a sample
+spreads along relations, not along messages. A user is a node of the sample only once a user that it wants is visited
+too. In any other interest, nodes are neighbours if they want a common topic, and a visited node keeps all its topics.
 
 The paper's samples have about so many nodes, these have exactly as many. Users stand in a random order made of the
 seed and their names. Of the last level, users are visited in this order as long as there are not too many nodes. One
 that would add more nodes than are missing, because several visited users want nobody else, is left out, and users
-that add exactly one are visited instead. Where there are none it goes on without that user; only where twenty had to
-be left out, or nobody is left, does the sample stay smaller.
+that add exactly one are visited instead. If there are none it goes on without that user; the sample stays smaller only
+if twenty had to be left out, or no user is left. With `uniform`, all users are visited in the random order.
 
-With `uniform`, all users are visited in the random order, near or far.
-
-Nothing here depends on partitions or on ids, so the same subscriptions and seed give the same sample.
+Nothing here depends on partitions or on ids, so the same subscriptions and seed give the same sample. The driver holds
+the visited users and their neighbours, 16 bytes each; relations stay where they are.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from topicloom.errors import InputError
-from topicloom.io.ingest_folder import TABLES, write_manifest
-from topicloom.io.whole import replacing_folder
-from topicloom.spark.ingest import Ingested, versions
-from topicloom.spark.intern import PAIRS, SEEN_SCHEMA, Staged, StagePairs, clear_attempts, write_interest
-from topicloom.spark.neighbours import Neighbours, SharedTopics, SocialGraph, require_seed
+from topicloom.spark.interned import Interned
+from topicloom.spark.links import require_plain
+from topicloom.spark.neighbours import place, require_seed
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What was written.
-
-    `nodes` is as many as asked for, or fewer where `sample` could not have exactly as many. `visited` counts the
-    users; in a social graph those that no visited one wants, and that want none, are in no table.
-    """
-
-    nodes: int
-    topics: int
-    subscriptions: int
-    visited: int
-    fingerprint: str
-
-
-def sample(
-    spark: SparkSession,
-    folder: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    *,
-    nodes: int,
-    seeds: int = 3,
-    seed: int = 0,
-    uniform: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Sample:
-    """Write a part of an ingest folder as another one.
-
-    Args:
-        spark: the session to run on.
-        folder: what `ingest` or `sample` wrote.
-        out: folder to write; an earlier one there is replaced when all is done, and not before.
-        nodes: how many nodes the sample has.
-        seeds: how many users to begin with.
-        seed: of the random order of users.
-        uniform: visit users at random instead of breadth-first.
-        progress: told what is being done.
-    """
-    require_seed(seed)
-    for name, number in (("nodes", nodes), ("seeds", seeds)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise InputError(f"{name} must be a whole number, 1 or more, not {number!r}", name)
-    ingested = Ingested.open(folder)
-    present = ingested.table(spark, "nodes").count()
-    if nodes > present:
-        raise InputError(f"{ingested.path}: has {present:,} nodes; a sample cannot have {nodes:,}")
-    with replacing_folder(out) as temporary:
-        progress("spreading from the seeds" if not uniform else "drawing users")
-        graph: Neighbours = (SocialGraph if ingested.graph else SharedTopics)(spark, ingested, seed)
-        visited = visit_uniformly(graph, nodes) if uniform else visit_breadth_first(graph, nodes, seeds)
-        for table in (*TABLES, "staged", "staged/pairs"):
-            (temporary / table).mkdir()
-        scratch = temporary / "staged"
-        pairs = graph.induced(ingested.table(spark, "subscriptions"), visited.frame).drop("node_id", "topic_id")
-        told = pairs.mapInArrow(StagePairs(scratch / "pairs"), SEEN_SCHEMA)
-        staged = Staged.by_tasks(told, scratch / "pairs")
-        if not staged.counts.get(PAIRS):
-            raise InputError(f"{ingested.path}: no sample of {nodes:,} nodes was found; ask for more, or another seed")
-        progress("interning and writing")
-        written = write_interest(spark, staged, temporary, scratch)
-        found = Sample(written.nodes, written.topics, written.subscriptions, visited.count, written.fingerprint)
-        graph.forget()
-        shutil.rmtree(scratch)
-        clear_attempts(temporary)
-        manifest = _manifest(ingested, found, {"nodes": nodes, "seeds": seeds, "seed": seed, "uniform": uniform})
-        manifest["versions"] = versions(spark.version)
-        write_manifest(temporary, manifest)
-    return found
-
-
-def _manifest(ingested: Ingested, found: Sample, options: dict[str, Any]) -> dict[str, Any]:
-    counts = asdict(found)
-    fingerprint = counts.pop("fingerprint")
-    filters = ingested.manifest.options.filters
-    said = {} if filters is None else {"filters": filters}
-    return {
-        "kind": "topicloom sample",
-        "source": str(ingested.path),
-        "source_fingerprint": ingested.fingerprint,
-        "options": {**options, "graph": ingested.graph, **said},
-        "counts": counts,
-        "fingerprint": fingerprint,
-    }
-
+    from pyspark.sql import DataFrame
 
 # Leaving a user out costs two joins.
 _PATIENCE = 20
 # Users, of 16 bytes each, that are rather sent to all tasks than shuffled with the relations.
 _FEW = 1_000_000
 
+Longs = npt.NDArray[np.int64]
 
-@dataclass(frozen=True)
-class _Users:
-    """Users that were computed, and are not again; broadcast where they are few."""
 
-    frame: DataFrame
-    count: int
+def sample(
+    interned: Interned,
+    nodes: int,
+    *,
+    seeds: int = 3,
+    seed: int = 0,
+    uniform: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> DataFrame:
+    """Take a part of an interest.
 
-    @classmethod
-    def computed(cls, users: DataFrame) -> _Users:
-        from pyspark.sql import functions as sql
+    Args:
+        interned: the subscriptions; a social graph if it has a `graph`.
+        nodes: how many nodes the sample has; fewer if there is no sample of exactly as many.
+        seeds: how many users to begin with.
+        seed: the seed of the random order of users.
+        uniform: visit users at random instead of breadth-first.
+        progress: called with what is being done.
 
-        # Counting computes them; a checkpoint of its own would be another job.
-        kept = users.localCheckpoint(eager=False)
-        count = kept.count()
-        return cls(sql.broadcast(kept) if count <= _FEW else kept, count)
+    Returns:
+        A data frame with `node`, `topic`, and `role` if roles are known, as `intern` takes it.
+
+    Example:
+        >>> from topicloom import Interest
+        >>> from topicloom.spark import Interned, sample
+        >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")])
+        >>> part = sample(Interned.of(spark, interest), 2, seeds=1)
+        >>> sorted(tuple(row) for row in part.collect())
+        [('c', 'y'), ('d', 'y')]
+    """
+    require_plain(interned)
+    require_seed(seed)
+    for name, number in (("nodes", nodes), ("seeds", seeds)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise InputError(f"{name} must be a whole number, 1 or more, not {number!r}", name)
+    present = interned.totals.nodes
+    if nodes > present:
+        raise InputError(f"there are {present:,} nodes; a sample cannot have {nodes:,}", "nodes")
+    progress("drawing users" if uniform else "spreading from the seeds")
+    graph: _Graph = (_SocialGraph if interned.graph else _SharedTopics)(interned, seed)
+    try:
+        visits = _Visits(graph, nodes)
+        if uniform:
+            visits.uniformly()
+        else:
+            visits.breadth_first(seeds)
+        if visits.missing == nodes:
+            raise InputError(f"no sample of {nodes:,} nodes was found; ask for more, or another seed", "nodes")
+        return graph.induced(visits.visited)
+    finally:
+        graph.forget()
+
+
+class _Level(NamedTuple):
+    """Users in their random order, and their places in it."""
+
+    users: Longs
+    places: Longs
+
+    def upto(self, count: int) -> _Level:
+        return _Level(self.users[:count], self.places[:count])
 
 
 class _Visits:
     """The users visited so far, and how many nodes the sample still lacks."""
 
-    def __init__(self, graph: Neighbours, nodes: int) -> None:
-        self.graph = graph
+    def __init__(self, graph: _Graph, nodes: int) -> None:
         self.missing = nodes
-        self.visited = _Users.computed(graph.users.select("user").limit(0))
+        self.visited: Longs = np.empty(0, np.int64)
+        self._graph = graph
         self._left_out: list[int] = []
 
+    def breadth_first(self, seeds: int) -> None:
+        """Visit users from random seeds, level by level."""
+        wanting = self._graph.users.where("is_node")
+        level = self._others(wanting, seeds)
+        while len(level.users):
+            self._add(level)
+            if self._done:
+                break
+            level = self._ordered(self._graph.next_to(self._frame(self.visited)))
+            if not len(level.users):
+                seeds *= 2
+                level = self._others(wanting, seeds)
+
+    def uniformly(self) -> None:
+        """Visit users in the random order."""
+        while not self._done:
+            level = self._others(self._graph.users)
+            if not len(level.users):
+                break
+            self._add(level)
+
     @property
-    def done(self) -> bool:
+    def _done(self) -> bool:
         """Whether there are as many nodes as asked for, or too many users had to be left out to get there."""
         return self.missing == 0 or len(self._left_out) >= _PATIENCE
 
-    def neighbours(self) -> _Users:
-        """Who may be visited next."""
-        return _Users.computed(self._allowed(self.graph.next_to(self.visited.frame)))
-
-    def others(self, users: DataFrame, most: int | None = None) -> _Users:
-        """Of some users those that may be visited yet; the first of them, where at most so many are wanted."""
-        fresh = self._allowed(users.select("user", "place").join(self.visited.frame, "user", "left_anti"))
-        return _Users.computed(fresh if most is None else fresh.orderBy("place").limit(most))
-
-    def add(self, level: _Users) -> None:
-        """Visit a level, or the first of it where all would be too many."""
-        before, now = self.visited.frame, level.frame
-        marked = _Users.computed(
-            before.selectExpr("user", "-1L AS at").union(now.selectExpr("user", "place AS at"))
-        ).frame
-        new = self.graph.nodes_at(marked).where("at >= 0").select("at").orderBy("at").limit(self.missing + 1)
-        at = new.toArrow()["at"].to_pylist()
+    def _add(self, level: _Level) -> None:
+        """Visit a level, or the first of it if all would be too many."""
+        before = np.full(len(self.visited), -1)
+        marked = self._frame(np.concatenate([self.visited, level.users]), at=np.concatenate([before, level.places]))
+        new = self._graph.nodes_at(marked).where("at >= 0").select("at").orderBy("at").limit(self.missing + 1)
+        at = new.toArrow()["at"].to_numpy()
         if len(at) <= self.missing:
-            self._visit(marked, len(at))
+            self._visit(level, len(at))
             return
-        too_many = at[-1]
-        self._visit(marked.where(f"at < {too_many}"), sum(place < too_many for place in at))
+        too_many = int(at[-1])
+        self._visit(level.upto(int(np.searchsorted(level.places, too_many))), int(np.searchsorted(at, too_many)))
         if self.missing:
-            one_each = self.others(self.graph.adding_one(self.visited.frame), self.missing)
-            self._visit(self.visited.frame.union(one_each.frame.select("user")), one_each.count)
+            one_each = self._others(self._graph.adding_one(self._frame(self.visited)), self.missing)
+            self._visit(one_each, len(one_each.users))
         if self.missing:
             self._left_out.append(too_many)
 
-    def _allowed(self, users: DataFrame) -> DataFrame:
-        return users.where(~users["place"].isin(self._left_out)) if self._left_out else users
-
-    def _visit(self, users: DataFrame, new_nodes: int) -> None:
-        self.visited = _Users.computed(users.select("user"))
+    def _visit(self, level: _Level, new_nodes: int) -> None:
+        self.visited = np.concatenate([self.visited, level.users])
         self.missing -= new_nodes
 
+    def _others(self, users: DataFrame, most: int | None = None) -> _Level:
+        """Of some users those that may be visited yet; the first of them, if at most so many are wanted."""
+        fresh = users.select("user", "place").join(self._frame(self.visited), "user", "left_anti")
+        return self._ordered(fresh, most)
 
-def visit_breadth_first(graph: Neighbours, nodes: int, seeds: int) -> _Users:
-    """Users visited from random seeds, level by level, until that many are nodes."""
-    visits = _Visits(graph, nodes)
-    wanting = graph.users.where("is_node")
-    level = visits.others(wanting, seeds)
-    while level.count:
-        visits.add(level)
-        if visits.done:
-            break
-        level = visits.neighbours()
-        if not level.count:
-            seeds *= 2
-            level = visits.others(wanting, seeds)
-    return visits.visited
+    def _ordered(self, users: DataFrame, most: int | None = None) -> _Level:
+        allowed = users.where(~users["place"].isin(self._left_out)) if self._left_out else users
+        ordered = allowed.select("user", "place").orderBy("place")
+        table = (ordered if most is None else ordered.limit(most)).toArrow()
+        return _Level(table["user"].to_numpy(), table["place"].to_numpy())
+
+    def _frame(self, users: Longs, **columns: Longs) -> DataFrame:
+        from pyspark.sql import functions as sql
+
+        frame = self._graph.users.sparkSession.createDataFrame(pa.table({"user": users, **columns}))
+        return sql.broadcast(frame) if len(users) <= _FEW else frame
 
 
-def visit_uniformly(graph: Neighbours, nodes: int) -> _Users:
-    """Users in the random order, until that many are nodes."""
-    visits = _Visits(graph, nodes)
-    while not visits.done:
-        level = visits.others(graph.users)
-        if not level.count:
-            break
-        visits.add(level)
-    return visits.visited
+class _Graph(Protocol):
+    """What sampling asks; `users` has all users, their places, and `is_node` for those that want anything."""
+
+    users: DataFrame
+
+    def next_to(self, visited: DataFrame) -> DataFrame:
+        """Users that are not visited and neighbours of some that are, each once, with their places."""
+
+    def nodes_at(self, visited: DataFrame) -> DataFrame:
+        """Of the visited, with a column `at` that says when: those that are nodes of the sample, and since when."""
+
+    def adding_one(self, visited: DataFrame) -> DataFrame:
+        """Users that would each add exactly one node, also if others of them are visited too, with their places."""
+
+    def induced(self, visited: Longs) -> DataFrame:
+        """The subscriptions that the sample of these users has."""
+
+    def forget(self) -> None:
+        """Free what Spark keeps for this."""
+
+
+class _SharedTopics:
+    """Nodes that want common topics; users are nodes."""
+
+    def __init__(self, interned: Interned, seed: int) -> None:
+        from pyspark.sql import functions as sql
+
+        self._interned = interned
+        self.users = interned.nodes.select(
+            sql.expr("bigint(id) AS user"), sql.expr("true AS is_node"), place(sql.col("name"), seed).alias("place")
+        ).cache()
+        wants = interned.subscriptions.selectExpr("bigint(node_id) AS user", "topic_id")
+        self._wants = wants.join(self.users.select("user", "place"), "user").cache()
+
+    def next_to(self, visited: DataFrame) -> DataFrame:
+        """All that want a topic that one of them wants."""
+        topics = self._wants.join(visited, "user", "left_semi").select("topic_id").distinct()
+        fresh = self._wants.join(visited, "user", "left_anti")
+        return fresh.join(topics, "topic_id", "left_semi").select("user", "place").distinct()
+
+    def nodes_at(self, visited: DataFrame) -> DataFrame:
+        """All, since they were visited."""
+        return visited
+
+    def adding_one(self, visited: DataFrame) -> DataFrame:
+        """All others."""
+        return self.users.select("user", "place").join(visited, "user", "left_anti")
+
+    def induced(self, visited: Longs) -> DataFrame:
+        """All subscriptions of the visited."""
+        return _of_some(self._interned, "node_id", visited).select(*_pair_columns(self._interned))
+
+    def forget(self) -> None:
+        """Free what Spark keeps for this."""
+        self._wants.unpersist()
+        self.users.unpersist()
+
+
+class _SocialGraph:
+    """Users that want users.
+
+    A user that is a node has that node's id; one that is only wanted has -1 less its topic's id.
+    """
+
+    def __init__(self, interned: Interned, seed: int) -> None:
+        from pyspark.sql import functions as sql
+
+        self._interned = interned
+        nodes = interned.nodes.selectExpr("bigint(id) AS node_id", "name")
+        topics = interned.topics.selectExpr("bigint(id) AS topic_id", "name")
+        self.users = (
+            nodes.join(topics, "name", "full_outer")
+            .select(
+                sql.expr("coalesce(node_id, -1 - topic_id) AS user"),
+                sql.expr("node_id IS NOT NULL AS is_node"),
+                "topic_id",
+                place(sql.col("name"), seed).alias("place"),
+            )
+            .cache()
+        )
+        self._relations = (
+            interned.subscriptions.selectExpr("bigint(node_id) AS user", "bigint(topic_id) AS topic_id")
+            .join(self.users.select("user", "place"), "user")
+            .join(self.users.selectExpr("topic_id", "user AS wanted", "place AS wanted_place"), "topic_id")
+            .drop("topic_id")
+            .cache()
+        )
+
+    def next_to(self, visited: DataFrame) -> DataFrame:
+        """Whom they want, and who wants them."""
+        wanted = self._relations.join(visited, "user", "left_semi").selectExpr(
+            "wanted AS user", "wanted_place AS place"
+        )
+        return wanted.union(self._wanting(visited)).join(visited, "user", "left_anti").distinct()
+
+    def nodes_at(self, visited: DataFrame) -> DataFrame:
+        """Since both the user and the first user that it wants were visited."""
+        from pyspark.sql import functions as sql
+
+        wanted = visited.selectExpr("user AS wanted", "at AS wanted_at")
+        both = self._relations.join(visited, "user").join(wanted, "wanted")
+        return both.groupBy("user").agg(sql.greatest(sql.first("at"), sql.min("wanted_at")).alias("at"))
+
+    def adding_one(self, visited: DataFrame) -> DataFrame:
+        """Those that want a visited user, and that no visited user waits for to become a node."""
+        nodes = self.nodes_at(visited.selectExpr("user", "0 AS at"))
+        waiting = visited.join(nodes, "user", "left_anti")
+        awaited = self._relations.join(waiting, "user", "left_semi").selectExpr("wanted AS user")
+        fresh = self._wanting(visited).join(visited, "user", "left_anti")
+        return fresh.join(awaited, "user", "left_anti").distinct()
+
+    def induced(self, visited: Longs) -> DataFrame:
+        """Those whose node and topic are both visited."""
+        spark = self._interned.spark
+        users = spark.createDataFrame(pa.table({"user": visited}))
+        topics = self.users.where("topic_id IS NOT NULL").join(users, "user", "left_semi").select("topic_id").toArrow()
+        kept = _of_some(self._interned, "node_id", visited[visited >= 0])
+        wanted = spark.createDataFrame(topics)
+        return kept.join(wanted, "topic_id", "left_semi").select(*_pair_columns(self._interned))
+
+    def forget(self) -> None:
+        """Free what Spark keeps for this."""
+        self._relations.unpersist()
+        self.users.unpersist()
+
+    def _wanting(self, visited: DataFrame) -> DataFrame:
+        return self._relations.join(visited.selectExpr("user AS wanted"), "wanted", "left_semi").select("user", "place")
+
+
+def _of_some(interned: Interned, column: str, ids: Longs) -> DataFrame:
+    listed = interned.spark.createDataFrame(pa.table({column: ids}))
+    return interned.subscriptions.join(listed, column, "left_semi")
+
+
+def _pair_columns(interned: Interned) -> list[str]:
+    return [name for name in ("node", "topic", "role") if name in interned.subscriptions.columns]

@@ -31,7 +31,9 @@ def breadth_first(interest: Interest, users: int, *, seeds: int = 3, seed: int =
         neighbours[one].append(other)
         neighbours[other].append(one)
     visited = np.zeros(len(names), bool)
-    visited[_met(neighbours, users, np.random.default_rng(seed).permutation(len(names)).tolist(), seeds)] = True
+    visited[_visited_first(neighbours, users, np.random.default_rng(seed).permutation(len(names)).tolist(), seeds)] = (
+        True
+    )
     kept = visited[who] & visited[whom]
     return Interest.from_pairs([(names[one], names[other]) for one, other in zip(who[kept], whom[kept], strict=True)])
 
@@ -42,7 +44,7 @@ def reversed_relations(interest: Interest) -> Interest:
     return Interest.from_ids(interest.topic_names, interest.node_names, topics, interest.topic_nodes)
 
 
-def _met(neighbours: list[list[int]], users: int, order: list[int], seeds: int) -> list[int]:
+def _visited_first(neighbours: list[list[int]], users: int, order: list[int], seeds: int) -> list[int]:
     """The first users that are met, beginning with the first of a random order."""
     met = dict.fromkeys(order[: min(seeds, users)])
     queue = deque(met)

@@ -44,7 +44,7 @@ def churn_trace(
         if not 0 <= share <= 1:
             raise InputError(f"{name} is {share}; give a share from 0 to 1", name)
     rng = np.random.default_rng(whole("seed", seed, 0))
-    drawing = _Drawing(interest, _resembling(interest, rounds, rng) if newcomers is None else newcomers, rng)
+    drawing = _Drawing(interest, _similar_nodes(interest, rounds, rng) if newcomers is None else newcomers, rng)
     return [drawing.event(number, join_share, change_share) for number in range(1, rounds + 1)]
 
 
@@ -109,7 +109,7 @@ class _Drawing:
         return int(self._rng.integers(count))
 
 
-def _resembling(interest: Interest, nodes: int, rng: np.random.Generator) -> Interest:
+def _similar_nodes(interest: Interest, nodes: int, rng: np.random.Generator) -> Interest:
     """Other nodes like those of an interest: sizes of random ones, topics by how many nodes want them."""
     sizes = rng.choice(np.diff(interest.node_start), size=nodes)
     chosen_by, chosen = choose_topics(rng, np.log(np.diff(interest.topic_start)), sizes)

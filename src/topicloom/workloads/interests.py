@@ -1,14 +1,7 @@
-"""Synthetic interests.
+"""Random interests by popularity of topics and sizes of nodes: GM 2007, section 8, and Partial 2016, section IX-B.
 
-Whole numbers that say how much is to be made up, checked.
-
-How often each topic is chosen; the first topic is the most popular.
-
-Weights are kept as logarithms: 1/i^alpha underflows to zero long before alpha stops making sense.
-
-How many topics each node wants.
-
-Random interests: GM 2007, section 8, and Partial 2016, section IX-B.
+The first topic is the most popular. Weights of topics are logarithms: 1/i^alpha underflows to zero at an alpha that
+still makes sense.
 """
 
 from __future__ import annotations
