@@ -12,6 +12,7 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from topicloom.brokers.decisions import Decisions
+from topicloom.brokers.store import opened
 from topicloom.designers import design
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.demand import Demand
@@ -31,8 +32,8 @@ def main(events: int, popularity: str, seed: int) -> dict[str, Any]:
     interest = synthetic(60, 40, popularity=popularity, sizes="uniform", min_topics=3, max_topics=8, seed=seed)
     limits = Constraints(others=NodeRule(max_links=_MAX_LINKS))
     highest, began = 0, time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        decisions = Decisions(Path(folder), limits, Demand.from_interest(interest))
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as state:
+        decisions = Decisions(state, limits, Demand.from_interest(interest))
         for number, event in enumerate(churn_trace(interest, events, seed=_EVENT_SEED), 1):
             refusal = decisions.take(event)
             if refusal is not None:

@@ -203,7 +203,7 @@ def main(events: int, seed: int = 1) -> dict[str, Any]:
     with local_fleet(names) as local:
         state_folder = local.folder / "state"
         with opened(state_folder) as state, Traffic(local) as traffic:
-            decisions = Decisions(state_folder, local.fleet.constraints, Demand.of(begin), filters="mqtt")
+            decisions = Decisions(state, local.fleet.constraints, Demand.of(begin), filters="mqtt")
             controller = Controller(
                 local.fleet, decisions, state, feed, Allowance(1_000_000), settings, lambda text: None
             )

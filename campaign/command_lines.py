@@ -57,13 +57,12 @@ report net assignment.parquet --out out/p.html
 """.strip().splitlines()
 
 SPARK = """
-ingest subs.csv --out out/i
-ingest subs.csv.gz --max-bad 0.5 --out out/i
-ingest subs.parquet --out out/i
+spark ingest subs.csv --out out/i
+spark ingest subs.csv.gz --max-bad 0.5 --out out/i
+spark ingest subs.parquet --out out/i
 spark measure ingested overlay.parquet --topics out/t.parquet
-profile ingested --out out/p
+spark profile ingested --out out/p
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
-sweep sweep.toml --out out/g
-content sweep --users 6 --users-per-broker 3 --channels 4 --seeds 1 --algorithms packing --out out/g.parquet
+spark sweep sweep.toml --out out/g
 stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 """.strip().splitlines()

@@ -23,9 +23,9 @@ from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
 from topicloom.brokers import apply
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
-from topicloom.brokers.deliver import DeliveryFailed
 from topicloom.brokers.feed import CollectedFeed, Feed
 from topicloom.brokers.fleet_file import fleet_from_tables
+from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.kinds import emqx
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, looked_at
 from topicloom.brokers.store import opened
@@ -167,8 +167,8 @@ class World:
 
     @contextmanager
     def _controller(self, begin: object = None) -> Iterator[Controller]:
-        with opened(self.folder / "state") as state:
-            decisions = Decisions(self.folder / "state", self.ways.constraints, begin)  # type: ignore[arg-type]
+        with opened(self.folder / "state", lambda: self.fleet.now) as state:
+            decisions = Decisions(state, self.ways.constraints, begin)  # type: ignore[arg-type]
             settings = WatchSettings("mosquitto", True, _EVERY_SECONDS, True, 15.0, 30.0)
             feed: Feed = self._feed
             if self.collects:
@@ -182,9 +182,6 @@ class World:
             try:
                 yield controller
                 decisions.close()
-            except Killed:
-                decisions._log.close()  # as the system would
-                raise
             finally:
                 self.controller = None
 

@@ -6,17 +6,18 @@ mypy tells if they drift apart. Stubs without a real class yet are the agreement
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from topicloom import model
-from topicloom.brokers import deliver, plan
+from topicloom.brokers import kind, plan
 from topicloom.brokers.kind import Configured, Pair
 from topicloom.brokers.lint import LintReport
+from topicloom.brokers.local import Processes
 from topicloom.brokers.rows import BrokerRows
 from topicloom.churn.maintainer import Change
 from topicloom.churn.maintainer import Maintainer as RealMaintainer
@@ -238,41 +239,42 @@ class Driver(Protocol):
     def reload(self) -> None: ...
 
 
-class LinkState(NamedTuple):
-    """How many of the links of a broker are up."""
-
-    up: int
-    expected: int
-
-
 class BrokerKind(Protocol):
-    """A kind of broker: one module, which alone knows its name."""
+    """A kind of broker: one class, which alone knows its name."""
 
-    name: str
-    ports: tuple[int, int]
-    ending: str | None
-    wildcards: filters.Protocol | None
-    opens: frozenset[str]
-    speaks: frozenset[str]
-    one_tree: bool
-    both_ends: bool
-    keeps_messages: bool
+    name: ClassVar[str]
+    title: ClassVar[str]
+    ports: ClassVar[tuple[int, int]]
+    ending: ClassVar[str | None]
+    main: ClassVar[str | None]
+    wildcards: ClassVar[filters.Protocol | None]
+    opens: ClassVar[frozenset[str]]
+    speaks: ClassVar[frozenset[str]]
+    one_tree: ClassVar[bool]
+    both_ends: ClassVar[bool]
+    keeps_messages: ClassVar[bool]
+    lints: ClassVar[bool]
 
     def name_problem(self, name: str) -> str | None: ...
     def pattern_problem(self, pattern: str) -> str | None: ...
+    def group_problem(self, name: str) -> str | None: ...
     def broker_problem(self, broker: fleet.Broker) -> str | None: ...
-    def extras(self, plan: Plan, nodes: Ids) -> Sequence[Hashable]: ...
-    def render(self, plan: Plan, node: int, secret: Callable[[fleet.Credentials, str], str]) -> str: ...
-    def looks_like(self, file: Path, text: str) -> bool: ...
-    def parse(self, name: str, file: Path) -> Configured: ...
-    def lint(self, fleet: Sequence[Configured], interest: model.Interest | None) -> LintReport: ...
-    def sources(self) -> Mapping[str, type]: ...
-    def collect(self, source: fleet.Source, name: str, before: BrokerRows, now_us: int) -> Iterator[BrokerRows]: ...
-    def driver(self, broker: fleet.Broker, delivery: fleet.Delivery) -> Driver | None: ...
-    def links(self, plan: Plan, node: int, delivery: fleet.Delivery) -> LinkState | None: ...
-    def prepare(self, ends: Mapping[str, fleet.Broker], link: Pair, lines: Sequence[Line]) -> None: ...
-    def forget(self, ends: Mapping[str, fleet.Broker], link: Pair, lines: Sequence[Line]) -> None: ...
-    def local(self, names: Sequence[str], *, lasting: bool) -> Any: ...
+    def render(self, plan: plan.Plan, broker: str, secret: Callable[[fleet.Broker], str]) -> str: ...
+    def looks_like(self, text: str) -> bool: ...
+    def parse(self, name: str, text: str, where: str) -> Configured: ...
+    def parse_file(self, name: str, file: Path) -> Configured: ...
+    def lint(
+        self, brokers: Sequence[Configured], interest: model.Interest | None, unreadable: Sequence[model.InputError]
+    ) -> LintReport: ...
+    def collect(self, source: fleet.Source, broker: str, before: BrokerRows, now_us: int) -> Iterator[BrokerRows]: ...
+    def driver(self, broker: fleet.Broker, delivery: fleet.Delivery) -> Driver: ...
+    def require_library(self) -> None: ...
+    def links(self, plan: plan.Plan, broker: fleet.Broker, delivery: fleet.Delivery) -> kind.LinkState | None: ...
+    def answers(self, broker: fleet.Broker, management: str | None, deadline: float) -> bool: ...
+    def prepare(self, ends: Mapping[str, fleet.Broker], link: Pair, lines: Sequence[plan.Line]) -> None: ...
+    def sessions(self, link: Pair, lines: Sequence[plan.Line]) -> tuple[kind.Session, ...]: ...
+    def forget(self, broker: fleet.Broker, name: str) -> None: ...
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes: ...
 
 
 class View(Protocol):
@@ -328,7 +330,11 @@ def _line(real: plan.Line) -> tuple[str, str, int, str, str]:
     return real
 
 
-def _driver(real: deliver.Driver) -> Driver:
+def _driver(real: kind.Driver) -> Driver:
+    return real
+
+
+def _kind(real: kind.BrokerKind) -> BrokerKind:
     return real
 
 

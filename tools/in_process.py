@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from topicloom.cli.main import run
 
 # What commands of version 0.2 are called now, such as {"live": "test"}; None if a command is gone.
-COMMANDS: dict[str, str | None] = {"version": None, "evaluate": "spark measure"}
+COMMANDS: dict[str, str | None] = {
+    "version": None,
+    "evaluate": "spark measure",
+    "ingest": "spark ingest",
+    "profile": "spark profile",
+    "sweep": "spark sweep",
+    "content sweep": None,
+}
 # What options of theirs are called now, such as {"plan": {"--target": "--kind"}}.
 OPTIONS: dict[str, dict[str, str]] = {}
 

@@ -28,10 +28,13 @@ from typing import Any
 
 from in_process import Ended, GoneError, topicloom
 
-# Recordings that differ from those of 0.2 on purpose, with the reason.
+# Recordings, or places in one, that differ from those of 0.2 on purpose, with the reason.
 CHANGED: dict[str, str] = {
+    "sample": "does not count visited users",
+    "sweep": "names the folder of its results, and counts cells that were done before",
     "bound": "proves more, by spanning trees of topics",
     "collect": "lists bridges that Topicloom did not make",
+    "diff.status": "is 1 if there is anything to do, without --exit-code",
     "lint": "names a topic that loops, not the widest pattern on its path",
 }
 
@@ -249,7 +252,11 @@ def check(folder: Path, recorded: Iterator[tuple[str, dict[str, Any]]]) -> int:
             print(f"{name}: no recording in {folder}")
             different += 1
             continue
-        found = list(differences(json.loads(file.read_text()), now))
+        found = [
+            line
+            for line in differences(json.loads(file.read_text()), now)
+            if f"{name}.{line.partition(':')[0]}" not in CHANGED
+        ]
         for line in found[:SHOWN]:
             print(f"{name}: {line}")
         different += bool(found)

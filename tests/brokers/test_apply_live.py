@@ -13,7 +13,8 @@ from local_brokers import LocalBrokers
 from topicloom import InputError, Interest, Overlay
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.apply import ApplyStopped, StepDone, carry_out, propose, propose_back
-from topicloom.brokers.deliver import DeliveryFailed, login_refusal, probe
+from topicloom.brokers.deliver import login_refusal, probe
+from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.store import opened
 
 pytestmark = pytest.mark.broker("mosquitto")

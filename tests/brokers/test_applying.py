@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import stat
 import sys
 from pathlib import Path
@@ -17,8 +15,9 @@ from topicloom import InputError, Interest, Overlay
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.apply import ApplyStopped, carry_out, propose, propose_back
 from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.moves import FleetMove, MoveStep
 from topicloom.brokers.plan_file import configurations
-from topicloom.brokers.store import FleetMove, MoveStep, opened
+from topicloom.brokers.store import FleetState, opened
 
 
 @pytest.fixture
@@ -196,26 +195,29 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         fleet.apply(fleet.plan(FIRST))
 
 
-def test_a_full_disk_is_one_line_and_nothing_is_half(fleet: FolderFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_line_and_nothing_is_half(fleet: FolderFleet) -> None:
     first, second = fleet.plan(FIRST), fleet.plan(SECOND)
     fleet.apply(first)
-    write, left = os.write, [100]
+    with opened(fleet.state) as state:
+        ((pages,),) = state.store.execute("PRAGMA page_count")
+        state.store.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(InputError, match=r"fleet\.db: cannot be written \(No space left on device\)$"):
+            go_to_and_fro(state, fleet, second)
+    with opened(fleet.state) as state:
+        under_way = state.move is not None
+    fleet.apply(second, older=True) if not under_way else fleet.roll_back()
+    with opened(fleet.state) as state:
+        has = state.plan(state.has, "mosquitto")
+    assert has in (first, second)
+    assert_has(fleet, has)
 
-    def full(handle: int, data: bytes) -> int:
-        """Room for so many bytes, and no more."""
-        room = min(left[0], len(data))
-        left[0] -= room
-        if room == 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(handle, data[:room])
 
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(InputError, match=r"fleet\.log: cannot be written \(No space left on device\)$"):
-        fleet.apply(second)
-    monkeypatch.undo()
-    assert_has(fleet, first)
-    fleet.apply(second)
-    assert_has(fleet, second)
+def go_to_and_fro(state: FleetState, fleet: FolderFleet, plan: Plan) -> None:
+    """Apply a plan and go back, a hundred times."""
+    proposal = propose(state, plan)
+    for _ in range(100):
+        carry_out(state, fleet.fleet, proposal, lambda done: None)
+        proposal = propose_back(state)
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -224,12 +226,43 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         fleet.apply(fleet.plan(FIRST))
 
 
-def test_a_damaged_log_is_an_error(fleet: FolderFleet) -> None:
+def test_a_damaged_store_is_refused_and_left_as_it_is(fleet: FolderFleet) -> None:
     fleet.apply(fleet.plan(FIRST))
-    log = fleet.state / "fleet.log"
-    log.write_bytes(log.read_bytes().replace(b"begun", b"bogus", 1))
-    with pytest.raises(InputError, match=r"fleet\.log: line 2 is damaged; put the file back from a copy$"):
+    path = fleet.state / "fleet.db"
+    good = path.read_bytes()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def refused(content: bytes, problem: str) -> None:
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=problem):
+            fleet.apply(fleet.plan(SECOND))
+        assert path.read_bytes() == content
+
+    refused(b"", r"fleet\.db: is damaged; put it back from a copy$")
+    refused(b"a letter" * 1000, r"fleet\.db: is not a store of Topicloom$")
+    refused(good[: len(good) // 2 - 100], r"fleet\.db: is damaged; put it back from a copy$")
+    path.write_bytes(good)
+    with opened(fleet.state) as state:
+        state.store.execute("UPDATE plans SET text = CAST(substr(text, 1, 90) || x'00' || substr(text, 92) AS BLOB)")
+    with pytest.raises(
+        InputError, match=r"fleet\.db: its plan [0-9a-f]{16} is damaged; put the store back from a copy$"
+    ):
         fleet.apply(fleet.plan(SECOND))
+    with opened(fleet.state) as state:
+        state.store.set_meta({"kind": "maintain"})
+    with pytest.raises(InputError, match=r"fleet\.db: is a store of maintain, not of fleet$"):
+        fleet.apply(fleet.plan(SECOND))
+
+
+@pytest.mark.parametrize("name", ["fleet.log", "decisions.log"])
+def test_a_state_of_an_earlier_version_is_refused(fleet: FolderFleet, name: str) -> None:
+    fleet.state.mkdir()
+    (fleet.state / name).write_text("0123abcd {}\n")
+    with pytest.raises(
+        InputError, match=r"state: is a state of an earlier version of Topicloom; begin with a new folder$"
+    ):
+        fleet.apply(fleet.plan(FIRST))
+    assert [path.name for path in fleet.state.iterdir()] == [name]
 
 
 def test_passwords_are_in_no_file_but_the_brokers(fleet: FolderFleet, monkeypatch: pytest.MonkeyPatch) -> None:

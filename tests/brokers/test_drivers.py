@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from topicloom import InputError
-from topicloom.brokers.deliver import DeliveryFailed, driver_of, private_folder
+from topicloom.brokers.deliver import driver_of, private_folder
 from topicloom.brokers.fleet_file import delivery_from
+from topicloom.brokers.kind import DeliveryFailed
 from topicloom.model.fleet import Broker
 
 BROKER = Broker("b", "host", 1883)

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from following import Decided
 from test_watching import CHANGE, JOIN, Watched, lines
 
 from topicloom import InputError, Interest
-from topicloom.brokers.decisions import Decisions, Plannable
+from topicloom.brokers.decisions import Plannable
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.watch import StatusBoard
 from topicloom.model.constraints import Constraints
@@ -88,7 +89,6 @@ def test_topics_that_are_tidied_or_snapshotted_with_another_fleet_file(tmp_path:
         watched.fleet.tables["brokers"] = {name: {"host": f"host-{name}"} for name in names} or {"y": {"host": "y"}}
         made = watched.turns(2)
         assert set(made.plan().broker) == set(names) & set("abcdefg")
-        (watched.fleet.state / "maintained.json").unlink()
         assert set(watched.turns(2).plan().broker) == set(names)
 
 
@@ -98,7 +98,7 @@ def test_first_subscriptions_need_a_broker_for_every_node(tmp_path: Path) -> Non
     with pytest.raises(
         InputError, match=r"^fleet\.toml: has no broker 'b'; every node of the subscriptions needs one$"
     ):
-        Decisions(tmp_path, Constraints(), begin, plannable=Plannable(fleet, "mosquitto"))
+        Decided(tmp_path, Constraints(), begin, plannable=Plannable(fleet, "mosquitto"))
 
 
 @pytest.mark.parametrize(

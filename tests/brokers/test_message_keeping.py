@@ -9,7 +9,7 @@ from folder_fleets import FIRST, SECOND, FolderFleet
 
 from topicloom import InputError
 from topicloom.brokers import bridge_sessions
-from topicloom.brokers.apply import Keeping
+from topicloom.brokers.bridge_sessions import Keeping
 from topicloom.model.fleet import Broker
 
 
@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
             if broker.name == "c":
                 raise InputError("c refuses")
 
-    monkeypatch.setattr(bridge_sessions, "_session", session)
+    monkeypatch.setattr(bridge_sessions, "make_session", session)
     return found
 
 

@@ -14,8 +14,9 @@ from following import wait_until_all_answer
 from machine import NATS
 from topicloom import Interest, Overlay
 from topicloom.brokers import Plan, make_plan
-from topicloom.brokers.deliver import DeliveryFailed, driver_of, wait_until_taken
+from topicloom.brokers.deliver import driver_of, wait_until_taken
 from topicloom.brokers.fleet_file import fleet_from_tables
+from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.local import LOOPBACK, free_ports
 from topicloom.brokers.plan_file import configuration_of
 

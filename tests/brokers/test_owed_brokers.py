@@ -35,6 +35,7 @@ def test_it_is_asked_less_and_less_and_told_when_it_answers(tmp_path: Path, monk
     watched.events.write_text(lines(A_LEAVES))
     before = reloads(watched, "a")
     watched.allowance = Allowance(8)
+    watched.now += 3600
 
     def happen(turn: int) -> None:
         if turn == 300:
@@ -63,6 +64,7 @@ def test_it_answers_and_cannot_be_told(tmp_path: Path, monkeypatch: pytest.Monke
     watched.fleet.tables["brokers"]["a"]["apply"] = {"reload": f"sh -c 'echo a >> {log}; exit 1'"}
     watched.events.write_text(lines(A_LEAVES))
     watched.allowance = Allowance(6)
+    watched.now += 3600
     made = watched.turns(200)
     assert made.waiting is None
     assert "a" in made.state.owed

@@ -146,7 +146,7 @@ def test_other_settings_are_a_change() -> None:
 
 def test_plans_of_other_targets_cannot_be_compared() -> None:
     interest = random_interest(1, "dense")
-    with pytest.raises(InputError, match=r"^the plans are for different targets: mosquitto and rabbitmq$"):
+    with pytest.raises(InputError, match=r"^broker 'n..' is of the kind mosquitto in one plan and rabbitmq in the"):
         compare_plans(plan_of(interest), plan_of(interest, target="rabbitmq"))
 
 

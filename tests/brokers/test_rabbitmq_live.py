@@ -19,9 +19,10 @@ from plans import fleet_of
 from collecting import until_collected
 from topicloom import Interest, Overlay
 from topicloom.brokers import Plan, collect, make_plan
-from topicloom.brokers.deliver import DeliveryFailed, ManagementDriver
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import answers
+from topicloom.brokers.kind import DeliveryFailed
+from topicloom.brokers.kinds.rabbitmq import KIND, ManagementDriver
 from topicloom.brokers.kinds.rabbitmq_nodes import RabbitProcesses
 from topicloom.brokers.live import LiveFleet, LiveWatch, on_loopback
 from topicloom.brokers.live_change import change_running
@@ -146,25 +147,33 @@ def changed(plan: Plan, nodes: RabbitProcesses) -> None:
     assert counts.delivered > counts.expected // 2, "before and after everything comes"
 
 
+def delivery(nodes: RabbitProcesses, name: str) -> Delivery:
+    return Delivery("rabbitmq", url=nodes.url(name), credentials=Credentials("guest", password_env="RABBITMQ_PASSWORD"))
+
+
 def driver(nodes: RabbitProcesses, name: str) -> ManagementDriver:
-    login = Credentials("guest", password_env="RABBITMQ_PASSWORD")
-    return ManagementDriver(Delivery("rabbitmq", url=nodes.url(name), credentials=login), name)
+    return ManagementDriver(delivery(nodes, name), name)
 
 
 def clear(plan: Plan, nodes: RabbitProcesses, drivers: dict[str, ManagementDriver]) -> None:
     """A plan without topics leaves nothing of ours but exchanges, and what others have stays; links are waited for."""
+
+    def require_links(by: Plan, name: str) -> None:
+        assert KIND.links(by, by.broker[name], delivery(nodes, name)) is not None
+
     for name, text in configurations(plan).items():
         drivers[name].put(text)
-        drivers[name].require_links()
+        require_links(plan, name)
     nowhere = replace(plan.broker["a"], port=free_ports(["x"])["x"])
     lost = replace(plan, brokers=(nowhere, *plan.brokers[1:]))
     drivers["b"].put(configurations(lost)["b"])
     with pytest.raises(DeliveryFailed, match=r"^its links are not up: .* from topicloom-a and \d more$"):
-        drivers["b"].require_links()
+        require_links(lost, "b")
     nodes.management("a").ask("PUT", "policies/%2F/theirs", {"pattern": "^x$", "definition": {"max-length": 7}})
-    for name, text in configurations(replace(plan, links=(), routes=())).items():
+    bare = replace(plan, links=(), routes=())
+    for name, text in configurations(bare).items():
         drivers[name].put(text)
-        drivers[name].require_links()
+        require_links(bare, name)
         assert nodes.management(name).ask("GET", "parameters") == []
         left = [row["name"] for row in nodes.management(name).ask("GET", "policies")]
         assert left == (["theirs"] if name == "a" else [])

@@ -1,15 +1,15 @@
-"""Decisions that cannot be followed: they are refused before they are logged, and old states that have them end."""
+"""Decisions that cannot be followed: they are refused before they are committed, and stores that have them end."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from following import Decided
 from test_watching import JOIN, Watched, lines
 
 from topicloom import InputError, Interest
-from topicloom.brokers.decisions import Decisions
-from topicloom.brokers.store import DurableLog
+from topicloom.brokers.store import opened
 from topicloom.churn.maintainer import Change, Maintainer
 from topicloom.model.constraints import Constraints
 from topicloom.model.demand import Demand
@@ -33,15 +33,15 @@ def test_a_topic_of_an_event_that_is_too_long(tmp_path: Path) -> None:
 def test_links_that_stay_and_make_a_cycle_are_refused_for_a_tree(tmp_path: Path, keep: tuple[tuple[str, str]]) -> None:
     constraints = Constraints(keep=keep, require=(("a", "c"),))
     with pytest.raises(InputError, match=r"^keep and require form a cycle through 'a' - 'c'; a tree allows none$"):
-        Decisions(tmp_path, constraints, FIRST, tree=True)
-    Decisions(tmp_path, constraints, FIRST).close()
+        Decided(tmp_path, constraints, FIRST, tree=True)
+    Decided(tmp_path, constraints, FIRST).close()
 
 
 @pytest.mark.parametrize("tree", [False, True])
 def test_an_event_that_cannot_be_followed_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tree: bool
 ) -> None:
-    decisions = Decisions(tmp_path, Constraints(), FIRST, tree=tree)
+    decisions = Decided(tmp_path, Constraints(), FIRST, tree=tree)
     assert decisions.take(Event(1, "join", "d", ("t", "u"))) is None
     before, wanted = decisions.overlay().to_arrow(), dict(decisions.demand.by_node)
     kind = type(decisions.maintainer)
@@ -65,27 +65,24 @@ def test_an_event_that_cannot_be_followed_changes_nothing(
     assert decisions.take(Event(3, "change", "b", ("u",))) is None
     after = decisions.overlay().to_arrow()
     decisions.close()
-    again = Decisions(tmp_path, Constraints(), None)
+    again = Decided(tmp_path, Constraints(), None)
     assert (again.overlay().to_arrow(), again.last_event) == (after, 3)
     assert again.demand == decisions.demand
 
 
 def test_a_first_table_that_cannot_be_followed_is_not_logged(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"name of 65,536 bytes"):
-        Decisions(tmp_path, Constraints(), Demand.of({**FIRST.by_node, "a": frozenset([(LONG, "sub")])}))
-    Decisions(tmp_path, Constraints(), FIRST).close()
+        Decided(tmp_path, Constraints(), Demand.of({**FIRST.by_node, "a": frozenset([(LONG, "sub")])}))
+    Decided(tmp_path, Constraints(), FIRST).close()
 
 
-def test_an_old_state_with_such_a_decision_ends_with_one_line(tmp_path: Path) -> None:
-    decisions = Decisions(tmp_path, Constraints(), FIRST)
+def test_a_store_with_such_a_decision_ends_with_one_line(tmp_path: Path) -> None:
+    decisions = Decided(tmp_path, Constraints(), FIRST)
     assert decisions.take(JOIN) is None
     decisions.close()
-    log = DurableLog(tmp_path / "decisions.log")
-    log.append({"event": {"id": 7, "event": "change", "node": "a", "add": [LONG], "remove": []}})
-    log.close()
-    with pytest.raises(
-        InputError, match=r"decisions\.log: decision 3 cannot be followed \(.*has 65,536 bytes"
-    ) as caught:
-        Decisions(tmp_path, Constraints(), None)
+    with opened(tmp_path) as state:
+        state.store.append([Event(7, "change", "a", (LONG,)).to_json().join(('{"event": ', "}"))])
+    with pytest.raises(InputError, match=r"fleet\.db: decision 3 cannot be followed \(.*has 65,536 bytes") as caught:
+        Decided(tmp_path, Constraints(), None)
     assert "\n" not in str(caught.value)
-    assert str(caught.value).endswith("put the folder back from a copy, or begin a new one")
+    assert str(caught.value).endswith("put the store back from a copy, or begin a new one")

@@ -28,7 +28,7 @@ def test_a_broker_that_is_killed_and_one_that_hangs(tmp_path: Path) -> None:
     said: list[str] = []
     with LocalBrokers(tmp_path / "fleet", "abcd") as brokers, opened(tmp_path / "state") as state:
         wanted = Demand.from_interest(Interest.from_pairs(WANTED))
-        decisions = Decisions(tmp_path / "state", brokers.fleet.constraints, wanted)
+        decisions = Decisions(state, brokers.fleet.constraints, wanted)
         made = Controller(
             brokers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append
         )  # fmt: skip

@@ -127,7 +127,7 @@ def test_a_killed_server(tmp_path: Path, servers: NatsServers) -> None:
     said: list[str] = []
     with opened(tmp_path / "state") as state:
         wanted = Demand.from_interest(Interest.from_pairs(WANTED))
-        decisions = Decisions(tmp_path / "state", servers.fleet.constraints, wanted, tree=True)
+        decisions = Decisions(state, servers.fleet.constraints, wanted, tree=True)
         made = Controller(servers.fleet, decisions, state, lambda: ([], []), Allowance(99), settings, said.append)
 
         made.turn(time.time())

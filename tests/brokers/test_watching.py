@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from folder_fleets import FolderFleet
+from following import Decided
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,10 +68,10 @@ class Watched:
     def turns(
         self, number: int = 1, seconds: float = 1.0, happening: Callable[[int], object] = lambda turn: None
     ) -> Controller:
-        with opened(self.fleet.state) as state:
+        with opened(self.fleet.state, lambda: self.now) as state:
             fleet = self.fleet.fleet
             decisions = Decisions(
-                self.fleet.state,
+                state,
                 fleet.constraints,
                 Demand.from_interest(Interest.from_pairs(WANTED)),
                 plannable=Plannable(fleet, self.settings.target),
@@ -124,25 +125,23 @@ def test_only_shown_unless_it_may(watched: Watched, tmp_path: Path) -> None:
 
 
 def test_a_killed_controller_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    """The log is cut after each decision, and the snapshot may be older than it."""
+    """Its store may have decisions after the snapshot."""
     interest = synthetic(20, 12, popularity="uniform", sizes="uniform", min_topics=2, max_topics=4, seed=5)
     events = churn_trace(interest, 12, seed=4)
-    whole = Decisions(made(tmp_path / "whole"), Constraints(), Demand.from_interest(interest))
+    whole = Decided(made(tmp_path / "whole"), Constraints(), Demand.from_interest(interest))
     for event in events[:6]:
         whole.take(event)
-    shutil.copytree(tmp_path / "whole", tmp_path / "killed")
     whole.lose("n01")
     for event in events[6:]:
         whole.take(event)
     whole.regain("n01")
     whole.tidy(100)
-    log = (tmp_path / "whole" / "decisions.log").read_bytes()
-    (tmp_path / "killed" / "decisions.log").write_bytes(log + b"0000 unfinished")
-    again = Decisions(tmp_path / "killed", Constraints(), None)
+    shutil.copytree(tmp_path / "whole", tmp_path / "killed")
+    again = Decided(tmp_path / "killed", Constraints(), None)
     assert again.demand == whole.demand
     assert again.maintainer.overlay().to_arrow() == whole.maintainer.overlay().to_arrow()
     again.close()
-    from_snapshot = Decisions(tmp_path / "killed", Constraints(), None)
+    from_snapshot = Decided(tmp_path / "killed", Constraints(), None)
     assert from_snapshot.maintainer.overlay().to_arrow() == whole.maintainer.overlay().to_arrow()
     assert from_snapshot.last_event == events[-1].id
 
@@ -212,7 +211,7 @@ def test_windows() -> None:
             read_window(wrong)
     for window, hour, open_ in (((1320, 330), 23, True), ((1320, 330), 12, False), ((60, 120), 1, True)):
         now = datetime(2026, 3, 1, hour, 30).timestamp()
-        assert (Allowance(9, window).refusal(1, now) is None) == open_
+        assert (Allowance(9, window).refusal(1, 0, now) is None) == open_
 
 
 @given(st.lists(st.booleans(), max_size=300))
@@ -243,7 +242,7 @@ def test_each_loss_makes_it_harder_to_come_back() -> None:
 def test_a_long_run_stays_near_a_fresh_design(tmp_path: Path, popularity: str, seed: int) -> None:
     interest = synthetic(30, 20, popularity=popularity, sizes="uniform", min_topics=3, max_topics=8, seed=seed)
     limits = Constraints(others=NodeRule(max_links=12))
-    decisions = Decisions(made(tmp_path / "state"), limits, Demand.from_interest(interest))
+    decisions = Decided(made(tmp_path / "state"), limits, Demand.from_interest(interest))
     for number, event in enumerate(churn_trace(interest, 120, seed=seed)):
         assert decisions.take(event) is None
         if number % 25 == 0:
@@ -274,7 +273,7 @@ def test_no_more_links_are_tidied_than_needed() -> None:
 
 def test_what_cannot_begin(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is new; give the subscriptions that there are, or let brokers be asked"):
-        Decisions(made(tmp_path / "state"), Constraints(), None)
+        Decided(made(tmp_path / "state"), Constraints(), None)
     with pytest.raises(InputError, match=r"^nowhere: no such file or folder$"):
         LineFeed("nowhere")
 
@@ -309,9 +308,7 @@ def test_what_brokers_no_longer_tell_counts_for_a_while(tmp_path: Path) -> None:
 
 def test_once_ends_when_there_is_no_news(watched: Watched) -> None:
     with opened(watched.fleet.state) as state:
-        decisions = Decisions(
-            watched.fleet.state, watched.fleet.fleet.constraints, Demand.from_interest(Interest.from_pairs(WANTED))
-        )
+        decisions = Decisions(state, watched.fleet.fleet.constraints, Demand.from_interest(Interest.from_pairs(WANTED)))
         feed = LineFeed(str(watched.events))
         watched.events.write_text(lines(JOIN))
         one = Controller(

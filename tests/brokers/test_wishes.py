@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
 import pytest
+from following import Decided
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,12 +45,12 @@ def test_events_lead_from_wishes_to_others(old: dict[str, frozenset], new: dict[
     assert begun == Demand.of(old)
 
 
-def begun(folder: Path, rows: list[tuple[str, str, str]], **more: object) -> Decisions:
+def begun(folder: Path, rows: list[tuple[str, str, str]], **more: object) -> Decided:
     wanted: dict[str, frozenset] = {}
     for node, topic, role in rows:
         wanted[node] = wanted.get(node, frozenset()) | wishes_for([topic], role)
     folder.mkdir(exist_ok=True)
-    return Decisions(folder, Constraints(), Demand.of(wanted), **more)  # type: ignore[arg-type]
+    return Decided(folder, Constraints(), Demand.of(wanted), **more)
 
 
 def test_a_filter_whose_publisher_is_gone_is_no_topic(tmp_path: Path) -> None:
@@ -85,7 +87,7 @@ def test_what_its_only_publisher_leaves_is_silent_and_not_published_by_others(tm
     assert decisions.take(Event(3, "change", "a", ("t",), role="pub")) is None
     assert roles_in(decisions) == {"t": ("ab", "a")}
     decisions.close()
-    again = Decisions(tmp_path, Constraints(), None)
+    again = Decided(tmp_path, Constraints(), None)
     assert roles_in(again) == {"t": ("ab", "a")}
     assert again.overlay().to_arrow() == decisions.overlay().to_arrow()
 
@@ -123,14 +125,12 @@ def test_filters_come_and_go(tmp_path: Path, tree: bool) -> None:
         if not tree:
             make_plan(overlay.interest, overlay, fleet)
         if number % 10 == 9:
-            log = (tmp_path / "one" / "decisions.log").read_bytes()
-            (tmp_path / f"at{number}").mkdir()
-            (tmp_path / f"at{number}" / "decisions.log").write_bytes(log)
-            again = Decisions(tmp_path / f"at{number}", Constraints(), None)
+            shutil.copytree(tmp_path / "one", tmp_path / f"at{number}")
+            again = Decided(tmp_path / f"at{number}", Constraints(), None)
             assert again.overlay().to_arrow() == overlay.to_arrow()
     assert joint > 5, "topics were merged and split"
     decisions.close()
-    assert Decisions(tmp_path / "one", Constraints(), None).overlay().to_arrow() == overlay.to_arrow()
+    assert Decided(tmp_path / "one", Constraints(), None).overlay().to_arrow() == overlay.to_arrow()
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_a_tree_is_mended_by_few_links_and_tidied(tmp_path: Path) -> None:
 
 def test_a_tree_keeps_to_the_fleet_file(tmp_path: Path) -> None:
     limits = Constraints(others=NodeRule(max_links=2), forbid=(("a", "b"),))
-    decisions = Decisions(tmp_path, limits, Demand.of_topics({name: {"t"} for name in NODES}), tree=True)
+    decisions = Decided(tmp_path, limits, Demand.of_topics({name: {"t"} for name in NODES}), tree=True)
     for event in (Event(1, "leave", "c"), Event(2, "join", "c", ("t",))):
         assert decisions.take(event) is None
         links = list(
@@ -192,10 +192,11 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         (Event(1, "change", "a", ("x/#/y",)), "change of 'a': filter 'x/#/y': has '#' before its end"),
     ):
         assert str(decisions.take(event)).startswith(problem)
+    decisions.close()
     with pytest.raises(InputError, match=r"state: began with other topics, so it cannot go on with these$"):
-        Decisions(tmp_path / "state", Constraints(), None, filters="nats")
+        Decided(tmp_path / "state", Constraints(), None, filters="nats")
     with pytest.raises(InputError, match=r"state: began with other links, so it cannot go on with these$"):
-        Decisions(tmp_path / "state", Constraints(), None, tree=True)
+        Decided(tmp_path / "state", Constraints(), None, tree=True)
     with pytest.raises(InputError, match=r'"role" must be sub, pub, both, not "all"$'):
         Event.from_json('{"id": 1, "event": "join", "node": "a", "topics": ["t"], "role": "all"}', "x")
 

@@ -9,7 +9,7 @@ import pytest
 from command_line import Cli, Ended
 
 from topicloom.cli import main, options
-from topicloom.cli.command import Command, command
+from topicloom.cli.command import command
 from topicloom.cli.run import Run
 from topicloom.errors import InputError
 from topicloom.views.view import Fact, View
@@ -108,12 +108,20 @@ def test_help_has_sections_and_examples(painting: Cli) -> None:
 PORTED = [name for names in main.SECTIONS.values() for name in names if name not in main.ON_TYPER]
 
 
+def commands(group: click.Group, names: list[str]) -> list[click.Command]:
+    """Commands by name, those of groups within included."""
+    found = []
+    for name in names:
+        each = group.get_command(click.Context(group), name)
+        assert each is not None
+        found += commands(each, each.list_commands(click.Context(each))) if isinstance(each, click.Group) else [each]
+    return found
+
+
 @pytest.mark.parametrize("name", PORTED)
 def test_help_of_options_is_short(name: str) -> None:
     """At most 12 words, defaults and parameters of algorithms aside."""
-    loaded = main.topicloom.get_command(click.Context(main.topicloom), name)
-    assert isinstance(loaded, Command)
-    for each in loaded.params:
+    for each in (parameter for found in commands(main.topicloom, [name]) for parameter in found.params):
         if getattr(each, "section", "") == options.OF_DESIGNERS:
             continue
         text = getattr(each, "help", None) or ""

@@ -12,7 +12,7 @@ from command_line import Cli
 
 from topicloom.content import ALGORITHMS, Assignment, cost, read_network
 
-COMMANDS = ["generate", "assign", "cost", "compare", "summarize", "sweep"]
+COMMANDS = ["generate", "assign", "cost", "compare", "summarize"]
 SMALL = ["--users", 40, "--brokers", 4, "--channels", 8, "--seed", 1]
 
 
@@ -204,10 +204,6 @@ def test_exact_without_its_solver(cli: Cli, net: Path, tmp_path: Path, monkeypat
         (
             ["generate", "--users", "9", "--brokers", "1", "--channels", "1", "--out", "NET"],
             "net: is there already; give a new folder",
-        ),
-        (
-            ["sweep", "--users", "9,x", "--users-per-broker", "3", "--channels", "1", "--out", "OUT"],
-            "--users is '9,x'; give whole numbers with commas between them",
         ),
         (["summarize", "none.csv", "--space", "NET/space.parquet", "--out", "OUT"], "none.csv: no such file or folder"),
         (["summarize", "NET/space.parquet", "--space", "none", "--out", "OUT"], "none: no such file"),

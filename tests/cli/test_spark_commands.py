@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from contextlib import redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def ingesting(on_one_session: None, tmp_path_factory: pytest.TempPathFactory) ->
         file.write(LOG)
     from topicloom.cli.main import run
 
-    arguments = ["ingest", folder / "log.csv.gz", *LENIENT, "--out", folder / "fleet", "--json"]
+    arguments = ["spark", "ingest", folder / "log.csv.gz", *LENIENT, "--out", folder / "fleet", "--json"]
     with redirect_stdout(io.StringIO()) as printed:
         assert run([str(argument) for argument in arguments]) == 0
     return folder / "fleet", printed.getvalue()
@@ -67,10 +68,10 @@ def test_ingest(cli: Cli, ingesting: tuple[Path, str]) -> None:
     out, printed = ingesting
     told = json.loads(printed)
     counts = told["counts"]
-    assert (counts["rows"], counts["filtered"], counts["bad"], counts["repeats"]) == (10, 1, 2, 1)
+    assert (counts["rows"], counts["filtered"], counts["rejected"], counts["repeats"]) == (10, 1, 2, 1)
     assert (counts["nodes"], counts["topics"], counts["subscriptions"]) == (5, 2, 6)
     assert told["out"] == str(out)
-    again = cli("ingest", out.parent / "log.csv.gz", *LENIENT, "--out", out)
+    again = cli("spark", "ingest", out.parent / "log.csv.gz", *LENIENT, "--out", out, "--overwrite")
     assert (again.status, again.err) == (0, "")
     assert again.out.splitlines()[0].split() == ["files", "1"]
     assert again.out.endswith(f"written to {out}\n")
@@ -81,7 +82,7 @@ def test_ingest(cli: Cli, ingesting: tuple[Path, str]) -> None:
 def test_ingest_graphs_without_a_header(cli: Cli, ingested: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.txt").write_text("u|v\nv|w\nw|w\n")
     how = ["--format", "csv", "--separator", "|", "--no-header", "--graph", "directed", "--include-self"]
-    ended = cli("ingest", tmp_path / "edges.txt", *how, "--out", tmp_path / "follows")
+    ended = cli("spark", "ingest", tmp_path / "edges.txt", *how, "--out", tmp_path / "follows")
     assert (ended.status, ended.err) == (0, "")
     assert ["self-loops", "1"] in [line.split() for line in ended.out.splitlines()]
     pairs = Interest.read(tmp_path / "follows").to_arrow().to_pydict()
@@ -116,11 +117,11 @@ def test_sample(cli: Cli, ingested: Path, tmp_path: Path) -> None:
 
 
 def test_profile(cli: Cli, ingested: Path, tmp_path: Path) -> None:
-    ended = cli("profile", ingested)
+    ended = cli("spark", "profile", ingested)
     assert (ended.status, ended.err) == (0, "")
     assert "pairs of nodes share a topic" in ended.out
     out = tmp_path / "profile"
-    ended = cli("profile", ingested, "--out", out, "--json")
+    ended = cli("spark", "profile", ingested, "--out", out, "--json")
     assert (ended.json["nodes"], ended.json["subscriptions"], ended.json["out"]) == (5, 6, str(out))
     assert (out / "ccdf.svg").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["profile"]
@@ -129,9 +130,9 @@ def test_profile(cli: Cli, ingested: Path, tmp_path: Path) -> None:
 def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
     spec, out = tmp_path / "spec.toml", tmp_path / "out"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"'))
-    ended = cli("sweep", spec, "--out", out, "--json")
+    ended = cli("spark", "sweep", spec, "--out", out, "--json")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.json == {"cells": 4, "ran": 4, "failed": 0, "out": str(out / "results.parquet")}
+    assert ended.json == {"cells": 4, "ran": 4, "kept": 0, "failed": 0, "out": str(out)}
     rows = pyarrow.parquet.read_table(out / "results.parquet").to_pylist()
     assert [(row["designer"], row["parameter_max_degree"]) for row in rows] == [
         *(("gm", None), ("ring-per-topic", None), ("gpm", 1), ("gpm", 2)),
@@ -139,22 +140,20 @@ def test_sweep(cli: Cli, ingested: Path, tmp_path: Path) -> None:
     (compared,) = cli("compare", ingested, "--algorithms", "gpm", "--max-degree", 2, "--json").json
     measured = {name: rows[-1][name] for name in compared if name in rows[-1]}
     assert {**measured, "seconds": 0} == {**{name: compared[name] for name in measured}, "seconds": 0}
-    again = cli("sweep", spec, "--out", out)
+    again = cli("spark", "sweep", spec, "--out", out)
     assert [line.split() for line in again.out.splitlines()[:4]] == [
         *(["cells", "4"], ["run", "now", "0"], ["done", "before", "4"], ["failed", "0"]),
     ]
 
 
 def test_a_sweep_shows_what_failed(cli: Cli, ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from topicloom.spark import sweep
-
-    def unlucky(cell: Any, interest: Any) -> None:
+    def unlucky(given: Any, interest: Any) -> None:
         raise InputError("no\nluck")
 
-    monkeypatch.setattr(sweep, "_in_executor", unlucky)
+    monkeypatch.setattr(import_module("topicloom.spark.sweep"), "_design_task", unlucky)
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC.replace('"fleet"', f'"{ingested}"\nname = "mine"').replace("[1, 2]", "[1, 2, 3, 4]"))
-    ended = cli("sweep", spec, "--out", tmp_path / "out")
+    ended = cli("spark", "sweep", spec, "--out", tmp_path / "out")
     assert (ended.status, ended.err) == (0, "")
     assert "\nfailed: gm on mine: no luck\n" in ended.out
     assert "\nand 1 more; see the column error\n" in ended.out
@@ -169,12 +168,12 @@ def test_ctrl_c_keeps_the_cells_that_are_done(cli: Cli, on_one_session: None, tm
     )
 
     def press_ctrl_c() -> None:
-        while not list(out.glob("cells/*.arrow")):
+        while not list(out.glob("cells/part-*.parquet")):
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press_ctrl_c, daemon=True).start()
-    ended = cli("sweep", spec, "--out", out)
+    ended = cli("spark", "sweep", spec, "--out", out)
     kept = "stopped; 1 of 2 cells are done and kept, the same command goes on from there"
     assert (ended.status, ended.out, ended.err) == (130, "", f"topicloom: {kept}\n")
     assert [path.name for path in out.iterdir()] == ["cells"]
@@ -185,5 +184,5 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr("topicloom.spark.links.read_links", interrupted)
-    ended = cli("spark", "measure", ingested, ingested / "manifest.json")
+    ended = cli("spark", "measure", ingested, "overlay.parquet")
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")

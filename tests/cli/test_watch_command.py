@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
-from topicloom.brokers.store import DurableLog
+from topicloom.brokers.store import opened
+from topicloom.model.events import Event
 
 EVENTS = '{"id": 1, "event": "join", "node": "c", "topics": ["t"]}\n'
 
@@ -52,16 +53,16 @@ def test_links_that_stay_in_a_cycle_are_no_tree(fleet: Path, cli: Cli) -> None:
     assert not Path("state").exists()
 
 
-def test_a_state_of_an_earlier_version_with_a_name_that_is_too_long(fleet: Path, cli: Cli) -> None:
+def test_a_store_with_a_name_that_is_too_long(fleet: Path, cli: Cli) -> None:
     given = ("watch", "fleet.toml", "--state", "state", "--subs", "subs.csv", "--once", "--no-health", "--apply")
     assert cli(*given).status == 0
-    log = DurableLog(Path("state/decisions.log"))
-    log.append({"event": {"id": 7, "event": "change", "node": "a", "add": ["t" * 65_536], "remove": []}})
-    log.close()
+    event = Event(7, "change", "a", ("t" * 65_536,)).to_json()
+    with opened(Path("state")) as state:
+        state.store.append([f'{{"event": {event}}}'])
     ended = cli(*given)
     assert ended.status == 2
     assert ended.err.count("\n") == 1
-    assert 'cannot be followed (decisions.log: a name in "add" has 65,536 bytes' in ended.err
+    assert 'cannot be followed (fleet.db: a name in "add" has 65,536 bytes' in ended.err
 
 
 def test_the_last_broker_cannot_leave(fleet: Path, cli: Cli) -> None:

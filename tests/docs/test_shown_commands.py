@@ -15,8 +15,8 @@ from shown import LANGUAGES, PAGES, ROOT, Command, blocks, commands
 from topicloom.cli.main import run
 
 ON_SPARK = {
-    *("ingest", "sample", "profile", "sweep", "stream", "reproduce"),
-    *("content summarize", "content sweep", "spark design", "spark measure"),
+    *("sample", "stream", "reproduce"),
+    *("content summarize", "spark design", "spark measure", "spark sweep"),
 }
 
 

@@ -85,6 +85,24 @@ def test_a_transaction_is_whole_or_nothing(path: Path) -> None:
     store.close()
 
 
+def test_a_transaction_within_another_is_part_of_it(path: Path) -> None:
+    store = opened(path)
+
+    def fail() -> None:
+        with store.transaction():
+            store.append(["a"])
+            with store.transaction():
+                store.set_meta({"batch": "1"})
+            _ = 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert "batch" not in store.meta
+    assert store.entries() == []
+    assert store.append(["b"])[0] in (1, 2)
+    store.close()
+
+
 def test_tables_of_a_room(path: Path) -> None:
     store = Store.open(path, KIND, True, tables="CREATE TABLE moves (number INTEGER PRIMARY KEY, old TEXT);")
     store.execute("INSERT INTO moves (old) VALUES (?)", ("p",))

@@ -1,13 +1,10 @@
-"""Content-based networks on Spark: message histories to rates, and many generated networks."""
+"""Message histories to rates."""
 
 from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -16,9 +13,6 @@ from pyspark.sql import SparkSession
 
 from reference.summarize import summarized
 from topicloom import InputError
-from topicloom.content import cost, run
-from topicloom.spark.content_sweep import SCHEMA, ContentSweep, content_sweep, plan_content_sweep
-from topicloom.spark.grid import GridStopped, GridWatch
 from topicloom.spark.summarize import Summary, summarize
 from topicloom.workloads.content import content_network
 
@@ -115,67 +109,3 @@ def test_summarize_refuses(spark: SparkSession, tmp_path: Path) -> None:
     found = summarize(spark, [same], space, tmp_path / "out", seconds=6.0)
     assert (found.messages, found.seconds) == (3, 6)
     assert pyarrow.parquet.read_table(tmp_path / "out" / "rates.parquet")["rate"].to_pylist() == [0.5]
-
-
-ASKED = ContentSweep((30, 60), (10,), 8, ("random", "packing"), seeds=2, access_to_core=(1.0, 4.0))
-
-
-def test_sweep_runs_what_everybody_runs(spark: SparkSession, tmp_path: Path) -> None:
-    table = content_sweep(spark, ASKED, tmp_path / "out.parquet")
-    assert pyarrow.parquet.read_table(tmp_path / "out.parquet").equals(table)
-    assert table.schema == SCHEMA
-    rows = table.to_pylist()
-    assert [(row["users"], row["access_to_core"], row["seed"], row["algorithm"]) for row in rows] == [
-        *product((30, 60), (1.0, 4.0), (1, 2), ASKED.algorithms)
-    ]
-    for row in rows:
-        network = content_network(
-            row["users"], row["brokers"], 8, access_to_core=row["access_to_core"], seed=row["seed"]
-        )
-        priced = cost(run(network.network, row["algorithm"], seed=row["seed"]).assignment)
-        assert row["total"] == priced.total
-        assert row["seconds"] > 0
-        assert row["processor_seconds"] > 0
-        assert row["error"] is None
-    assert {row["cost_reduction_ratio"] for row in rows if row["algorithm"] == "random"} == {1.0}
-
-
-def test_sweep_keeps_errors_in_their_rows_and_tries_again(spark: SparkSession, tmp_path: Path) -> None:
-    out, watch = tmp_path / "out.parquet", GridWatch()
-    asked = ContentSweep((900,), (30,), 9, ("exact", "random"), seeds=1)
-    failed, done = content_sweep(spark, asked, out, watch=watch).to_pylist()
-    assert failed["error"].startswith("exact is for small networks")
-    assert (failed["users"], failed["total"], done["error"]) == (900, None, None)
-    assert watch.done == 2
-    assert [cell.parameters["algorithm"] for cell in plan_content_sweep(asked, out).grid.pending] == ["exact"]
-
-
-def test_a_stopped_sweep_goes_on(spark: SparkSession, tmp_path: Path) -> None:
-    out, watch = tmp_path / "out.parquet", GridWatch()
-    watch.cell_done = lambda cost: watch.stop()  # type: ignore[method-assign, misc]
-    with pytest.raises(GridStopped):
-        content_sweep(spark, ASKED, out, watch=watch)
-    assert not out.exists()
-    plan = plan_content_sweep(ASKED, out)
-    assert 1 <= len(list(plan.grid.folder.iterdir())) == len(plan.cells) - len(plan.grid.pending) < 16
-    watch = GridWatch()
-    table = content_sweep(spark, ASKED, out, watch=watch)
-    assert watch.done == len(plan.grid.pending)
-    whole = content_sweep(spark, ASKED, tmp_path / "whole.parquet")
-    times = ["seconds", "processor_seconds"]
-    assert table.drop_columns(times).equals(whole.drop_columns(times))
-    longer = plan_content_sweep(replace(ASKED, seeds=3), out)
-    assert {cell.parameters["seed"] for cell in longer.grid.pending} == {3}
-
-
-@pytest.mark.parametrize(
-    ("others", "wrong"),
-    [
-        ({"algorithms": ("best",)}, "unknown algorithm 'best'"),
-        ({"seeds": 2**63}, f"seeds is {2**63}; give a whole number of at most {2**63 - 1}"),
-        ({"users": (10**20,)}, f"users is {10**20}; give a whole number of at most {2**63 - 1}"),
-    ],
-)
-def test_sweep_refuses(tmp_path: Path, others: dict[str, Any], wrong: str) -> None:
-    with pytest.raises(InputError, match=f"^{wrong}"):
-        plan_content_sweep(replace(ASKED, **others), tmp_path / "out.parquet")

@@ -8,8 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ from pyspark.sql import SparkSession
 
 from topicloom import Interest, Prices, measure, synthetic
 from topicloom.brokers.fleet_file import fleet_from_tables
+from topicloom.content import cost, run
 from topicloom.designers import design
 from topicloom.metrics import measure_prices
-from topicloom.spark import sweep as sweeping
-from topicloom.spark.grid import Cell, GridStopped, GridWatch, kept
-from topicloom.spark.sweep import plan_sweep, run_sweep, sweep, write_sweep
-from topicloom.spark.sweep_spec import read_spec
+from topicloom.spark import sweep as sweep_frame
+from topicloom.spark.cells import Cell, GridStopped, GridWatch
+from topicloom.spark.sweep import SweepResult, plan_sweep, run_sweep
+from topicloom.spark.sweep_spec import NETWORK_SCHEMA, read_spec
+from topicloom.workloads.content import content_network
+
+sweeping = sys.modules["topicloom.spark.sweep"]
 
 SPEC = """
 seed = [1, 2]
@@ -60,14 +64,18 @@ def spec(tmp_path: Path) -> Path:
     return path
 
 
+def swept(spark: SparkSession, spec: Path, out: Path, watch: GridWatch | None = None) -> SweepResult:
+    return run_sweep(spark, plan_sweep(read_spec(spec)), str(out), watch or GridWatch())
+
+
 def without_seconds(table: pa.Table) -> list[dict[str, Any]]:
     return table.drop_columns(["seconds"]).to_pylist()
 
 
 def test_rows_are_those_of_direct_calls(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
-    result = sweep(spark, spec, tmp_path / "out")
+    result = swept(spark, spec, tmp_path / "out")
     assert (result.cells, result.ran, result.failed) == (CELLS, CELLS, 0)
-    assert pyarrow.parquet.read_table(result.results).equals(result.table)
+    assert pyarrow.parquet.read_table(tmp_path / "out" / "results.parquet").equals(result.table)
     rows = result.table.to_pylist()
     expected = []
     for nodes, seed in ((20, 1), (20, 2), (30, 1), (30, 2), (None, None)):
@@ -109,120 +117,96 @@ def direct(interest: Interest, designer: str, seed: int, **parameters: Any) -> t
     return dict(overlay.provenance.parameters), overlay.provenance.seed, measure(interest, overlay).to_dict()
 
 
-@pytest.fixture
-def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Counts the tasks that ran since it was asked last."""
-    log = tmp_path / "calls"
-    original = sweeping._in_executor
-
-    def counted(cell: Any, *others: Any) -> Any:
-        with log.open("a") as file:
-            file.write("called\n")
-        return original(cell, *others)
-
-    monkeypatch.setattr(sweeping, "_in_executor", counted)
-
-    def since() -> int:
-        count = len(log.read_text().splitlines()) if log.exists() else 0
-        log.unlink(missing_ok=True)
-        return count
-
-    return since
-
-
-def test_finished_cells_are_skipped(spark: SparkSession, spec: Path, tmp_path: Path, calls: Callable[[], int]) -> None:
+def test_finished_cells_are_skipped(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    first = sweep(spark, spec, out)
-    assert calls() == CELLS
-    again = sweep(spark, spec, out)
-    assert (calls(), again.ran) == (0, 0)
+    first = swept(spark, spec, out)
+    again = swept(spark, spec, out)
+    assert again.ran == 0
     assert again.table.equals(first.table)
+    assert sweep_frame(spark, spec, str(out)).toArrow().equals(first.table)
 
-    # Damaged and missing cells run again, and so does what the spec adds.
-    damaged, missing, *_ = sorted((out / "cells").iterdir())
+    # Cells of a damaged file run again, and so does what the spec adds.
+    damaged, *_ = sorted((out / "cells").glob("part-*.parquet"))
+    rows = pyarrow.parquet.read_metadata(damaged).num_rows
+    damaged.unlink()
     damaged.write_text("{")
-    missing.unlink()
-    mended = sweep(spark, spec, out)
-    assert calls() == 2
+    mended = swept(spark, spec, out)
+    assert mended.ran == rows
     assert without_seconds(mended.table) == without_seconds(first.table)
     spec.write_text(SPEC + '[[designer]]\nname = "gm-fold"\nfolds = 2\n')
-    longer = sweep(spark, spec, out)
-    assert calls() == 5
-    assert [row for row in without_seconds(longer.table) if row["designer"] != "gm-fold"] == without_seconds(
-        first.table
-    )
+    longer = swept(spark, spec, out)
+    assert longer.ran == 5
+    others = [row for row in without_seconds(longer.table) if row["designer"] != "gm-fold"]
+    assert others == without_seconds(first.table)
 
     # A file is what it holds: another name for it changes nothing, other content does.
     spec.write_text(SPEC.replace('file = "subs.parquet"', 'file = "moved.csv"'))
-    rows = Interest.read(tmp_path / "subs.parquet").to_arrow().to_pylist()
-    lines = [f"{row['node']},{row['topic']}" for row in rows]
+    pairs = Interest.read(tmp_path / "subs.parquet").to_arrow().to_pylist()
+    lines = [f"{row['node']},{row['topic']}" for row in pairs]
     (tmp_path / "moved.csv").write_text("node,topic\n" + "\n".join(lines) + "\n")
-    assert sweep(spark, spec, out).ran == 0
+    assert swept(spark, spec, out).ran == 0
     (tmp_path / "moved.csv").write_text("node,topic\n" + "\n".join(lines[:-1]) + "\n")
-    assert sweep(spark, spec, out).ran == 4
+    assert swept(spark, spec, out).ran == 4
 
 
-def test_a_failing_cell_is_a_row(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
-    plan = plan_sweep(read_spec(spec), tmp_path / "out")
+def test_a_failing_cell_is_a_row_and_is_tried_again(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
+    plan = plan_sweep(read_spec(spec))
     # No spec can say this, as it is checked; so say it here.
     first, *others = plan.cells[:4]
     wrong = Cell("sweep", {**first.parameters, "designer": "gpm", "parameters": {"max_degree": 0}})
-    cells = (wrong, *others)
-    spec_of_four = replace(plan.spec, rows=plan.spec.rows[:4])
-    plan = replace(plan, spec=spec_of_four, cells=cells, grid=replace(plan.grid, cells=cells, pending=cells))
-    watch = GridWatch()
-    result = write_sweep(plan, run_sweep(spark, plan, watch))
-    assert watch.done == 4
-    assert kept(plan.grid.folder, wrong) is None, "it is to run again"
-    assert (result.cells, result.failed) == (4, 1)
-    row, *rows = result.table.to_pylist()
-    assert row["error"] == "max_degree of gpm must be a whole number, 1 or more, not 0"
-    assert (row["seconds"], row["support"], row["designer"]) == (None, None, plan.spec.rows[0].designer)
-    assert [row["error"] for row in rows] == [None] * 3
+    plan = replace(plan, rows=plan.rows[:4], cells=(wrong, *others))
+    for ran in (4, 1):
+        watch = GridWatch()
+        result = run_sweep(spark, plan, str(tmp_path / "out"), watch)
+        assert (watch.kept, watch.done) == (4 - ran, ran)
+        assert (result.cells, result.ran, result.failed) == (4, ran, 1)
+        row, *rows = result.table.to_pylist()
+        assert row["error"] == "max_degree of gpm must be a whole number, 1 or more, not 0"
+        assert (row["seconds"], row["support"], row["designer"]) == (None, None, "gm")
+        assert [row["error"] for row in rows] == [None] * 3
 
 
-def test_a_cell_that_kills_its_worker_fails_alone_and_is_tried_again(
+def test_a_cell_that_kills_its_worker_fails_alone(
     spark: SparkSession, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = sweeping._in_executor
+    original = sweeping._design_task
 
-    def deadly(cell: Any, *others: Any) -> Any:
-        if cell.parameters["designer"] == "low-oda" and cell.parameters["workload"] is None:
+    def deadly(given: Any, sent: Any) -> Any:
+        if given["designer"] == "low-oda" and given["workload"] is None:
             os._exit(1)
-        return original(cell, *others)
+        return original(given, sent)
 
-    monkeypatch.setattr(sweeping, "_in_executor", deadly)
-    result = sweep(spark, spec, tmp_path / "out")
+    monkeypatch.setattr(sweeping, "_design_task", deadly)
+    result = swept(spark, spec, tmp_path / "out")
     errors = [row["error"] for row in result.table.to_pylist() if row["error"]]
     assert errors == ["the process that ran it died, most likely for want of memory"]
     monkeypatch.undo()
-    again = sweep(spark, spec, tmp_path / "out")
+    again = swept(spark, spec, tmp_path / "out")
     assert (again.ran, again.failed) == (1, 0)
 
 
 def test_a_stopped_sweep_goes_on(
-    spark: SparkSession, spec: Path, tmp_path: Path, calls: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted = sweeping._in_executor
+    original = sweeping._design_task
 
-    def slow(cell: Any, *others: Any) -> Any:
+    def slow(given: Any, sent: Any) -> Any:
         time.sleep(0.3)
-        return counted(cell, *others)
+        return original(given, sent)
 
-    monkeypatch.setattr(sweeping, "_in_executor", slow)
+    monkeypatch.setattr(sweeping, "_design_task", slow)
     out, watch = tmp_path / "out", GridWatch()
     threading.Thread(target=stop_after, args=(watch, 3), daemon=True).start()
     with pytest.raises(GridStopped):
-        sweep(spark, spec, out, watch=watch)
-    kept = len(list((out / "cells").iterdir()))
+        swept(spark, spec, out, watch=watch)
+    kept = rows_kept(out)
     assert 3 <= kept < CELLS
     assert kept == watch.done
     assert not (out / "results.parquet").exists()
-    time.sleep(1)  # tasks that were cancelled may still be asleep
-    calls()
-    result = sweep(spark, spec, out)
-    assert (calls(), result.ran) == (CELLS - kept, CELLS - kept)
-    assert without_seconds(result.table) == without_seconds(sweep(spark, spec, tmp_path / "whole").table)
+    monkeypatch.undo()
+    result = swept(spark, spec, out)
+    assert result.ran == CELLS - kept
+    assert without_seconds(result.table) == without_seconds(swept(spark, spec, tmp_path / "whole").table)
 
 
 def stop_after(watch: GridWatch, cells: int) -> None:
@@ -231,21 +215,55 @@ def stop_after(watch: GridWatch, cells: int) -> None:
     watch.stop()
 
 
+def rows_kept(out: Path) -> int:
+    return sum(pyarrow.parquet.read_metadata(file).num_rows for file in (out / "cells").glob("part-*.parquet"))
+
+
 def test_a_killed_sweep_goes_on(spark: SparkSession, spec: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = "import sys; from topicloom.cli.main import run; sys.exit(run())"
-    arguments = ["sweep", str(spec), "--out", str(out), "--master", "local[1]", "--driver-memory", "512m"]
+    settings = ["--master", "local[1]", "--conf", "spark.driver.memory=512m"]
+    arguments = ["spark", "sweep", str(spec), "--out", str(out), *settings]
     with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE) as process:
         deadline = time.monotonic() + 180
-        while len(list(out.glob("cells/*.arrow"))) < 2 and time.monotonic() < deadline:
+        while rows_kept(out) < 2 and time.monotonic() < deadline:
             assert process.poll() is None
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
-    kept = len(list(out.glob("cells/*.arrow")))
+    kept = rows_kept(out)
     assert kept >= 2
-    result = sweep(spark, spec, out)
+    result = swept(spark, spec, out)
     assert result.ran == CELLS - kept
-    assert without_seconds(result.table) == without_seconds(sweep(spark, spec, tmp_path / "whole").table)
+    assert without_seconds(result.table) == without_seconds(swept(spark, spec, tmp_path / "whole").table)
+
+
+NETWORKS = """
+seed = [1, 2]
+[[network]]
+users = [60, 30]
+users_per_broker = 10
+channels = 8
+access_to_core = [1, 4.0]
+[[algorithm]]
+name = ["random", "packing"]
+"""
+
+
+def test_a_sweep_of_networks_runs_what_everybody_runs(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text(NETWORKS)
+    result = swept(spark, tmp_path / "spec.toml", tmp_path / "out")
+    assert result.table.schema == NETWORK_SCHEMA
+    rows = result.table.to_pylist()
+    assert [(row["users"], row["access_to_core"], row["seed"], row["algorithm"]) for row in rows] == [
+        *product((30, 60), (1.0, 4.0), (1, 2), ("random", "packing"))
+    ]
+    for row in rows:
+        network = content_network(
+            row["users"], row["brokers"], 8, access_to_core=row["access_to_core"], seed=row["seed"]
+        )
+        assert row["total"] == cost(run(network.network, row["algorithm"], seed=row["seed"]).assignment).total
+        assert (row["seconds"] > 0, row["processor_seconds"] > 0, row["error"]) == (True, True, None)
+    assert {row["cost_reduction_ratio"] for row in rows if row["algorithm"] == "random"} == {1.0}
 
 
 def test_time_left_follows_cost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,15 +292,14 @@ def test_a_fleet_and_prices_hold_in_every_cell(spark: SparkSession, tmp_path: Pa
     )
     path = tmp_path / "spec.toml"
     path.write_text('[[workload]]\nfile = "subs.parquet"\n[[designer]]\nname = ["gm", "minmax-oda", "backbone"]\n')
-    plan = plan_sweep(read_spec(path), tmp_path / "out", fleet, lambda _: prices)
-    table = write_sweep(plan, run_sweep(spark, plan, GridWatch())).table
+    plan = plan_sweep(read_spec(path), fleet, lambda _: prices)
+    table = run_sweep(spark, plan, str(tmp_path / "out"), GridWatch()).table
     assert table["error"].null_count == 3
     for row in table.to_pylist():
         overlay = design(interest, row["designer"], constraints=fleet.constraints, prices=prices)
         assert row["links"] == len(overlay)
         assert row["max_degree"] == int(overlay.degrees.max()) <= 4
         assert row["price"] == measure_prices(interest, overlay, prices).price
-    again = plan_sweep(read_spec(path), tmp_path / "out", fleet)
-    assert len(again.grid.pending) == 3  # without prices they are other cells
-    free = plan_sweep(read_spec(path), tmp_path / "out", fleet, lambda _: Prices.from_text(prices.text))
-    assert len(free.grid.pending) == 0
+    # Without prices they are other cells.
+    assert not set(plan.cells) & set(plan_sweep(read_spec(path), fleet).cells)
+    assert plan.cells == plan_sweep(read_spec(path), fleet, lambda _: Prices.from_text(prices.text)).cells

@@ -139,29 +139,56 @@ def test_what_is_wrong_is_one_line_with_its_place(rows: Any, tmp_path: Path, tex
     assert "\n" not in message
 
 
-def test_a_sweep_goes_into_its_own_folder(rows: Any, tmp_path: Path) -> None:
-    rows(WORKLOAD + DESIGNER)
-    spec = read_spec(tmp_path / "spec.toml")
-    with pytest.raises(InputError, match=r"holds other files; give a new folder, or one that a sweep wrote"):
-        plan_sweep(spec, tmp_path)
-    with pytest.raises(InputError, match="is a file"):
-        plan_sweep(spec, tmp_path / "spec.toml")
-    with pytest.raises(InputError, match="does not exist"):
-        plan_sweep(spec, tmp_path / "none" / "out")
-    assert len(plan_sweep(spec, tmp_path / "out").grid.pending) == 1
-    assert not (tmp_path / "out").exists()
-
-
 def test_filters_of_a_file(rows: Any, tmp_path: Path) -> None:
     (tmp_path / "subs.csv").write_text("node,topic\na,t/#\nb,t/1\n")
     spec = '[[workload]]\nfile = "subs.csv"\n'
     for said, topics in (('filters = "mqtt"\n', 1), ('filters = "none"\n', 2)):
         rows(spec + said + DESIGNER)
-        planned = plan_sweep(read_spec(tmp_path / "spec.toml"), tmp_path / "out")
-        (workload,) = planned.files.values()
-        found = Interest.read(tmp_path / "subs.csv", filters=workload.filters)
-        assert list(planned.files) == [found.fingerprint]
+        planned = plan_sweep(read_spec(tmp_path / "spec.toml"))
+        ((fingerprint, found),) = planned.interests.items()
+        assert fingerprint == found.fingerprint
         assert found.topic_count == topics
     rows(spec + DESIGNER)
     with pytest.raises(InputError, match=r"topic 't/#' has a wildcard of mqtt; give filters mqtt, or filters none"):
-        plan_sweep(read_spec(tmp_path / "spec.toml"), tmp_path / "out")
+        plan_sweep(read_spec(tmp_path / "spec.toml"))
+
+
+NETWORK = "[[network]]\nusers = 20\nusers_per_broker = 5\nchannels = 4\n"
+ALGORITHM = '[[algorithm]]\nname = ["random", "packing"]\n'
+
+
+def test_networks_and_algorithms(tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text("seed = [2, 1]\n" + NETWORK + ALGORITHM)
+    found = read_spec(tmp_path / "spec.toml")
+    assert found.rows == ()
+    rows = [(dict(row.network)["seed"], row.algorithm, row.routing) for row in found.networks]
+    assert rows == [(seed, name, "shared") for seed in (1, 2) for name in ("random", "packing")]
+    assert dict(found.networks[0].network) == {
+        "users": 20,
+        "brokers": 4,
+        "channels": 4,
+        "access_to_core": 1.0,
+        "width": None,
+        "prices": "plane",
+        "seed": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (NETWORK + '[[algorithm]]\nname = "best"\n', "algorithm 1 (line 5): unknown algorithm 'best'"),
+        (NETWORK, "has no algorithm; add a table that begins with [[algorithm]]"),
+        (NETWORK + "x = 1\n" + ALGORITHM, "network 1 (line 1): unknown key 'x'; known are users, "),
+        (NETWORK.replace("channels = 4", "") + ALGORITHM, "network 1 (line 1): channels is missing"),
+        (NETWORK.replace("20", str(2**63)) + ALGORITHM, f"network 1 (line 1): users is {2**63}; give a whole number"),
+        (NETWORK + ALGORITHM + 'routing = "best"\n', "algorithm 1 (line 5): routing 'best' is unknown; known are "),
+        (DESIGNER + NETWORK + ALGORITHM, "unknown key 'designer'; known are network, algorithm, seed"),
+    ],
+)
+def test_wrong_networks(tmp_path: Path, text: str, wrong: str) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_spec(path)
+    assert str(error.value).startswith(f"{path}: {wrong}")

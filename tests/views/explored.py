@@ -11,7 +11,6 @@ import pyarrow.parquet
 from topicloom import Interest, Overlay, design, synthetic
 from topicloom.churn.trace import SCHEMA
 from topicloom.spark.sweep_spec import SCHEMA as SWEEP_SCHEMA
-from topicloom.spark.sweep_spec import write_sweep_table
 from topicloom.views.explorer import Explorer, collect
 from topicloom.views.page import find_files, read_results
 
@@ -83,7 +82,7 @@ def write_sweep(path: Path) -> None:
         for nodes in (10, 20)
         for designer in ("gm", NASTY[0])
     ]
-    write_sweep_table(path, pa.Table.from_pylist(rows, SWEEP_SCHEMA), "seed = [1]")
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows, SWEEP_SCHEMA), path)
 
 
 def maintained(overlay: Overlay, trace: Path) -> None:

@@ -15,7 +15,7 @@ from topicloom.metrics import TopicMeasures
 from topicloom.spark.neighbours import CommonTopics
 from topicloom.spark.profile import Profile
 from topicloom.spark.profile_folder import Distribution, designer_memory
-from topicloom.spark.sweep_spec import SCHEMA, write_sweep_table
+from topicloom.spark.sweep_spec import SCHEMA
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="432pt" height="288pt" viewBox="0 0 432 288">'
@@ -194,7 +194,7 @@ def sweep_rows(
 
 def write_sweep(path: Path, rows: Sequence[dict[str, Any]] | None = None) -> Path:
     """Results of a sweep in a file."""
-    write_sweep_table(path, pa.Table.from_pylist(list(sweep_rows() if rows is None else rows), SCHEMA), "seed = [1, 2]")
+    pyarrow.parquet.write_table(pa.Table.from_pylist(list(sweep_rows() if rows is None else rows), SCHEMA), path)
     return path
 
 

@@ -1,78 +1,30 @@
 """Bring a running fleet to a plan.
 
-Messages kept by brokers while their links change: sessions are made ready before old links go, and cleared after.
-
-The steps of a move, done one after the other on real brokers.
-
-Each step: the file is put, the broker takes it, it answers and its links are up, and where that is asked for, messages
-come through. A step that fails stops the move; it goes on from there, or back.
+The steps of a move are done one after the other, on real brokers. Each step: the file is put, the broker takes it, it
+answers and its links are up, and where that is asked for, messages come through. A step that fails stops the move; it
+goes on from there, or back.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from topicloom.brokers.bridge_sessions import first_needed, forget_link, let_arrive, new_sessions, prepare_link
-from topicloom.brokers.deliver import DeliveryFailed, driver_of, probe, wait_until_taken
+from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_sessions
+from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import ForeignBridges, read_foreign, require_no_repeats
-from topicloom.brokers.kind import Pair
+from topicloom.brokers.kind import DeliveryFailed
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
+from topicloom.brokers.moves import FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
-from topicloom.brokers.plan import Line, Plan
+from topicloom.brokers.plan import Plan
 from topicloom.brokers.plan_file import configuration_of
-from topicloom.brokers.store import FleetMove, FleetState, MoveStep, move_along, plan_id
+from topicloom.brokers.store import FleetState, Session, plan_id
 from topicloom.errors import InputError
 from topicloom.model.fleet import LINKS, Broker, Fleet
-
-_Do = Callable[[Mapping[str, Broker], Pair, Sequence[Line]], None]
-
-
-class Keeping:
-    """Makes sessions ready before the steps that need them, where we may log in at both brokers of a link.
-
-    A broker that refuses stops nothing; `refused` says which did, and messages of its links may be lost. Brokers in
-    `silent` are not asked.
-    """
-
-    def __init__(
-        self,
-        fleet: Fleet,
-        has: Plan,
-        wants: Plan,
-        steps: Sequence[tuple[str, str | None]],
-        silent: Collection[str] = (),
-    ) -> None:
-        asked = {name for name, delivery in fleet.deliveries.items() if delivery.check == LINKS}.difference(silent)
-        self._brokers = {name: broker for name, broker in {**has.broker, **wants.broker}.items() if name in asked}
-        self._has, self._wants = has, wants
-        self._needed: dict[int, list[Pair]] = {}
-        self._lasting = wants.target == "mosquitto" and bool(has.brokers) and bool(wants.brokers)
-        if self._lasting:
-            self._needed = first_needed(has, wants, [(name, file is not None) for name, file in steps])
-        self.refused: tuple[str, ...] = ()
-
-    def before(self, step: int) -> None:
-        """Make ready what a step needs."""
-        needed = [link for link in self._needed.get(step, []) if self._brokers.keys() >= set(link)]
-        for link in needed:
-            self._try(prepare_link, link, self._wants.lines_of_link[link])
-        if needed:
-            let_arrive()
-
-    def end(self) -> None:
-        """Let brokers forget the sessions of links that are gone."""
-        if self._lasting:
-            for link, lines in new_sessions(self._wants, self._has).items():
-                self._try(forget_link, link, lines)
-
-    def _try(self, do: _Do, link: Pair, lines: Sequence[Line]) -> None:
-        try:
-            do(self._brokers, link, lines)
-        except InputError as error:
-            self.refused = (*self.refused, str(error))
 
 
 class ApplyStopped(Exception):  # noqa: N818  it says what happened
@@ -198,9 +150,9 @@ def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
 
 def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = False) -> None:
     """An error if a step cannot be done: the way to its broker, a password or the MQTT client is missing."""
-    target = proposal.wants.target
-    if probing and target != "mosquitto":
-        raise InputError(f"probe sends its messages by MQTT, which {target} does not speak; leave it out", "probe")
+    silent = next((broker for broker in proposal.wants.brokers if "mqtt" not in kind_of(broker).speaks), None)
+    if probing and silent is not None:
+        raise InputError(f"probe sends its messages by MQTT, which {silent.kind} does not speak; leave it out", "probe")
     if probing and proposal.steps:
         mqtt_library()
     for step in proposal.steps:
@@ -212,15 +164,15 @@ def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = Fals
                     f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
                 )
             configuration_of(proposal.wants, step.broker)
-            if target == "mosquitto" and fleet.deliveries[step.broker].check == LINKS:
-                _require_client(fleet, step.broker)
+            if fleet.deliveries[step.broker].check == LINKS:
+                _require_client(fleet, proposal.wants.broker[step.broker])
 
 
-def _require_client(fleet: Fleet, broker: str) -> None:
+def _require_client(fleet: Fleet, broker: Broker) -> None:
     try:
-        mqtt_library()
+        kind_of(broker).require_library()
     except InputError as error:
-        raise InputError(f'{fleet.where}: broker {quoted(broker)}: check = "links" needs it: {error}') from None
+        raise InputError(f'{fleet.where}: broker {quoted(broker.name)}: check = "links" needs it: {error}') from None
 
 
 def carry_out(
@@ -250,12 +202,12 @@ def carry_out(
     if proposal.steps and proposal.wants.links:
         foreign = foreign or read_foreign(fleet, proposal.wants, state.folder, silent)
         require_no_repeats(proposal.wants, foreign)
-    if state.move is None or state.move.steps != proposal.move.steps:
-        if proposal.wants.brokers:
-            state.keep(proposal.wants)
-        state.begin(proposal.move)
-    else:
+    resumed = state.move is not None and state.move.steps == proposal.move.steps
+    refused = end_old_sessions(state, fleet, silent, [proposal.wants] if resumed else [])
+    if resumed:
         state.turn(back=proposal.move.back)
+    elif proposal.steps or proposal.move.reached != state.has:
+        state.begin(proposal.move, proposal.wants, _abandoned(state, proposal))
     ready = _ready_topics(proposal) if probing else {}
     steps = [(step.broker, step.file) for step in proposal.steps]
     keeping = Keeping(fleet, proposal.has, proposal.wants, steps, silent)
@@ -263,7 +215,7 @@ def carry_out(
     for number, step in enumerate(proposal.steps):
         done = proposal.move.done + (-1 - number if proposal.move.back else number + 1)
         place = len(proposal.move.steps) - count + number + 1
-        state.step("begun")
+        state.begun()
         began = time.perf_counter()
         unreached, links, probes = None, 0, 0
         keeping.before(number)
@@ -279,12 +231,22 @@ def carry_out(
                 state.stopped(f"{step.broker}: {failure}")
                 raise ApplyStopped(_stopped(proposal, place, step, failure)) from None
             unreached = str(failure)
-        state.step("done", **({"unreached": True} if unreached else {}))
+        state.done(unreached=unreached is not None)
         seconds = time.perf_counter() - began
         tell(StepDone(place, len(proposal.move.steps), step, links, probes, seconds, unreached))
         assert state.move is None or state.move.done == done
-    keeping.end()
-    return keeping.refused
+    if state.clearing is not None:
+        owed = state.owed_sessions | keeping.end()
+        state.finish(owed - all_sessions(proposal.wants) if owed else owed)
+    return (*refused, *keeping.refused)
+
+
+def _abandoned(state: FleetState, proposal: Proposal) -> frozenset[Session]:
+    """Sessions that a move which is given up may have made, and that neither plan of the new one has."""
+    if state.move is None:
+        return frozenset()
+    given_up = state.plan(state.move.new, proposal.wants.target)
+    return all_sessions(given_up) - all_sessions(proposal.has, proposal.wants)
 
 
 def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -> int:

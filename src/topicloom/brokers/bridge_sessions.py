@@ -13,16 +13,17 @@ and topic on a busy machine, were lost, all published at most 0.16 s before the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topicloom.brokers.diff import topic_families
 from topicloom.brokers.kind import Pair
-from topicloom.brokers.kinds.mosquitto import local_session_name, session_name
+from topicloom.brokers.kinds import DEFAULT, kind_of, placed
 from topicloom.brokers.local import connect, mqtt_library
 from topicloom.brokers.plan import Line, Plan
+from topicloom.brokers.store import FleetState, Session
 from topicloom.errors import InputError
-from topicloom.model.fleet import Broker
+from topicloom.model.fleet import LINKS, Broker, Fleet
 
 _SECONDS = 5.0
 # How long a message may be under way over old links before it is lost with them.
@@ -31,9 +32,9 @@ Sessions = Mapping[Pair, tuple[Line, ...]]
 
 
 def new_sessions(old: Plan, new: Plan) -> Sessions:
-    """The links of a plan whose sessions another plan has not, with what they carry."""
-    had = {session_name(link, lines) for link, lines in old.lines_of_link.items()}
-    return {link: lines for link, lines in new.lines_of_link.items() if session_name(link, lines) not in had}
+    """The links of a plan whose sessions another plan has not, with what they carry; of kinds that keep messages."""
+    had = all_sessions(old)
+    return {link: lines for link, lines in new.lines_of_link.items() if not had.issuperset(sessions_of(new, link))}
 
 
 def first_needed(old: Plan, new: Plan, steps: Sequence[tuple[str, bool]]) -> dict[int, list[Pair]]:
@@ -64,48 +65,19 @@ def _broken(old: Plan, new: Plan, broker: str, *, has_new: bool) -> Iterator[str
             yield from (route.topic for route in old.routes_of_link[link])
 
 
-def prepare_link(brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-    """Let both brokers of a link keep, from now on, what it is to carry."""
-    for broker, name, wanted in _ends(brokers, link, lines):
-        if wanted:
-            _session(broker, name, wanted)
-
-
 def let_arrive() -> None:
     """Wait until what was under way when sessions were made ready has come over the old links."""
     time.sleep(UNDER_WAY_SECONDS)
 
 
-def forget_link(brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
-    """Let those of a link's two brokers that are given forget it, where it is gone or carries other topics.
-
-    Both are asked before there is an error: a broker that keeps messages for a link which is gone would send them, old
-    as they are by then, when it comes back.
-    """
-    refused = []
-    for broker, name, _ in _ends(brokers, link, lines):
-        try:
-            _session(broker, name, [])
-        except InputError as error:
-            refused.append(error)
-    if refused:
-        raise refused[0]
+def sessions_of(plan: Plan, link: Pair) -> tuple[Session, ...]:
+    """The sessions of a link, none if a kind at one of its ends keeps no messages."""
+    kinds = [kind_of(plan.broker[name]) for name in link]
+    return kinds[0].sessions(link, plan.lines_of_link[link]) if all(kind.keeps_messages for kind in kinds) else ()
 
 
-def _ends(
-    brokers: Mapping[str, Broker], link: Pair, lines: Sequence[Line]
-) -> Iterator[tuple[Broker, str, list[tuple[str, int]]]]:
-    """The sessions of a link at given brokers: where each is, what it is called, and what it keeps."""
-    here = [(line.pattern, line.qos) for line in lines if line.direction != "in"]
-    there = [(line.pattern, line.qos) for line in lines if line.direction != "out"]
-    names = local_session_name(link, lines), session_name(link, lines)
-    for broker, name, wanted in zip(link, names, (here, there), strict=True):
-        if broker in brokers:
-            yield brokers[broker], name, wanted
-
-
-def _session(broker: Broker, name: str, wanted: Sequence[tuple[str, int]]) -> None:
-    """Make a session with these subscriptions, or end it where there are none."""
+def make_session(broker: Broker, name: str, wanted: Sequence[tuple[str, int]]) -> None:
+    """Make a session of MQTT with these subscriptions, or end it if there are none."""
     mqtt = mqtt_library()
     client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, name, clean_session=not wanted, protocol=mqtt.MQTTv311)
     waiting = [1 + len(wanted)]
@@ -132,3 +104,105 @@ def _session(broker: Broker, name: str, wanted: Sequence[tuple[str, int]]) -> No
         if client.loop(0.05) != mqtt.MQTT_ERR_SUCCESS or time.monotonic() > deadline:
             raise InputError(f"broker '{broker.name}' does not let the session {name} log in and subscribe")
     client.disconnect()
+
+
+class Keeping:
+    """Makes sessions ready before the steps that need them, where we may log in at both brokers of a link.
+
+    A broker that refuses stops nothing; `refused` says which did, and messages of its links may be lost. Brokers in
+    `silent` are not asked.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        has: Plan,
+        wants: Plan,
+        steps: Sequence[tuple[str, str | None]],
+        silent: Collection[str] = (),
+    ) -> None:
+        asked = {name for name, delivery in fleet.deliveries.items() if delivery.check == LINKS}
+        self._brokers = {name: broker for name, broker in {**has.broker, **wants.broker}.items() if name in asked}
+        self._silent = {*silent}
+        self._has, self._wants = has, wants
+        self._needed: dict[int, list[Pair]] = {}
+        self._lasting = bool(has.brokers) and bool(wants.brokers)
+        if self._lasting:
+            self._needed = first_needed(has, wants, [(name, file is not None) for name, file in steps])
+        self.refused: tuple[str, ...] = ()
+
+    def before(self, step: int) -> None:
+        """Make ready what a step needs."""
+        answering = self._brokers.keys() - self._silent
+        needed = [link for link in self._needed.get(step, []) if answering >= set(link)]
+        for link in needed:
+            try:
+                kind_of(self._wants.broker[link[0]]).prepare(self._brokers, link, self._wants.lines_of_link[link])
+            except InputError as error:
+                self.refused = (*self.refused, str(error))
+        if needed:
+            let_arrive()
+
+    def end(self) -> frozenset[Session]:
+        """Let brokers forget the sessions of links that are gone; gives those that they could not be asked to."""
+        if not self._lasting:
+            return frozenset()
+        gone = new_sessions(self._wants, self._has)
+        sessions = (session for link in gone for session in sessions_of(self._has, link))
+        owed, refused = _ended(sessions, self._brokers, self._silent)
+        self.refused = (*self.refused, *refused)
+        return owed
+
+
+def _ended(
+    sessions: Iterable[Session], brokers: Mapping[str, Broker], silent: Collection[str]
+) -> tuple[frozenset[Session], list[str]]:
+    """End sessions; gives those that are left, and why. A broker that refuses once is not asked again."""
+    owed, refused = set(), {}
+    for broker, name in sessions:
+        if broker not in brokers:
+            continue
+        if broker not in silent and broker not in refused:
+            try:
+                kind_of(brokers[broker]).forget(brokers[broker], name)
+                continue
+            except InputError as error:
+                refused[broker] = str(error)
+        owed.add((broker, name))
+    return frozenset(owed), list(refused.values())
+
+
+def all_sessions(*plans: Plan) -> frozenset[Session]:
+    """The sessions of all links of some plans."""
+    return frozenset(session for plan in plans for link in plan.links for session in sessions_of(plan, link))
+
+
+def end_old_sessions(
+    state: FleetState, fleet: Fleet, silent: Collection[str] = (), kept: Iterable[Plan] = ()
+) -> list[str]:
+    """End the sessions of links that are gone, as far as earlier runs left them; gives which brokers refused.
+
+    Args:
+        state: says which they are.
+        fleet: says how to log in at brokers; what is owed at a broker that we may not log in at is forgotten.
+        silent: brokers that do not answer, which stay for later.
+        kept: plans whose sessions are needed, besides that of the plan that the fleet has.
+    """
+    refused: list[str] = []
+    if state.clearing is not None:
+        has, wants = (state.plan(known_as, DEFAULT) for known_as in state.clearing)
+        keeping = Keeping(fleet, has, wants, [], silent)
+        state.finish(state.owed_sessions | keeping.end())
+        refused += keeping.refused
+    if state.owed_sessions:
+        brokers = {
+            name: placed(fleet.brokers[name], DEFAULT)
+            for name in {broker for broker, _ in state.owed_sessions} & fleet.brokers.keys()
+            if name in fleet.deliveries and fleet.deliveries[name].check == LINKS
+        }
+        gone = state.owed_sessions - all_sessions(state.plan(state.has, DEFAULT), *kept)
+        owed, more = _ended(sorted(gone), brokers, silent)
+        if owed != state.owed_sessions:
+            state.finish(owed)
+        refused += more
+    return refused

@@ -8,12 +8,12 @@ In a quiet time the tree goes over to a fresh one, link by link, where it makes 
 
 What plans of a watched fleet leave out: nodes without a broker, and topics that its kind of broker cannot carry.
 
-What a controller has decided, on disk, and the overlay that it leads to.
+What a controller has decided, in the store of its fleet, and the overlay that it leads to.
 
-Each decision is in a log, on the disk, before anything outside follows from it: an event that was taken, a broker that
-is gone or back, links that were tidied. What they do is determined by what was before, so a killed controller goes on
-from its snapshot and the decisions since. The overlay is mended before a decision is logged: one that cannot be
-followed is not taken, and all is as it was before.
+Each decision is committed before anything outside follows from it: an event that was taken, a broker that is gone or
+back, links that were tidied. What they do is determined by what was before, so a killed controller goes on from its
+snapshot and the decisions since. The overlay is mended before a decision is committed: one that cannot be followed is
+not taken, and all is as it was before.
 
 Links are mended among those that have to do with a topic. A filter that comes or goes may change the topics of many
 brokers at once, as filters that overlap are one topic; so may a publisher, as what nobody publishes needs no links.
@@ -22,21 +22,20 @@ brokers at once, as filters that overlap are one topic; so may a publisher, as w
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from topicloom.brokers.kinds import filter_problem, kind_of, name_problem
 from topicloom.brokers.names import quoted
-from topicloom.brokers.store import DurableLog, checksum
+from topicloom.brokers.store import FleetState
 from topicloom.churn.maintainer import LinkStep, Maintainer, links_by_name
 from topicloom.churn.settings import Settings, maintainer, thaw
 from topicloom.churn.tree import TreeMaintainer
 from topicloom.designers import design
 from topicloom.errors import InputError
-from topicloom.io.whole import write_whole
 from topicloom.model.constraints import Constraints
 from topicloom.model.demand import Demand, Wish, WishesByNode, roles_of, wishes_for
 from topicloom.model.events import Event, topics_by_node
@@ -68,13 +67,10 @@ class MeshLinks:
         fresh = design(links.interest(), _MESH_DESIGNER, constraints=self._constraints)
         return links.tidying(fresh, changes)
 
-    def read(self, path: Path) -> tuple[Maintainer, int]:
-        """Return the links that were kept, and after how many decisions; a fresh design under other constraints."""
-        content = _kept(path)
-        links = thaw(content, _SETTINGS, self._constraints)
-        if content["constraints"] != self._constraints.text:
-            links = self.fresh(links.interest())
-        return links, content["decisions"]
+    def thaw(self, content: Mapping[str, Any]) -> Maintainer:
+        """Return the links of a snapshot; a fresh design if they were made under other constraints."""
+        links = thaw(content["links"], _SETTINGS, self._constraints)
+        return links if content["constraints"] == self._constraints.text else self.fresh(links.interest())
 
 
 _TREE_DESIGNER = "tree"
@@ -99,26 +95,9 @@ class TreeLinks:
         """Return steps that bring a tree nearer to a fresh one if brokers pass on much more, at most so many."""
         return links.tidying(self.fresh(links.interest()).overlay(), changes)
 
-    def read(self, path: Path) -> tuple[Maintainer, int]:
-        """Return the links that were kept and are still allowed, and after how many decisions."""
-        content = _kept(path)
-        return thaw(content, constraints=self._constraints), content["decisions"]
-
-
-def _keep(path: Path, links: Maintainer, decisions: int, constraints: Constraints) -> None:
-    """Keep links as they are after so many decisions; the file is on the disk when this returns."""
-    content = {"decisions": decisions, "constraints": constraints.text, **links.freeze()}
-    text = json.dumps(content, ensure_ascii=False)
-    write_whole(path, f"{text}\n{checksum(text)}\n", sync=True)
-
-
-def _kept(path: Path) -> dict[str, Any]:
-    """Return what `_keep` kept."""
-    text, _, rest = path.read_text(encoding="utf-8", errors="replace").partition("\n")
-    if rest != checksum(text) + "\n":
-        raise InputError(f"{path}: is damaged; its checksum is wrong")
-    content: dict[str, Any] = json.loads(text)
-    return content
+    def thaw(self, content: Mapping[str, Any]) -> Maintainer:
+        """Return the links of a snapshot that are still allowed."""
+        return thaw(content["links"], constraints=self._constraints)
 
 
 # More nodes of a topic than these are counted, not named.
@@ -195,9 +174,9 @@ class Plannable:
         return None if protocol.is_broker_local(own) else filter_problem(self._kinds, protocol, own)
 
 
-_LOG = "decisions.log"
-_SNAPSHOT = "maintained.json"
 _SNAPSHOT_EVERY = 500
+# Decisions that are kept to look at.
+_LATEST = 20
 
 
 class DecisionFailed(InputError):  # noqa: N818  it says what happened
@@ -208,15 +187,16 @@ class Decisions:
     """A fleet as decided: who wants and publishes what, who is away, and the overlay among those that are there.
 
     Args:
-        folder: where decisions are kept. constraints: which links there may be.
-        begin: who wants and publishes what, if the folder is new. filters: whose filters the topics are, if any.
+        state: keeps decisions. constraints: which links there may be.
+        begin: who wants and publishes what, if the state has no decisions. filters: whose filters the topics are, if
+            any.
         tree: whether there is one tree for all topics, which NATS needs.
         plannable: says what the overlay leaves out; nothing unless given. It may be another one at the next start.
     """
 
     def __init__(
         self,
-        folder: Path,
+        state: FleetState,
         constraints: Constraints,
         begin: Demand | None,
         *,
@@ -224,50 +204,61 @@ class Decisions:
         tree: bool = False,
         plannable: Plannable | None = None,
     ) -> None:
-        self._folder = folder
-        self._log = DurableLog(folder / _LOG)
+        self._folder = state.folder
+        self._store = state.store
         # What everybody wants and publishes, whether there or not, what was published at any time, and who is away.
         self.demand = Demand({})
         self.away: set[str] = set()
         self.last_event = -1
         self.left_out: tuple[LeftOut, ...] = ()
+        self._latest: deque[dict[str, Any]] = deque(maxlen=_LATEST)
         self._plannable = plannable
         self._kept = self.demand
-        first = self._log.entries[0] if self._log.entries else self._first(begin, filters, tree=tree)
-        self.filters = self._begun(first, "filters", filters, "topics", "filters")
-        tree = self._begun(first, "tree", tree or None, "links", "target") is not None
         self._constraints = constraints
+        began = self._store.snapshot() is not None
+        meta = self._store.meta
+        self.filters = self._same(began, meta.get("filters") or None, filters, "topics", "filters")
+        tree = (
+            self._same(began, meta.get("links") == _TREE_DESIGNER or None, tree or None, "links", "target") is not None
+        )
         self._links = TreeLinks(constraints) if tree else MeshLinks(constraints)
-        self.interest, self.maintainer = self._restored(first)
-        if not self._log.entries:
-            self._log.append(first)
+        if not began:
+            self._begin(begin, tree=tree)
+        else:
+            self._restore()
 
-    def _first(self, begin: Demand | None, filters: str | None, *, tree: bool) -> dict[str, Any]:
-        """What a new state begins with."""
+    def _same(self, began: bool, then: Any, now: Any, of: str, parameter: str) -> Any:
+        """What the state began with, or begins with; an error if it is something else now."""
+        if not began:
+            return now
+        if now is not None and now != then:
+            raise InputError(f"{self._folder}: began with other {of}, so it cannot go on with these", parameter)
+        return then
+
+    def _begin(self, begin: Demand | None, *, tree: bool) -> None:
+        """Begin a new state."""
         if begin is None or not begin.by_node:
             raise InputError(
                 f"{self._folder}: is new; give the subscriptions that there are, or let brokers be asked", "subs"
             )
         if self._plannable is not None:
             self._plannable.require_brokers(begin.by_node)
-        kind = ({"filters": filters} if filters else {}) | ({"tree": True} if tree else {})
-        return {"begin": _to_log(begin), **kind}
-
-    def _begun(self, first: dict[str, Any], what: str, now: Any, of: str, parameter: str) -> Any:
-        """What the state began with; an error if it is something else now."""
-        then = first.get(what)
-        if now is not None and now != then:
-            raise InputError(f"{self._folder}: began with other {of}, so it cannot go on with these", parameter)
-        return then
+        self.demand = Demand.of(begin.by_node, self.filters)
+        self.interest = self._interest()
+        self.maintainer = self._links.fresh(self.interest)
+        with self._store.transaction():
+            self._store.set_meta({"filters": self.filters or "", "links": _TREE_DESIGNER if tree else "mesh"})
+            self._append({"began": len(self.demand.by_node)})
+            self._write_snapshot()
 
     @property
     def count(self) -> int:
         """How many decisions there are."""
-        return len(self._log.entries)
+        return self._store.last
 
-    def latest(self, number: int) -> list[dict[str, Any]]:
+    def latest(self) -> list[dict[str, Any]]:
         """The latest decisions, the last one first."""
-        return self._log.entries[: -number - 1 : -1]
+        return list(reversed(self._latest))
 
     def take(self, event: Event) -> str | None:
         """Let an event happen; the reason if it is refused.
@@ -309,24 +300,30 @@ class Decisions:
 
     def note(self, entry: dict[str, Any]) -> None:
         """Keep something that was done, which decides nothing."""
-        self._log.append(entry)
+        with self._store.transaction():
+            self._append(entry)
 
     def close(self) -> None:
-        """Write a snapshot, and end."""
-        self._write_snapshot()
-        self._log.close()
+        """Write a snapshot."""
+        with self._store.transaction():
+            self._write_snapshot()
 
     def _decide(self, entry: dict[str, Any]) -> None:
-        """Follow a decision, then log it."""
+        """Follow a decision, then commit it."""
         try:
             self._follow(entry)
         except Exception as error:
-            # The maintainer may be half mended: make it again from what is logged.
-            self.interest, self.maintainer = self._restored(self._log.entries[0])
+            # The maintainer may be half mended: make it again from what is committed.
+            self._restore()
             raise DecisionFailed(f"cannot be followed ({_reason(error)})") from error
-        self._log.append(entry)
-        if self.count % _SNAPSHOT_EVERY == 0:
-            self._write_snapshot()
+        with self._store.transaction():
+            self._append(entry)
+            if self.count % _SNAPSHOT_EVERY == 0:
+                self._write_snapshot()
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        self._store.append([json.dumps(entry, ensure_ascii=False)])
+        self._latest.append(entry)
 
     def _follow(self, entry: dict[str, Any]) -> None:
         """Let a decision have its effect on the overlay, and on what is known."""
@@ -338,10 +335,8 @@ class Decisions:
         self.maintainer.become(self.interest)
 
     def _know(self, entry: dict[str, Any]) -> None:
-        if "begin" in entry:
-            self.demand = Demand.of(_from_log(entry["begin"]), self.filters)
-        elif "event" in entry:
-            event = Event.from_json(json.dumps(entry["event"]), _LOG)
+        if "event" in entry:
+            event = Event.from_json(json.dumps(entry["event"]), self._store.path.name)
             self.demand = self.demand.after(event)
             self.last_event = event.id
             if event.node not in self.demand.by_node:
@@ -363,44 +358,48 @@ class Decisions:
         """Return the nodes that are there and that plans can have."""
         return [node for node in self._kept.by_node if node not in self.away]
 
-    def _restored(self, first: dict[str, Any]) -> tuple[Interest, Maintainer]:
-        """What there is, and its links: from the snapshot, or a design of what was first, and what followed."""
-        self.demand, self.away, self.last_event = Demand({}, self.filters), set(), -1
-        done = 0
-        path = self._folder / _SNAPSHOT
-        if path.exists():
-            self.maintainer, done = self._links.read(path)
-        self._know(first)
-        known = max(1, done)
-        number = 1
+    def _restore(self) -> None:
+        """Take in what there is, and its links: the snapshot, and the decisions after it."""
+        snapshot = self._store.snapshot()
+        assert snapshot is not None
+        number, text = snapshot
         try:
-            for entry in self._log.entries[1:known]:
-                number += 1
-                self._know(entry)
+            content = json.loads(text)
+            self.demand = Demand(_from_log(content["wants"]), self.filters, frozenset(content["published"]))
+            self.away, self.last_event = set(content["away"]), content["last_event"]
+            self._latest = deque(content["latest"], _LATEST)
+            self.maintainer = self._links.thaw(content)
+        except (ValueError, LookupError, TypeError):
+            raise InputError(f"{self._store.path}: its snapshot is damaged; put the store back from a copy") from None
+        try:
             self.interest = self._interest()
-            if done:
-                # The fleet file may have other brokers now than when these links were kept.
-                self.maintainer.become(self.interest)
-            else:
-                self.maintainer = self._links.fresh(self.interest)
-            for entry in self._log.entries[known:]:
-                number += 1
+            # The fleet file may have other brokers now than when these links were kept.
+            self.maintainer.become(self.interest)
+            for each in self._store.entries(number):
+                number, entry = each.number, json.loads(each.body)
                 self._follow(entry)
+                self._latest.append(entry)
         except Exception as error:
-            if not self._log.entries:
-                raise
             raise InputError(
-                f"{self._folder / _LOG}: decision {number} cannot be followed ({_reason(error)}); "
-                "put the folder back from a copy, or begin a new one"
+                f"{self._store.path}: decision {number} cannot be followed ({_reason(error)}); "
+                "put the store back from a copy, or begin a new one"
             ) from error
-        return self.interest, self.maintainer
 
     def _write_snapshot(self) -> None:
-        _keep(self._folder / _SNAPSHOT, self.maintainer, self.count, self._constraints)
+        content = {
+            "wants": _to_log(self.demand),
+            "published": sorted(self.demand.published),
+            "away": sorted(self.away),
+            "last_event": self.last_event,
+            "latest": list(self._latest),
+            "constraints": self._constraints.text,
+            "links": self.maintainer.freeze(),
+        }
+        self._store.write_snapshot(self.count, json.dumps(content, ensure_ascii=False))
 
 
 def _to_log(demand: Demand) -> dict[str, list[Any]]:
-    """Return the wishes of all nodes for a log: a topic if a node does both, else a topic and its role."""
+    """Return the wishes of all nodes for a snapshot: a topic if a node does both, else a topic and its role."""
     return {
         node: [topic if role == "both" else [topic, role] for topic, role in roles_of(wishes).items()]
         for node, wishes in demand.by_node.items()

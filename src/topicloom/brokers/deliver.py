@@ -29,45 +29,25 @@ import ssl
 import subprocess
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import TypeVar
 
 from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled
-from topicloom.brokers.kind import Pair
-from topicloom.brokers.kinds.mosquitto import session_name
-from topicloom.brokers.kinds.nats import leafnodes
-from topicloom.brokers.kinds.rabbitmq import RabbitManagement
+from topicloom.brokers.kind import DeliveryFailed, Driver
+from topicloom.brokers.kinds import KINDS, kind_of
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
-from topicloom.brokers.logins import password_of, secret_of
+from topicloom.brokers.logins import password_of
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
-from topicloom.io.http import HttpClient, HttpError
 from topicloom.io.whole import replacing
 from topicloom.model.fleet import LINKS, NOTHING, Broker, Delivery
 
-
-class DeliveryFailed(Exception):  # noqa: N818  it says what happened
-    """A file did not get to a broker, or the broker did not take it; the message says why, in one line."""
-
-
-class Driver(Protocol):
-    """A way to one broker. All of it may be done again after it was done, or half done."""
-
-    def get(self) -> Mapping[str, str]:
-        """Texts of the configuration files that the broker reads beside ours, by their places."""
-
-    def put(self, text: str) -> None:
-        """Give the broker its configuration, whole or not at all."""
-
-    def reload(self) -> None:
-        """Let the broker take it."""
-
+T = TypeVar("T")
 
 # How much is shown of what a command said before it failed.
 _SAID = 300
@@ -253,47 +233,6 @@ class SshDriver:
         return run_command([*_SSH, "--", self._destination, command], self._delivery.seconds, given=given)
 
 
-class ManagementDriver:
-    """Sets and clears definitions of one broker."""
-
-    def __init__(self, delivery: Delivery, broker: str) -> None:
-        assert delivery.url is not None
-        self._delivery = delivery
-        self._where = f"broker '{broker}': the password of its management interface"
-        self._management = RabbitManagement(delivery.url, self._login, delivery.seconds)
-        self._text: str | None = None
-
-    def get(self) -> Mapping[str, str]:
-        """Fail: cycles of federation links are not looked for."""
-        raise DeliveryFailed("federation of RabbitMQ is not followed")
-
-    def put(self, text: str) -> None:
-        """Make the broker's definitions those of a plan."""
-        try:
-            self._management.take(text)
-        except HttpError as failure:
-            raise DeliveryFailed(str(failure)) from None
-        self._text = text
-
-    def reload(self) -> None:
-        """Nothing: what is set holds at once."""
-
-    def require_links(self) -> None:
-        """An error where a link that the definitions ask for does not run; none where the broker cannot tell."""
-        assert self._text is not None
-        try:
-            down = self._management.links_down(self._text)
-        except HttpError as failure:
-            raise DeliveryFailed(str(failure)) from None
-        if down:
-            more = f" and {len(down) - 1} more" if len(down) > 1 else ""
-            raise DeliveryFailed(f"its links are not up: {down[0]}{more}")
-
-    def _login(self) -> tuple[str, str] | None:
-        login = self._delivery.credentials
-        return None if login is None else (login.username, secret_of(login, self._where))
-
-
 def driver_of(broker: Broker, delivery: Delivery, state: Path) -> Driver:
     """The driver of a broker, for the fleet whose state is in a folder."""
     values = values_of(broker)
@@ -303,7 +242,7 @@ def driver_of(broker: Broker, delivery: Delivery, state: Path) -> Driver:
         return SshDriver(delivery, values)
     if delivery.via == COMMAND:
         return CommandDriver(delivery, values, private_folder(state))
-    return ManagementDriver(delivery, broker.name)
+    return next(kind for kind in KINDS.values() if delivery.via in kind.ways).driver(broker, delivery)
 
 
 def values_of(broker: Broker) -> dict[str, str]:
@@ -320,8 +259,6 @@ def private_folder(state: Path) -> Path:
 _LOOK_SECONDS = 0.1
 _ROUND_SECONDS = 1.0
 _CONNECT_SECONDS = 5.0
-# Brokers that are asked why a link to them is not up.
-_ASKED = 3
 # MQTT 3.1.1: the answer to a login, of which the last byte says why it is refused, and flags of a login.
 _CONNACK_BYTES = 4
 _REFUSALS = (
@@ -340,40 +277,27 @@ _ALERT_SECONDS = 1.0
 _DUPLICATE_SECONDS = 0.5
 
 
-def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, driver: Driver) -> int:
-    """Wait until a broker answers and, where that is asked for, all links that it opens by a plan are up.
+def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, _driver: Driver) -> int:
+    """Wait until a broker answers and, if that is asked for, all links that it opens by a plan are up.
 
-    Gives how many links were looked at; an error where it takes too long.
+    Gives how many links were looked at; an error if it takes too long.
     """
     if delivery.check == NOTHING:
         return 0
-    if isinstance(driver, ManagementDriver):
-        if delivery.check == LINKS:
-            _again(driver.require_links, delivery.seconds)
-        return len(plan.links_of.get(broker.name, ())) if delivery.check == LINKS else 0
-    _again(lambda: _require_listening(broker), delivery.seconds)
-    if delivery.check == LINKS and plan.target == "nats" and delivery.monitor is not None:
-        url = filled(delivery.monitor, values_of(broker)).rstrip("/")
-        _again(lambda: _require_leafnodes(plan, broker, url), delivery.seconds)
-        return sum(link[0] == broker.name for link in plan.links_of.get(broker.name, ()))
-    if delivery.check != LINKS or plan.target != "mosquitto":
+    if delivery.url is None:
+        _again(lambda: _require_listening(broker), delivery.seconds)
+    if delivery.check != LINKS:
         return 0
-    expected = {
-        session_name(link, plan.lines_of_link[link]): link
-        for link in plan.links_of.get(broker.name, ())
-        if link[0] == broker.name
-    }
-    _again(lambda: _require_links(plan, broker, expected, delivery.seconds), delivery.seconds)
-    return len(expected)
+    state = _again(lambda: kind_of(broker).links(plan, broker, delivery), delivery.seconds)
+    return 0 if state is None else state.up
 
 
-def _again(look: Callable[[], object], seconds: float) -> None:
+def _again(look: Callable[[], T], seconds: float) -> T:
     """Look until there is no error; the last one where it takes too long."""
     deadline = time.monotonic() + seconds
     while True:
         try:
-            look()
-            return
+            return look()
         except (DeliveryFailed, InputError, OSError) as error:
             if time.monotonic() > deadline:
                 reason = getattr(error, "strerror", None) or error
@@ -386,37 +310,6 @@ def _require_listening(broker: Broker) -> None:
         socket.create_connection((broker.host, broker.port or 0), timeout=_CONNECT_SECONDS).close()
     except OSError as error:
         raise DeliveryFailed(f"{broker.host}:{broker.port} does not answer ({error.strerror or error})") from None
-
-
-def _require_leafnodes(plan: Plan, broker: Broker, url: str) -> None:
-    """An error unless the server has the links that it opens by a plan and no others, by the ports they lead to."""
-    try:
-        leafs = leafnodes(HttpClient(url, seconds=_CONNECT_SECONDS))
-    except HttpError as error:
-        raise DeliveryFailed(str(error)) from None
-    opened = [plan.broker[link[1]].port for link in plan.links_of.get(broker.name, ()) if link[0] == broker.name]
-    known = {other.port for other in plan.brokers}
-    found = Counter(leaf["port"] for leaf in leafs if leaf.get("port") in known)
-    if found != Counter(opened):
-        raise DeliveryFailed(
-            f"it has {found.total()} links to other servers, and {len(opened)} by the plan "
-            "(nats-server 2.9 takes other remotes only when it restarts)"
-        )
-
-
-def _require_links(plan: Plan, broker: Broker, expected: dict[str, Pair], seconds: float) -> None:
-    """An error unless the broker says soon that these sessions are up."""
-    deadline = time.monotonic() + seconds
-    with Clients({broker.name: broker}, lambda *_: None, f"check-{os.getpid()}") as clients:
-        clients.open(broker.name, [])
-        clients.wait_until_subscribed()
-        while missing := expected.keys() - clients.links_up[broker.name]:
-            if time.monotonic() > deadline:
-                others = sorted(expected[session][1] for session in missing)
-                reasons = [reason for name in others[:_ASKED] if (reason := login_refusal(plan.broker[name]))]
-                why = f" ({'; '.join(reasons)})" if reasons else ""
-                raise DeliveryFailed(f"its links are not up: to {', '.join(others)}{why}")
-            clients.serve(_LOOK_SECONDS)
 
 
 def login_refusal(broker: Broker) -> str | None:

@@ -38,6 +38,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.brokers.kind import Pair
+from topicloom.brokers.kinds import kind_of
+from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Numbers, Plan, Route
 from topicloom.errors import InputError
 from topicloom.model.filters import FilterIndex
@@ -155,7 +157,7 @@ def owners_of(plan: Plan, link: Pair) -> Pair:
 
     Both ends for federation, which pulls from either side, otherwise twice the one that opens the link.
     """
-    return (min(link), max(link)) if plan.target == "rabbitmq" else (link[0], link[0])
+    return (min(link), max(link)) if kind_of(plan.broker[link[0]]).both_ends else (link[0], link[0])
 
 
 def _made(plan: Plan) -> list[tuple[Pair, Pair]]:
@@ -441,9 +443,11 @@ class Difference:
 
 
 def compare_plans(old: Plan, new: Plan) -> Difference:
-    """What must change to get from one plan to another of the same target, and in which order."""
-    if old.target != new.target:
-        raise InputError(f"the plans are for different targets: {old.target} and {new.target}")
+    """What must change to get from one plan to another whose brokers are of the same kinds, and in which order."""
+    for name in sorted(old.broker.keys() & new.broker.keys()):
+        kinds = [kind_of(plan.broker[name]).name for plan in (old, new)]
+        if kinds[0] != kinds[1]:
+            raise InputError(f"broker {quoted(name)} is of the kind {kinds[0]} in one plan and {kinds[1]} in the other")
     with _no_collector():
         return _difference(old, new)
 
@@ -478,11 +482,16 @@ def _difference(old: Plan, new: Plan) -> Difference:
 
 def _families(old: Plan, new: Plan) -> Iterator[Family]:
     """Topics that must not have a circle together; for NATS these are all, as all links are one network."""
-    if new.target == "nats":
-        had, has = ({(frozenset(link), owners_of(plan, link)) for link in plan.links} for plan in (old, new))
-        yield Family(frozenset(old.route.keys() | new.route.keys()), _owners(had - has), _owners(has - had))
-        return
+    trees = [{link for link in plan.links if kind_of(plan.broker[link[0]]).one_tree} for plan in (old, new)]
+    shared: set[str] = set()
+    if any(trees):
+        both = list(zip((old, new), trees, strict=True))
+        had, has = ({(frozenset(link), owners_of(plan, link)) for link in links} for plan, links in both)
+        shared = {route.topic for plan, links in both for link in links for route in plan.routes_of_link[link]}
+        yield Family(frozenset(shared), _owners(had - has), _owners(has - had))
     for topics in _related(old, new):
+        if not shared.isdisjoint(topics):
+            continue
         before, after = _carrying(old, topics), _carrying(new, topics)
         yield Family(topics, _owners(before - after), _owners(after - before))
 
@@ -565,9 +574,9 @@ class _Settings:
         self.topics = sorted(plan.route)
         self.exactly_once = {name for route in plan.routes if route.qos == 2 for name in route.members}
         self.routes: dict[str, list[tuple[str, int]]] = {}
-        if plan.target == "rabbitmq":
-            for route in plan.routes:
-                for name in route.members:
+        for route in plan.routes:
+            for name in route.members:
+                if kind_of(plan.broker[name]).both_ends:
                     self.routes.setdefault(name, []).append((route.topic, route.diameter))
 
     def of(self, broker: str) -> object:
@@ -577,9 +586,10 @@ class _Settings:
         own = [link for link in self.plan.links_of[broker] if broker in owners_of(self.plan, link)]
         others = [self.plan.broker[name] for link in own for name in link if name != broker]
         carried = [self.plan.lines_of_link[link] for link in own]
-        if self.plan.target == "rabbitmq":
+        kind = kind_of(self.plan.broker[broker])
+        if kind.both_ends:
             return (others, carried, self.routes[broker]) if broker in self.routes else None
-        if self.plan.target == "nats":
+        if kind.one_tree:
             # What a remote denies depends on all topics of the plan.
             return (others, carried, self.topics) if own else None
         settings = others, carried, broker in self.exactly_once

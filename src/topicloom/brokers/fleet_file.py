@@ -23,13 +23,12 @@ from topicloom.io.settings import read_toml
 from topicloom.model.constraints import Constraints, NodeRule
 from topicloom.model.fleet import LINKS, NOTHING, PORT, Broker, Delivery, Fleet, Source, Tls
 
-FOLDER, SSH, COMMAND, RABBITMQ = "folder", "ssh", "command", "rabbitmq"
-# What each way needs, and what it takes besides.
+FOLDER, SSH, COMMAND = "folder", "ssh", "command"
+# What each way needs, and what it takes besides; kinds of brokers may have further ways.
 _WAYS = {
     FOLDER: (("path",), ("reload", "owner", "mode", "monitor")),
     SSH: (("path",), ("reload", "owner", "mode", "monitor", "destination")),
     COMMAND: (("put",), ("reload", "monitor")),
-    RABBITMQ: (("url",), ("credentials",)),
 }
 _ALWAYS = ("seconds", "check")
 _CHECKS = (LINKS, PORT, NOTHING)
@@ -40,9 +39,10 @@ _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 def delivery_from(table: Mapping[str, Any], where: str, *, accepts: bool = True) -> Delivery:
     """A delivery from a table of a fleet file; `where` names it in errors, `accepts` is the broker's."""
     via = table.get("via")
-    if not isinstance(via, str) or via not in _WAYS:
-        raise InputError(f"{where}: via must be {', '.join(_WAYS)}, and says how a file gets to the broker")
-    needed, others = _WAYS[via]
+    ways = _WAYS | {name: keys for kind in KINDS.values() for name, keys in kind.ways.items()}
+    if not isinstance(via, str) or via not in ways:
+        raise InputError(f"{where}: via must be {', '.join(ways)}, and says how a file gets to the broker")
+    needed, others = ways[via]
     known = ("via", *needed, *others, *_ALWAYS)
     for key in table:
         if key not in known:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from topicloom.brokers.deliver import DeliveryFailed, driver_of
-from topicloom.brokers.kind import Bridge, Configured, Rule
+from topicloom.brokers.deliver import driver_of
+from topicloom.brokers.kind import Bridge, Configured, DeliveryFailed, Rule
 from topicloom.brokers.kinds import kind_of, placed
 from topicloom.brokers.lint import SERIOUS, Finding, Wire, connect, is_this_machine, lint_leafnodes, repeats
 from topicloom.brokers.names import identifier, quoted

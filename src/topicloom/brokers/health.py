@@ -17,11 +17,12 @@ import secrets
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.logins import password_of
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, HttpError
@@ -95,33 +96,37 @@ def answers(broker: Broker, target: str, management: str | None = None, seconds:
 
     Args:
         broker: the broker, with its port.
-        target: its kind: Mosquitto must answer a CONNECT, NATS greet with INFO, RabbitMQ begin a connection.
+        target: its kind if it names none: Mosquitto must answer a CONNECT, NATS greet with INFO, RabbitMQ begin a
+            connection.
         management: URL of RabbitMQ's management interface, which answers instead and logs nothing.
         seconds: the deadline.
     """
-    deadline = time.monotonic() + seconds
     try:
-        if target == "nats":
-            return _greets(broker, deadline)
-        if target == "rabbitmq" and management is not None:
-            return _serves(management, deadline)
-        for trusted in (True, False):
-            context = None if broker.tls is None else _context(broker.tls, trusted, _period())
-            if broker.tls is not None and context is None:
-                continue
-            try:
-                with _reached(broker.host, broker.port or 0, context, deadline) as line:
-                    return _begins(line) if target == "rabbitmq" else _connects(line, broker if trusted else None)
-            except ssl.SSLCertVerificationError:
-                # No login is sent there.
-                continue
+        return kind_of(broker, target).answers(broker, management, time.monotonic() + seconds)
     except (OSError, EOFError) as error:
         # An alert is an answer: only a process that works refuses.
         return isinstance(error, ssl.SSLError) and "ALERT" in str(error.reason)
+
+
+def over_line(broker: Broker, deadline: float, begins: Callable[[Line, Broker | None], bool]) -> bool:
+    """Whether a connection to a broker begins as it should.
+
+    `begins` gets the connection, and the broker if a login may be sent over it.
+    """
+    for trusted in (True, False):
+        context = None if broker.tls is None else _context(broker.tls, trusted, _period())
+        if broker.tls is not None and context is None:
+            continue
+        try:
+            with _reached(broker.host, broker.port or 0, context, deadline) as line:
+                return begins(line, broker if trusted else None)
+        except ssl.SSLCertVerificationError:
+            # No login is sent there.
+            continue
     return False
 
 
-def _connects(line: _Line, broker: Broker | None) -> bool:
+def connects(line: Line, broker: Broker | None) -> bool:
     """Whether MQTT's CONNECT is answered; with the login of a broker if that is given and can be looked up."""
     flags, texts = 0x02, [f"topicloom-{secrets.token_hex(6)}"]
     if broker is not None and broker.credentials is not None:
@@ -149,7 +154,7 @@ def _length(size: int) -> bytes:
             return bytes(digits)
 
 
-def _greets(broker: Broker, deadline: float) -> bool:
+def greets(broker: Broker, deadline: float) -> bool:
     """Whether a NATS server sends INFO, which comes before TLS; at a port for clients it must answer PING, too."""
     with _reached(broker.host, broker.port or 0, None, deadline) as line:
         info = line.read_line()
@@ -159,14 +164,14 @@ def _greets(broker: Broker, deadline: float) -> bool:
         return line.read_line().startswith((b"PONG", b"-ERR"))
 
 
-def _begins(line: _Line) -> bool:
+def begins(line: Line, _broker: Broker | None) -> bool:
     """Whether AMQP's header is answered by Connection.Start."""
     line.send(_AMQP)
     place, start = _AMQP_START
     return line.read(place.stop)[place] == start
 
 
-def _serves(url: str, deadline: float) -> bool:
+def serves(url: str, deadline: float) -> bool:
     """Whether a web server answers, with any status."""
     try:
         HttpClient(url, seconds=_left(deadline), context=_context(Tls(), False, _period())).request("GET", "api/")
@@ -177,7 +182,7 @@ def _serves(url: str, deadline: float) -> bool:
     return True
 
 
-class _Line:
+class Line:
     """A connection with a deadline over all that is sent and read."""
 
     def __init__(self, opened: socket.socket, deadline: float) -> None:
@@ -185,6 +190,7 @@ class _Line:
         self._deadline = deadline
 
     def send(self, data: bytes) -> None:
+        """Send all of it."""
         self._socket.settimeout(_left(self._deadline))
         self._socket.sendall(data)
 
@@ -208,14 +214,14 @@ class _Line:
 
 
 @contextmanager
-def _reached(host: str, port: int, context: ssl.SSLContext | None, deadline: float) -> Iterator[_Line]:
+def _reached(host: str, port: int, context: ssl.SSLContext | None, deadline: float) -> Iterator[Line]:
     with socket.create_connection((host, port), timeout=_left(deadline)) as plain:
         if context is None:
-            yield _Line(plain, deadline)
+            yield Line(plain, deadline)
             return
         plain.settimeout(_left(deadline))
         with context.wrap_socket(plain, server_hostname=host) as secure:
-            yield _Line(secure, deadline)
+            yield Line(secure, deadline)
 
 
 def _left(deadline: float) -> float:

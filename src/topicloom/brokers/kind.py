@@ -8,25 +8,29 @@ a kind compares with its name.
 
 from __future__ import annotations
 
+import typing
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from topicloom.errors import InputError
 from topicloom.model.filters import Protocol
-from topicloom.model.fleet import Broker, Source
+from topicloom.model.fleet import Broker, Delivery, Source
 
 if TYPE_CHECKING:
     from topicloom.brokers.lint import LintReport
-    from topicloom.brokers.plan import Plan
+    from topicloom.brokers.local import Processes
+    from topicloom.brokers.plan import Line, Plan
     from topicloom.brokers.rows import BrokerRows
     from topicloom.model.interest import Interest
 
 Pair: TypeAlias = tuple[str, str]
+# A session that a broker keeps messages in: the broker's name, and its own.
+Session: TypeAlias = tuple[str, str]
 # Looks up the password by which others log in at a broker.
 Secret: TypeAlias = Callable[[Broker], str]
 
@@ -96,6 +100,30 @@ def refuse(problem: InputError) -> None:
     raise problem
 
 
+class DeliveryFailed(Exception):  # noqa: N818  it says what happened
+    """A file did not get to a broker, or the broker did not take it; the message says why, in one line."""
+
+
+class Driver(typing.Protocol):
+    """A way to one broker. All of it may be done again after it was done, or half done."""
+
+    def get(self) -> Mapping[str, str]:
+        """Return the texts of the configuration files that the broker reads beside ours, by their places."""
+
+    def put(self, text: str) -> None:
+        """Give the broker its configuration, whole or not at all."""
+
+    def reload(self) -> None:
+        """Let the broker take it."""
+
+
+class LinkState(NamedTuple):
+    """How many of the links of a broker are up."""
+
+    up: int
+    expected: int
+
+
 class BrokerKind(ABC):
     """A kind of broker.
 
@@ -110,6 +138,7 @@ class BrokerKind(ABC):
         keeps_messages: whether sessions of a link can be made before the link, and ended after it.
         lints: whether `lint` follows its bridges.
         sources: the keys of `collect` tables that it answers to.
+        ways: further ways of delivery that it has, by their names: the keys that each needs, and those that it takes.
     """
 
     name: ClassVar[str]
@@ -125,6 +154,7 @@ class BrokerKind(ABC):
     keeps_messages: ClassVar[bool] = False
     lints: ClassVar[bool] = False
     sources: ClassVar[Mapping[str, SourceForm]] = MappingProxyType({})
+    ways: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = MappingProxyType({})
 
     @abstractmethod
     def name_problem(self, name: str) -> str | None:
@@ -189,6 +219,55 @@ class BrokerKind(ABC):
             SourceError: it cannot be asked.
         """
         raise NotImplementedError(f"{self.name} has no sources")
+
+    def driver(self, broker: Broker, delivery: Delivery) -> Driver:
+        """Return the driver of one of its `ways`."""
+        raise NotImplementedError(f"{self.name} has no ways of its own")
+
+    def require_library(self) -> None:  # noqa: B027  most need none
+        """Raise InputError if its links cannot be looked at here, as a library is missing."""
+
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+        """Return how many links of a broker are up, None if it cannot tell.
+
+        Raises:
+            DeliveryFailed: a link of the plan is not up, or one that it does not have is.
+        """
+        return None
+
+    def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
+        """Whether a broker answers in its protocol before a deadline of `time.monotonic`.
+
+        Args:
+            broker: with its port.
+            management: the URL of its management interface, if known.
+            deadline: OSError and EOFError before it count as no answer.
+        """
+        from topicloom.brokers import health
+
+        return health.over_line(broker, deadline, health.connects)
+
+    def sessions(self, link: Pair, lines: Sequence[Line]) -> tuple[Session, ...]:
+        """Return the sessions that the brokers of a link have for it, if both kinds `keeps_messages`."""
+        return ()
+
+    def prepare(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:  # noqa: B027
+        """Let those ends of a link that are given keep from now on what it will carry.
+
+        Raises:
+            InputError: a broker does not let us.
+        """
+
+    def forget(self, broker: Broker, name: str) -> None:  # noqa: B027
+        """Let a broker forget a session.
+
+        Raises:
+            InputError: the broker does not let us.
+        """
+
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
+        """Return processes on loopback; `lasting` if what waits survives a restart."""
+        raise InputError(f"brokers of the kind {self.name} cannot be run on this machine")
 
     def of_broker(self, broker: Broker) -> Broker:
         """Return a broker as one of this kind, with the usual port if it names none."""

@@ -20,10 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.brokers.kind import Pair
-from topicloom.brokers.kinds.mosquitto import session_name
-from topicloom.brokers.kinds.nats_servers import NatsClients, NatsProcesses
-from topicloom.brokers.kinds.rabbitmq_nodes import RabbitClients, RabbitProcesses
-from topicloom.brokers.local import LOOPBACK, Clients, Processes, free_ports, on_ports
+from topicloom.brokers.kinds import kind_of, one_tree
+from topicloom.brokers.local import LOOPBACK, Processes
 from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Plan, make_plan
 from topicloom.brokers.plan_file import configurations
@@ -258,20 +256,20 @@ def prove(
     if kill is not None:
         # What cannot be mended is refused before any broker runs, and kernels are compiled before time counts.
         plan_without(plan, kill)
-    names = [broker.name for broker in plan.brokers]
-    ports = free_ports(names)
-    # Where links come in; for NATS that is another port than that of clients.
-    link_ports = free_ports(names, ports.values()) if plan.target == "nats" else ports
-    with _processes(plan.target, ports, link_ports) as processes:
-        fleet = LiveFleet(on_loopback(plan, link_ports), processes, watch or LiveWatch())
+    with local_brokers(plan, plan, lasting=False) as processes:
+        fleet = LiveFleet(on_loopback(plan, processes.link_ports), processes, watch or LiveWatch())
         with fleet.clients:
             return fleet.proof(messages, kill)
 
 
-def _processes(target: str, ports: dict[str, int], link_ports: dict[str, int]) -> Processes:
-    if target == "nats":
-        return NatsProcesses(ports, link_ports)
-    return RabbitProcesses(ports) if target == "rabbitmq" else Processes(ports)
+def local_brokers(old: Plan, new: Plan, *, lasting: bool) -> Processes:
+    """Return processes for the brokers of two plans, which are of one kind."""
+    brokers = {**old.broker, **new.broker}
+    kinds = {kind_of(broker) for broker in brokers.values()}
+    if len(kinds) > 1:
+        names = " and ".join(sorted(kind.name for kind in kinds))
+        raise InputError(f"brokers of several kinds, {names}, cannot be run together on this machine")
+    return kinds.pop().local(sorted(brokers), lasting=lasting)
 
 
 def on_loopback(plan: Plan, ports: dict[str, int]) -> Plan:
@@ -289,13 +287,7 @@ class LiveFleet:
         self.plan = plan
         self.processes = processes
         self.watch = watch
-        # Links are those of the plan; clients have ports of their own where these are others.
-        self.clients: Clients | NatsClients | RabbitClients
-        if isinstance(processes, RabbitProcesses):
-            self.clients = RabbitClients(processes, self._arrive, plan)
-        else:
-            made = NatsClients if plan.target == "nats" else Clients
-            self.clients = made(on_ports(processes.ports), self._arrive)
+        self.clients = processes.clients(plan, self._arrive)
         self.tally: DeliveryTally | None = None
         self.runs = 0
 
@@ -343,8 +335,7 @@ class LiveFleet:
             self.watch.look()
             self.processes.start(name, bridges[name])
         topics = [(message.name, route.qos) for route in self.plan.routes for message in route.messages]
-        if isinstance(self.clients, RabbitClients):
-            self.clients.plan = self.plan
+        self.clients.follow(self.plan)
         for name in bridges:
             # All topics of the plan, each by its name: what comes unwanted must be heard too.
             self.clients.open(name, topics)
@@ -368,12 +359,10 @@ class LiveFleet:
         raise InputError(f"after {_ROUNDS} rounds messages still do not reach every subscriber")
 
     def _links_down(self) -> list[Pair]:
-        if self.plan.target != "mosquitto":
-            return []
         return [
             link
-            for link in self.plan.links
-            if session_name(link, self.plan.lines_of_link[link]) not in self.clients.links_up[link[0]]
+            for broker in self.plan.brokers
+            for link in self.processes.links_down(self.plan, broker.name, self.clients)
         ]
 
     def _count(self, messages: int) -> DeliveryCounts:
@@ -431,7 +420,7 @@ def accepting_first(names: Sequence[str], links: Sequence[Pair]) -> list[str]:
 def plan_without(plan: Plan, broker: str) -> Plan:
     """The plan for the fleet after a broker is gone, over the overlay as mended."""
     interest = interest_of(plan, without=broker)
-    if plan.target == "nats":
+    if one_tree(plan.brokers):
         links: list[Pair] = list(TreeMaintainer(topics_by_node(interest), plan.links, _allowed(plan)).links)
     else:
         links = mended(Overlay.from_links(interest_of(plan), plan.links), broker, _allowed(plan))

@@ -2,8 +2,6 @@
 
 Counting what a change does to messages that flow while it happens.
 
-Fleets of each kind that go over to another plan broker by broker while clients use them, as `apply` changes them.
-
 Mosquitto and NATS read their links when they start, so a step is a restart; RabbitMQ takes definitions while it runs.
 Clients are as careful applications have them: they come back, and publish later what they could not.
 
@@ -18,19 +16,15 @@ from __future__ import annotations
 
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from topicloom.brokers.bridge_sessions import first_needed, let_arrive, prepare_link
+from topicloom.brokers.bridge_sessions import first_needed, let_arrive
 from topicloom.brokers.diff import compare_plans
 from topicloom.brokers.kind import Pair
-from topicloom.brokers.kinds.mosquitto import session_name
-from topicloom.brokers.kinds.nats_servers import LastingNatsClients, NatsClients, NatsProcesses
-from topicloom.brokers.kinds.rabbitmq_nodes import RabbitClients, RabbitProcesses
-from topicloom.brokers.live import LiveWatch, accepting_first, on_loopback
-from topicloom.brokers.local import LastingClients, OnMessage, Processes, free_ports, on_ports
+from topicloom.brokers.kinds import kind_of
+from topicloom.brokers.live import LiveWatch, accepting_first, local_brokers, on_loopback
+from topicloom.brokers.local import Processes
 from topicloom.brokers.plan import Message, Plan
 from topicloom.brokers.plan_file import configuration_of
 from topicloom.errors import InputError
@@ -154,119 +148,6 @@ def _on_the_way(plan: Plan, topic: str, broker: str, message: Message) -> set[st
     return {to for _, to in plan.route[topic].ways_in(broker, message.name)}
 
 
-class ChangingFleet(ABC):
-    """Brokers and clients on this machine; `most_a_second` is how many messages these take lightly."""
-
-    processes: Processes
-    clients: LastingClients | NatsClients | RabbitClients
-    most_a_second = 1000
-
-    def __init__(self, old: Plan, new: Plan) -> None:
-        self.old, self.new = old, new
-
-    @property
-    def listening(self) -> list[str]:
-        """The brokers that clients are at."""
-        return sorted(self.old.broker.keys() | self.new.broker.keys())
-
-    def begin(self, name: str) -> None:
-        """Start a broker with what it has by the old plan."""
-        self.processes.start(name, self._text(self.old, name))
-
-    def take(self, name: str, plan: Plan | None) -> None:
-        """Let a broker have what it has by a plan, or no links."""
-        self.processes.let_go(name)
-        self.processes.start(name, self._text(plan or self._without_links(name), name))
-
-    @abstractmethod
-    def is_linked(self, name: str, plan: Plan) -> bool:
-        """Whether all links that a broker opens by a plan are up."""
-
-    def make_ready(self, number: int) -> None:  # noqa: B027  not all can
-        """Make ready what the step of this number needs."""
-
-    def _text(self, plan: Plan, name: str) -> str:
-        return configuration_of(plan if name in plan.broker else self._without_links(name), name)
-
-    def _without_links(self, name: str) -> Plan:
-        """A plan that has a broker, but no links."""
-        return replace(self.old if name in self.old.broker else self.new, links=(), routes=())
-
-
-class ChangingMosquittos(ChangingFleet):
-    """Mosquittos; with `keep` sessions of new links are made ready before old links go."""
-
-    def __init__(
-        self,
-        old: Plan,
-        new: Plan,
-        processes: Processes,
-        on_message: OnMessage,
-        steps: Sequence[tuple[str, bool]],
-        keep: bool,
-    ) -> None:
-        super().__init__(old, new)
-        self.processes = processes
-        self._brokers = {**old.broker, **new.broker}
-        self._needed: dict[int, list[Pair]] = first_needed(old, new, steps) if keep else {}
-        self.clients: LastingClients = LastingClients(self._brokers, on_message)
-
-    def make_ready(self, number: int) -> None:
-        """Let brokers keep messages for the links that will take the place of others in this step."""
-        for link in self._needed.get(number, []):
-            prepare_link(self._brokers, link, self.new.lines_of_link[link])
-        if number in self._needed:
-            let_arrive()
-
-    def is_linked(self, name: str, plan: Plan) -> bool:
-        """Whether the broker says that its sessions at others are up."""
-        up = self.clients.links_up[name]
-        return all(session_name(link, plan.lines_of_link[link]) in up for link in _opened(plan, name))
-
-
-class ChangingNats(ChangingFleet):
-    """NATS servers."""
-
-    def __init__(self, old: Plan, new: Plan, processes: NatsProcesses, on_message: OnMessage) -> None:
-        super().__init__(old, new)
-        self.processes: NatsProcesses = processes
-        self.clients = LastingNatsClients(on_ports(processes.ports), on_message)
-
-    def is_linked(self, name: str, plan: Plan) -> bool:
-        """Whether the server says that it is a leafnode of the others."""
-        return self.processes.linked(name) >= {link[1] for link in _opened(plan, name)}
-
-
-class ChangingRabbits(ChangingFleet):
-    """RabbitMQ nodes; messages go by their management interface, which takes fewer."""
-
-    most_a_second = 60
-
-    def __init__(self, old: Plan, new: Plan, processes: RabbitProcesses, on_message: OnMessage) -> None:
-        super().__init__(old, new)
-        self.processes: RabbitProcesses = processes
-        self.clients: RabbitClients = RabbitClients(processes, on_message, old)
-
-    @property
-    def listening(self) -> list[str]:
-        """The brokers of the old plan, as exchanges of others are not there yet."""
-        return sorted(self.old.broker)
-
-    def take(self, name: str, plan: Plan | None) -> None:
-        """Put other definitions on a node, and bind its queue to what it wants by the new plan, too."""
-        super().take(name, plan)
-        if plan is not None and name in self.old.broker:
-            self.clients.bind(name, plan)
-
-    def is_linked(self, name: str, plan: Plan) -> bool:
-        """Whether all federation links of the node run."""
-        return not self.processes.links_down(name, self._text(plan, name))
-
-
-def _opened(plan: Plan, name: str) -> list[Pair]:
-    return [link for link in plan.links_of[name] if link[0] == name]
-
-
 # So many of each topic, but no more in all than brokers and clients on one machine take lightly.
 _MESSAGES_A_SECOND = 20
 # Before the first step and after the last one, with messages; and how long late ones are waited for.
@@ -298,17 +179,9 @@ def prove_change(old: Plan, new: Plan, *, keep: bool = True, watch: LiveWatch | 
     """
     if old.target != new.target:
         raise InputError(f"one plan is for {old.target} and the other for {new.target}; a fleet is of one kind")
-    names = sorted(old.broker.keys() | new.broker.keys())
-    ports = free_ports(names)
-    link_ports = free_ports(names, ports.values()) if old.target == "nats" else ports
-    with _processes(old.target, ports, link_ports) as processes:
-        return change_running(on_loopback(old, link_ports), on_loopback(new, link_ports), processes, keep, watch)
-
-
-def _processes(target: str, ports: dict[str, int], link_ports: dict[str, int]) -> Processes:
-    if target == "nats":
-        return NatsProcesses(ports, link_ports)
-    return RabbitProcesses(ports) if target == "rabbitmq" else Processes(ports, lasting=True)
+    with local_brokers(old, new, lasting=True) as processes:
+        ports = processes.link_ports
+        return change_running(on_loopback(old, ports), on_loopback(new, ports), processes, keep, watch)
 
 
 def change_running(
@@ -316,7 +189,7 @@ def change_running(
 ) -> ChangeProof:
     """The same with processes that are there, on whose ports the plans are."""
     change = _Change(old, new, processes, watch or LiveWatch(), keep)
-    with change.fleet.clients:
+    with change.clients:
         return change.proof()
 
 
@@ -326,17 +199,13 @@ class _Change:
         self.watch = watch
         self.difference = compare_plans(old, new)
         self.tally = ChangeTally(old, new)
-        self.fleet = self._fleet(processes, keep)
+        self.processes = processes
+        self.clients = processes.clients(old, self._arrive)
+        self.brokers = {**old.broker, **new.broker}
+        steps = [(step.broker, not step.clear) for step in self.difference.steps]
+        self.needed = first_needed(old, new, steps) if keep else {}
         self.changed = False
         self.failed: list[BaseException] = []
-
-    def _fleet(self, processes: Processes, keep: bool) -> ChangingFleet:
-        if isinstance(processes, NatsProcesses):
-            return ChangingNats(self.old, self.new, processes, self._arrive)
-        if isinstance(processes, RabbitProcesses):
-            return ChangingRabbits(self.old, self.new, processes, self._arrive)
-        steps = [(step.broker, not step.clear) for step in self.difference.steps]
-        return ChangingMosquittos(self.old, self.new, processes, self._arrive, steps, keep)
 
     def proof(self) -> ChangeProof:
         if not self.tally.sources:
@@ -366,13 +235,13 @@ class _Change:
         names = sorted(self.old.broker.keys() | self.new.broker.keys())
         for name in accepting_first(names, self.old.links):
             self.watch.look()
-            self.fleet.begin(name)
+            self.processes.start(name, self._text(self.old, name))
         topics = {source.name: source.qos for source in self.tally.sources}
-        for name in self.fleet.listening:
-            self.fleet.clients.open(name, list(topics.items()))
-        self.fleet.clients.wait_until_subscribed()
+        for name in sorted(self.old.broker) if self.processes.needs_topics else names:
+            self.clients.open(name, list(topics.items()))
+        self.clients.wait_until_subscribed()
         deadline = time.monotonic() + _UP_SECONDS
-        while not all(self.fleet.is_linked(name, self.old) for name in self.old.broker):
+        while any(self._links_down(name, self.old) for name in self.old.broker):
             self._require_in_time(deadline, "the links of the first plan")
             self._serve(0.05)
         self._settle()
@@ -400,13 +269,33 @@ class _Change:
         """All steps, beside the thread that serves clients."""
         for number, step in enumerate(self.difference.steps):
             plan = None if step.clear or step.broker not in self.new.broker else self.new
-            self.fleet.make_ready(number)
-            self.fleet.take(step.broker, plan)
+            self._make_ready(number)
+            self.processes.let_go(step.broker)
+            self.processes.start(step.broker, self._text(plan or self._without_links(step.broker), step.broker))
+            if plan is not None:
+                self.clients.follow(plan, step.broker)
             deadline = time.monotonic() + _UP_SECONDS
-            while plan is not None and not self.failed and not self.fleet.is_linked(step.broker, plan):
+            while plan is not None and not self.failed and self._links_down(step.broker, plan):
                 self.watch.look()
                 self._require_in_time(deadline, f"links of '{step.broker}'")
                 time.sleep(0.01)
+
+    def _make_ready(self, number: int) -> None:
+        """Let brokers keep messages for the links that will take the place of others in this step."""
+        for link in self.needed.get(number, []):
+            kind_of(self.brokers[link[0]]).prepare(self.brokers, link, self.new.lines_of_link[link])
+        if number in self.needed:
+            let_arrive()
+
+    def _links_down(self, name: str, plan: Plan) -> list[Pair]:
+        return self.processes.links_down(plan, name, self.clients)
+
+    def _text(self, plan: Plan, name: str) -> str:
+        return configuration_of(plan if name in plan.broker else self._without_links(name), name)
+
+    def _without_links(self, name: str) -> Plan:
+        """A plan that has a broker, but no links."""
+        return replace(self.old if name in self.old.broker else self.new, links=(), routes=())
 
     def _flow_until_changed(self) -> None:
         try:
@@ -418,7 +307,7 @@ class _Change:
     def _flow(self, seconds: float) -> None:
         """Publish at an even rate for so long."""
         until = time.perf_counter() + seconds
-        due, rate = time.perf_counter(), min(_MESSAGES_A_SECOND * self.tally.topics, self.fleet.most_a_second)
+        due, rate = time.perf_counter(), min(_MESSAGES_A_SECOND * self.tally.topics, self.processes.most_a_second)
         while (now := time.perf_counter()) < until:
             while due <= now:
                 self._publish()
@@ -427,7 +316,7 @@ class _Change:
 
     def _publish(self) -> None:
         broker, name, qos, payload = self.tally.next_message()
-        self.fleet.clients.publish(broker, name, payload, qos)
+        self.clients.publish(broker, name, payload, qos)
 
     def _drain(self) -> None:
         """Wait for what is still on its way."""
@@ -441,7 +330,7 @@ class _Change:
 
     def _serve(self, seconds: float) -> None:
         self.watch.look()
-        self.fleet.clients.serve(seconds)
+        self.clients.serve(seconds)
 
     def _arrive(self, broker: str, _topic: str, payload: bytes, now: float) -> None:
         self.tally.arrive(broker, payload, now)

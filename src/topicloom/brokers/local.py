@@ -25,13 +25,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from topicloom.brokers.kind import Pair
+from topicloom.brokers.kinds.mosquitto import session_name
 from topicloom.brokers.logins import password_of
 from topicloom.brokers.names import identifier
 from topicloom.errors import InputError
 from topicloom.io.whole import scratch_folder
 from topicloom.model.fleet import Broker
+
+if TYPE_CHECKING:
+    from topicloom.brokers.plan import Plan
 
 LOOPBACK = "127.0.0.1"
 _PORTS = range(10_000, 20_000)
@@ -142,6 +147,11 @@ class Processes:
     With `lasting` what waits for clients and links survives a restart, and is never dropped.
     """
 
+    # How many messages a second brokers and clients take lightly.
+    most_a_second = 1000
+    # Whether clients can be only where a plan has topics.
+    needs_topics = False
+
     def __init__(self, ports: dict[str, int], *, lasting: bool = False) -> None:
         self.ports = ports
         self._lasting = lasting
@@ -166,6 +176,21 @@ class Processes:
             process.wait()
         self._running.clear()
         self._cleaning.close()
+
+    @property
+    def link_ports(self) -> dict[str, int]:
+        """The ports that links come in at, which may be other ones than those of clients."""
+        return self.ports
+
+    def clients(self, _plan: Plan, on_message: OnMessage) -> AnyClients:
+        """Return clients, not connected yet."""
+        made = LastingClients if self._lasting else Clients
+        return made(on_ports(self.ports), on_message)
+
+    def links_down(self, plan: Plan, name: str, clients: AnyClients) -> list[Pair]:
+        """Return the links that a broker should open by a plan, and that are not up."""
+        up = clients.links_up[name]
+        return [link for link in plan.opened_by(name) if session_name(link, plan.lines_of_link[link]) not in up]
 
     def start(self, name: str, bridges: str) -> None:
         """Start a broker with these bridge sections, and wait until it listens."""
@@ -267,6 +292,38 @@ def connect(client: Any, broker: Broker) -> None:
     client.connect(broker.host, broker.port, keepalive=_KEEPALIVE_SECONDS)
 
 
+class AnyClients(Protocol):
+    """Clients by broker name, of whatever protocol; leaving the context disconnects them."""
+
+    links_up: dict[str, set[str]]
+
+    def __enter__(self) -> AnyClients:
+        """Return these."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None, /
+    ) -> None:
+        """Disconnect all."""
+
+    def open(self, name: str, topics: Iterable[tuple[str, int]], /) -> None:
+        """Connect to a broker and subscribe to topics, each with its quality of service."""
+
+    def close(self, name: str) -> None:
+        """Disconnect from a broker, which may be gone already."""
+
+    def follow(self, plan: Plan, name: str | None = None) -> None:
+        """Take part in another plan, at a broker that has it now or wherever is connected next."""
+
+    def publish(self, name: str, topic: str, payload: bytes, qos: int, /) -> None:
+        """Publish at a broker."""
+
+    def serve(self, seconds: float) -> None:
+        """Handle what comes, and wait at most so long for it."""
+
+    def wait_until_subscribed(self) -> None:
+        """Serve until every broker has every subscription."""
+
+
 class Clients:
     """Connected clients by broker name; leaving the context disconnects them. `purpose` is part of their ids."""
 
@@ -342,6 +399,9 @@ class Clients:
         if client.socket() is not None:
             self._selector.unregister(client.socket())
         client.disconnect()
+
+    def follow(self, plan: Plan, name: str | None = None) -> None:
+        """Nothing: topics are where they are wanted."""
 
     def publish(self, name: str, topic: str, payload: bytes, qos: int) -> None:
         """Publish at a broker."""

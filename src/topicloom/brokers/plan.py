@@ -320,6 +320,10 @@ class Plan:
         listed = list(map(of_routes.__getitem__, routes.tolist()))
         return {link: tuple(listed[slice(*own)]) for link, own in zip(self.links, pairwise(begins), strict=True)}
 
+    def opened_by(self, broker: str) -> tuple[Pair, ...]:
+        """The links that a broker opens; none if the plan does not have it."""
+        return tuple(link for link in self.links_of.get(broker, ()) if link[0] == broker)
+
     @cached_property
     def links_of(self) -> Mapping[str, tuple[Pair, ...]]:
         """For every broker its links, whoever opens them."""

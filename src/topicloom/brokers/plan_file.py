@@ -84,8 +84,11 @@ class _PlanTable:
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan and check all of it; one that does not hold together is an `InputError`."""
-    where = os.fspath(path)
-    text = read_limited(path, PLAN_BYTES)
+    return parsed_plan(read_limited(path, PLAN_BYTES), os.fspath(path))
+
+
+def parsed_plan(text: bytes, where: str) -> Plan:
+    """Return the plan that a text holds, as `read_plan` does; `where` is for errors."""
     if FORMAT.encode() not in text or parsed_json(text, dict[str, Any], where).get("format") != FORMAT:
         raise InputError(f"{where}: is not a plan; give a file that 'topicloom plan' wrote")
     read = parsed_json(text, _PlanTable, where)

@@ -1,22 +1,13 @@
-"""State of a fleet on disk: log, moves and plans.
+"""The store of a fleet: the plans it had, the one it has, and how far a change has come.
 
-A log that survives: lines of JSON, each on the disk before anything follows from it.
+Each commit is on the disk before anything follows from it:
 
-Each has a checksum of itself and of the checksum before it, so that a line that is lost or moved is seen, too.
+- a move is committed with its steps and the text of its plan, before its first step;
+- a step is committed as begun before its broker is touched, and as done after the broker was checked;
+- with the last step the fleet has the plan; the move is finished when sessions of old links have ended.
 
-A killed process leaves at most one unfinished line, the last, which nothing followed from; it is cut off when the log
-is opened again. Any other damage is an error.
-
-A move of a fleet from one plan to another, step by step, and back by the same steps.
-
-After every step some brokers have the file of the one plan and some that of the other. The order of `diff` keeps all
-these states free of circles, and going back visits the same states in the other direction.
-
-What is known of a running fleet, in a folder: the plans it had, the one it has, and how far a change has come.
-
-Each step is in the log before it begins and after it is done. So whenever the process ends, the next one knows all but
-whether the last step that began was done; it is done again, which changes nothing where it was. Plans name where
-passwords are and hold none; neither does the log.
+So whenever a process ends, the next one knows all but whether the last step that began was done. It does that step
+again, which changes nothing if it was done. Plans name where passwords are and hold none.
 """
 
 from __future__ import annotations
@@ -26,322 +17,339 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from topicloom.brokers.diff import Difference
+from topicloom.brokers.moves import FleetMove, MoveStep
 from topicloom.brokers.plan import Plan
-from topicloom.brokers.plan_file import plan_text, read_plan
+from topicloom.brokers.plan_file import parsed_plan, plan_text
 from topicloom.errors import InputError
-from topicloom.io.whole import exclusive_lock, sync_path, write_whole
+from topicloom.io.store import Store
+from topicloom.io.whole import exclusive_lock, sync_path
 
-_CHECKSUM = 8
-
-
-def checksum(text: str) -> str:
-    """Return eight digits that change with the text."""
-    return f"{zlib.crc32(text.encode()):08x}"
-
-
-class DurableLog:
-    """Entries in the order they were appended; `entries` are those that are on the disk."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.entries: list[dict[str, Any]] = []
-        self._last = ""
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-            try:
-                os.ftruncate(self._file, self._read())
-            except BaseException:
-                os.close(self._file)
-                raise
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read and written ({error.strerror})") from None
-        sync_path(path.parent)
-
-    def append(self, entry: dict[str, Any]) -> None:
-        """Add an entry; it is on the disk when this returns."""
-        text = json.dumps(entry, ensure_ascii=False)
-        mark = checksum(self._last + text)
-        line = f"{mark} {text}\n".encode()
-        try:
-            before = os.fstat(self._file).st_size
-            try:
-                written = os.write(self._file, line)
-                if written < len(line):
-                    os.write(self._file, line[written:])
-                os.fsync(self._file)
-            except OSError:
-                os.ftruncate(self._file, before)
-                raise
-        except OSError as error:
-            raise InputError(f"{self._path}: cannot be written ({error.strerror})") from None
-        self.entries.append(entry)
-        self._last = mark
-
-    def close(self) -> None:
-        """End it."""
-        os.close(self._file)
-
-    def _read(self) -> int:
-        """Take in all complete lines, and give how many bytes they are."""
-        raw = self._path.read_bytes()
-        *lines, unfinished = raw.split(b"\n")
-        for number, line in enumerate(lines, 1):
-            text = line[_CHECKSUM + 1 :].decode(errors="replace")
-            self._last = checksum(self._last + text)
-            if line[: _CHECKSUM + 1] != f"{self._last} ".encode():
-                raise InputError(f"{self._path}: line {number} is damaged; put the file back from a copy")
-            self.entries.append(json.loads(text))
-        return len(raw) - len(unfinished)
-
-
-@dataclass(frozen=True)
-class MoveStep:
-    """A broker that gets another file: that of the plan `file`, or none of our links; `before` is what it had.
-
-    Where it `may_fail` the broker may be gone, and the move goes on without it.
-    """
-
-    broker: str
-    file: str | None
-    before: str | None
-    may_fail: bool = False
-
-
-@dataclass(frozen=True)
-class FleetMove:
-    """From the plan `old`, None where there was none, to the plan `new`; `done` steps are done.
-
-    `begun` tells that the next step may have been done or not. With `back` the steps that are done are undone, from
-    the last to the first. `doubtful` brokers may have files of neither plan when it begins, as an earlier move was
-    given up; the first steps clear them.
-    """
-
-    old: str | None
-    new: str | None
-    steps: tuple[MoveStep, ...]
-    done: int = 0
-    begun: bool = False
-    back: bool = False
-    doubtful: tuple[str, ...] = ()
-
-    @property
-    def finished(self) -> bool:
-        """Whether the fleet has got where it was to go."""
-        return not self.begun and self.done == (0 if self.back else len(self.steps))
-
-    @property
-    def reached(self) -> str | None:
-        """The plan that the fleet has once it is finished."""
-        return self.old if self.back else self.new
-
-    @property
-    def touched(self) -> tuple[str, ...]:
-        """The brokers that may have another file than that of the plan `old`."""
-        place = self.done + (self.begun and not self.back)
-        return tuple(dict.fromkeys([*self.doubtful, *(step.broker for step in self.steps[:place])]))
-
-    @property
-    def can_turn(self) -> bool:
-        """Whether its steps lead back: not before all doubtful brokers are cleared."""
-        return {*self.doubtful} <= {step.broker for step in self.steps[: self.done]}
-
-    def turned(self, back: bool) -> FleetMove:
-        """The same move in a direction; a step that may have been done or not is the next one in either."""
-        if back == self.back:
-            return self
-        return replace(self, back=back, done=self.done + (self.begun if back else -self.begun))
-
-    def next_step(self) -> MoveStep:
-        """What to do next; undoing a step gives the broker what it had before."""
-        if not self.back:
-            return self.steps[self.done]
-        step = self.steps[self.done - 1]
-        return replace(step, file=step.before, before=step.file)
-
-    def after(self, state: str) -> FleetMove:
-        """The move once its next step is `begun` or `done`."""
-        if state == "begun":
-            return replace(self, begun=True)
-        return replace(self, begun=False, done=self.done + (-1 if self.back else 1))
-
-    def to_json(self) -> dict[str, Any]:
-        """The move as it begins, for a log."""
-        steps = [[step.broker, step.file, step.before, step.may_fail] for step in self.steps]
-        return {"old": self.old, "new": self.new, "steps": steps, "doubtful": list(self.doubtful)}
-
-    @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> FleetMove:
-        """As `to_json` wrote it."""
-        steps = tuple(MoveStep(*step) for step in fields["steps"])
-        return cls(fields["old"], fields["new"], steps, doubtful=tuple(fields.get("doubtful", ())))
-
-
-def move_along(
-    difference: Difference,
-    old: str | None,
-    new: str | None,
-    owed: Collection[str],
-    touched: Collection[str],
-    there: Collection[str],
-) -> FleetMove:
-    """The move that a difference of two plans asks for.
-
-    Args:
-        difference: of the plans.
-        old: how the log calls the one plan, new: and the other; None where a plan has no brokers.
-        owed: brokers that still have a file of an earlier plan; they let go of it first.
-        touched: brokers that may have files of neither plan, as a move was given up; they let go of them first, too,
-            and get the new ones in the end where nothing else asks for that.
-        there: the brokers of the new plan; the others may be gone.
-    """
-    gone, added = set(difference.brokers_removed), set(difference.brokers_added)
-    has = dict.fromkeys([*owed, *added], None) | dict.fromkeys(touched, old)
-    steps = []
-    for name in sorted({*owed, *touched}):
-        steps.append(MoveStep(name, None, has[name], may_fail=name not in there))
-        has[name] = None
-    for step in difference.steps:
-        file = None if step.clear or step.broker in gone else new
-        steps.append(MoveStep(step.broker, file, has.get(step.broker, old), may_fail=step.broker in gone))
-        has[step.broker] = file
-    ordered = {step.broker for step in difference.steps}
-    steps += [MoveStep(name, new, None) for name in sorted(({*touched} & {*there}) - ordered)]
-    return FleetMove(old, new, tuple(steps), doubtful=tuple(sorted(touched)))
-
-
-_LOG = "fleet.log"
+STORE = "fleet.db"
+_KIND = "fleet"
 _LOCK = "lock"
-_PLANS = "plans"
-_OURS = {_LOG, _LOCK, _PLANS}
+_NEW = "fleet.db.part"
+_EARLIER = ("fleet.log", "decisions.log")
+_SIDES = ("", "-wal", "-shm", "-journal")
+_OURS = {_LOCK, *(_NEW + side for side in _SIDES)}
+_TABLES = """
+CREATE TABLE plans (id TEXT PRIMARY KEY, text BLOB NOT NULL);
+CREATE TABLE had (seq INTEGER PRIMARY KEY, plan TEXT, at REAL NOT NULL);
+CREATE TABLE moves (id INTEGER PRIMARY KEY, old TEXT, new TEXT, back INTEGER NOT NULL, done INTEGER NOT NULL,
+    begun INTEGER NOT NULL, state TEXT NOT NULL, doubtful TEXT NOT NULL, stopped TEXT, at REAL NOT NULL);
+CREATE TABLE steps (move INTEGER NOT NULL REFERENCES moves ON DELETE CASCADE, number INTEGER NOT NULL,
+    broker TEXT NOT NULL, file TEXT, before TEXT, may_fail INTEGER NOT NULL, unreached INTEGER, at REAL,
+    PRIMARY KEY (move, number)) WITHOUT ROWID;
+CREATE TABLE owed (broker TEXT PRIMARY KEY, plan TEXT) WITHOUT ROWID;
+CREATE TABLE owed_sessions (broker TEXT NOT NULL, session TEXT NOT NULL, PRIMARY KEY (broker, session)) WITHOUT ROWID
+"""
+_UNDER_WAY, _CLEARING, _FINISHED, _GIVEN_UP = "under way", "clearing", "finished", "given up"
+# The latest moves that are kept, and those of them whose plans are.
+_KEPT_MOVES, _KEPT_PLANS = 1000, 50
+# Plans that are kept in memory.
+_IN_MEMORY = 4
 _ID_LETTERS = 16
+
+# A broker, and the name of a session there.
+Session = tuple[str, str]
 
 
 def plan_id(plan: Plan) -> str:
     """What a state calls a plan: the same for the same plan."""
-    return hashlib.sha256(plan_text(plan).encode()).hexdigest()[:_ID_LETTERS]
+    return _id_of(plan_text(plan).encode())
+
+
+def _id_of(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:_ID_LETTERS]
 
 
 class FleetState:
-    """A fleet as its folder has it; only `opened` makes one, so that one process at a time has it."""
+    """A fleet as its store has it; `opened` makes one, so that one process at a time changes it.
 
-    def __init__(self, folder: Path, log: DurableLog) -> None:
+    Attributes:
+        earlier: the plans that the fleet came to have, in order; None for none of ours. The last one is what it has.
+        move: the move that is under way.
+        clearing: the plans that a move left and reached whose sessions of old links have not ended yet.
+        owed: brokers that may still have the file of an earlier plan, as they could not be reached.
+        owed_sessions: sessions of links that are gone which could not be ended.
+    """
+
+    def __init__(self, folder: Path, store: Store, clock: Callable[[], float] = time.time) -> None:
         self.folder = folder
-        self._log = log
-        self.has: str | None = None
-        self.earlier: list[str | None] = []
+        self.store = store
+        self._clock = clock
+        self._plans: dict[str, Plan] = {}
+        self._number = 0
         self.move: FleetMove | None = None
-        # Brokers that left while they could not be reached, with the plan whose file they may still have.
-        self.owed: dict[str, str | None] = {}
-        for entry in log.entries:
-            self._take(entry)
+        self.clearing: tuple[str | None, str | None] | None = None
+        self.earlier: list[str | None] = [plan for (plan,) in store.execute("SELECT plan FROM had ORDER BY seq")]
+        self.owed: dict[str, str | None] = dict(store.execute("SELECT broker, plan FROM owed"))
+        self.owed_sessions: frozenset[Session] = frozenset(store.execute("SELECT broker, session FROM owed_sessions"))
+        try:
+            self._read_move()
+        except (ValueError, TypeError):
+            raise InputError(f"{store.path}: its latest move is damaged; put the store back from a copy") from None
+
+    def _read_move(self) -> None:
+        """Take in the latest move."""
+        columns = "id, old, new, done, begun, back, doubtful, state"
+        latest = self.store.execute(f"SELECT {columns} FROM moves ORDER BY id DESC LIMIT 1")
+        for number, old, new, done, begun, back, doubtful, state in latest:
+            self._number = number
+            if state == _CLEARING:
+                self.clearing = (new, old) if back else (old, new)
+            elif state == _UNDER_WAY:
+                columns = "broker, file, before, may_fail"
+                rows = self.store.execute(f"SELECT {columns} FROM steps WHERE move = ? ORDER BY number", (number,))
+                steps = tuple(MoveStep(name, file, before, bool(may_fail)) for name, file, before, may_fail in rows)
+                self.move = FleetMove(old, new, steps, done, bool(begun), bool(back), tuple(json.loads(doubtful)))
+
+    @property
+    def has(self) -> str | None:
+        """The plan that the fleet has; while a move is under way, the one that it leaves."""
+        return self.earlier[-1] if self.earlier else None
 
     @property
     def new(self) -> bool:
         """Whether nothing was ever applied."""
-        return not self._log.entries
+        return not self.earlier and not self._number
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether something is left to do besides steps that a plan asks for."""
+        return self.move is not None or self.clearing is not None or bool(self.owed_sessions)
 
     def plan(self, known_as: str | None, target: str) -> Plan:
         """A plan by its id; one without brokers for None."""
         if known_as is None:
             return Plan(target, (), (), ())
-        return read_plan(self._file(known_as))
+        if known_as not in self._plans:
+            self._remember(known_as, self._read_plan(known_as))
+        return self._plans[known_as]
 
     def plan_with(self, broker: str) -> Plan:
-        """A plan that the fleet has had, or was on its way to, and that has a broker."""
-        for file in sorted((self.folder / _PLANS).glob("*.json")):
-            plan = read_plan(file)
-            if broker in plan.broker:
-                return plan
+        """The plan whose file a broker may still have, else the latest one that the fleet was to have with it."""
+        known = [self.owed.get(broker)]
+        for new, old in self.store.execute("SELECT new, old FROM moves ORDER BY id DESC"):
+            known += [new, old]
+        for known_as in dict.fromkeys([*known, *reversed(self.earlier)]):
+            if known_as is not None and self._keeps(known_as):
+                plan = self.plan(known_as, "")
+                if broker in plan.broker:
+                    return plan
         raise InputError(f"{self.folder}: knows no broker '{broker}'")
-
-    def keep(self, plan: Plan) -> None:
-        """Keep a plan."""
-        try:
-            write_whole(self._file(plan_id(plan)), plan_text(plan), sync=True)
-        except OSError as error:
-            raise InputError(f"{self.folder / _PLANS}: cannot be written ({error.strerror})") from None
 
     def had(self, known_as: str) -> bool:
         """Whether a plan was applied before, and others since."""
         return known_as in self.earlier and known_as != self.has
 
+    def changed(self, since: float, until: float) -> int:
+        """How many brokers got another file in a time; those that still had one of an earlier plan do not count."""
+        counted = "at > ? AND at <= ? AND NOT (file IS NULL AND before IS NULL)"
+        ((count,),) = self.store.execute(f"SELECT count(*) FROM steps WHERE {counted}", (since, until))
+        return int(count)
+
     def adopt(self, plan: Plan) -> None:
         """Take it that the brokers have the files of a plan already."""
-        self.keep(plan)
-        self._note({"has": plan_id(plan)})
+        with self.store.transaction():
+            self._keep(plan)
+            self._note_had(plan_id(plan))
+        self.earlier.append(plan_id(plan))
 
-    def begin(self, move: FleetMove) -> None:
-        """Begin a move."""
-        self._note({"move": move.to_json()})
+    def begin(self, move: FleetMove, plan: Plan, sessions: Collection[Session] = ()) -> None:
+        """Begin a move to a plan, and give up the one that is under way, whose sessions are owed then."""
+        number = self._number + 1
+        state = _CLEARING if move.finished else _UNDER_WAY
+        with self.store.transaction():
+            if plan.brokers:
+                self._keep(plan)
+            if self.move is not None:
+                self._update("state = ?", _GIVEN_UP)
+            self.store.execute(
+                "INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+                (
+                    *(number, move.old, move.new, move.back, move.done, move.begun, state),
+                    *(json.dumps(move.doubtful), self._clock()),
+                ),
+            )
+            for place, step in enumerate(move.steps):
+                self.store.execute(
+                    "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
+                    (number, place, step.broker, step.file, step.before, step.may_fail),
+                )
+            self._owe_sessions(self.owed_sessions.union(sessions))
+            if move.finished:
+                self._note_had(move.reached)
+        self._number = number
+        self.owed_sessions = self.owed_sessions.union(sessions)
+        self._take(move)
 
     def turn(self, *, back: bool) -> None:
         """Go on with the move that is under way, in a direction."""
-        if self.move is not None and self.move.back != back:
-            self._note({"back": back})
+        if self.move is None or self.move.back == back:
+            return
+        move = self.move.turned(back)
+        with self.store.transaction():
+            self._update("back = ?, done = ?", back, move.done)
+            self._note_if_reached(move)
+        self._take(move)
 
-    def step(self, state: str, **more: Any) -> None:
-        """Note that the next step of the move is `begun` or `done`; with the last one the move is finished."""
-        self._note({"step": state, **more})
+    def begun(self) -> None:
+        """Note that the next step of the move begins."""
+        assert self.move is not None
+        with self.store.transaction():
+            self._update("begun = 1")
+        self.move = self.move.after("begun")
+
+    def done(self, *, unreached: bool = False) -> None:
+        """Note that the next step of the move is done, or that its broker may still have its file as it is gone."""
+        assert self.move is not None
+        step, move = self.move.next_step(), self.move.after("done")
+        had = self.owed.get(step.broker, step.before)
+        with self.store.transaction():
+            self._update("done = ?, begun = 0", move.done)
+            self.store.execute(
+                "UPDATE steps SET at = ?, unreached = ? WHERE move = ? AND number = ?",
+                (self._clock(), unreached, self._number, min(move.done, self.move.done)),
+            )
+            if unreached:
+                self.store.execute("INSERT OR REPLACE INTO owed VALUES (?, ?)", (step.broker, had))
+            else:
+                self.store.execute("DELETE FROM owed WHERE broker = ?", (step.broker,))
+            self._note_if_reached(move)
+        if unreached:
+            self.owed[step.broker] = had
+        else:
+            self.owed.pop(step.broker, None)
+        self._take(move)
 
     def stopped(self, why: str) -> None:
         """Note that the move stopped, and why."""
-        self._note({"stopped": why})
+        with self.store.transaction():
+            self._update("stopped = ?", why)
 
-    def _note(self, entry: dict[str, Any]) -> None:
-        entry = {**entry, "at": round(time.time(), 3)}
-        self._log.append(entry)
-        self._take(entry)
+    def finish(self, sessions: Collection[Session]) -> None:
+        """Note that sessions of old links have ended but for these."""
+        with self.store.transaction():
+            if self.clearing is not None:
+                self._update("state = ?", _FINISHED)
+            self._owe_sessions(sessions)
+            self._forget_old()
+        self.clearing, self.owed_sessions = None, frozenset(sessions)
 
-    def _take(self, entry: dict[str, Any]) -> None:
-        if "has" in entry:
-            self.has = entry["has"]
-            self.earlier.append(self.has)
-        elif "move" in entry:
-            self.move = FleetMove.from_json(entry["move"])
-        elif "back" in entry:
-            assert self.move is not None
-            self.move = self.move.turned(entry["back"])
-        elif "step" in entry:
-            assert self.move is not None
-            if entry["step"] == "done":
-                self._see_owed(entry)
-            self.move = self.move.after(entry["step"])
-        if self.move is not None and self.move.finished:
-            self.has = self.move.reached
-            if self.earlier[-1:] != [self.has]:
-                self.earlier.append(self.has)
-            self.move = None
+    def _take(self, move: FleetMove) -> None:
+        """Go on with a move as it is committed."""
+        if not move.finished:
+            self.move = move
+            return
+        self.move = None
+        self.clearing = (move.new, move.old) if move.back else (move.old, move.new)
+        if self.earlier[-1:] != [move.reached]:
+            self.earlier.append(move.reached)
 
-    def _see_owed(self, entry: dict[str, Any]) -> None:
-        assert self.move is not None
-        step = self.move.next_step()
-        if entry.get("unreached"):
-            self.owed[step.broker] = self.owed.get(step.broker, step.before)
-        else:
-            self.owed.pop(step.broker, None)
+    def _note_if_reached(self, move: FleetMove) -> None:
+        if move.finished:
+            self._update("state = ?", _CLEARING)
+            self._note_had(move.reached)
 
-    def _file(self, known_as: str) -> Path:
-        return self.folder / _PLANS / f"{known_as}.json"
+    def _note_had(self, known_as: str | None) -> None:
+        if self.earlier[-1:] != [known_as]:
+            self.store.execute("INSERT INTO had (plan, at) VALUES (?, ?)", (known_as, self._clock()))
+
+    def _update(self, columns: str, *values: object) -> None:
+        self.store.execute(f"UPDATE moves SET {columns} WHERE id = ?", (*values, self._number))
+
+    def _owe_sessions(self, sessions: Collection[Session]) -> None:
+        """Let these be the sessions that are owed."""
+        for session in self.owed_sessions.difference(sessions):
+            self.store.execute("DELETE FROM owed_sessions WHERE broker = ? AND session = ?", session)
+        for session in sorted({*sessions} - self.owed_sessions):
+            self.store.execute("INSERT INTO owed_sessions VALUES (?, ?)", session)
+
+    def _keep(self, plan: Plan) -> None:
+        text = plan_text(plan).encode()
+        self.store.execute("INSERT OR IGNORE INTO plans VALUES (?, ?)", (_id_of(text), zlib.compress(text)))
+        self._remember(_id_of(text), plan)
+
+    def _remember(self, known_as: str, plan: Plan) -> None:
+        self._plans[known_as] = plan
+        while len(self._plans) > _IN_MEMORY:
+            del self._plans[next(iter(self._plans))]
+
+    def _keeps(self, known_as: str) -> bool:
+        return bool(self.store.execute("SELECT 1 FROM plans WHERE id = ?", (known_as,)))
+
+    def _read_plan(self, known_as: str) -> Plan:
+        rows = self.store.execute("SELECT CAST(text AS BLOB) FROM plans WHERE id = ?", (known_as,))
+        if not rows:
+            raise InputError(f"{self.store.path}: keeps no plan {known_as} any more")
+        try:
+            text = zlib.decompress(rows[0][0])
+        except (zlib.error, TypeError):
+            text = b""
+        if _id_of(text) != known_as:
+            raise InputError(f"{self.store.path}: its plan {known_as} is damaged; put the store back from a copy")
+        return parsed_plan(text, f"{self.store.path}: plan {known_as}")
+
+    def _forget_old(self) -> None:
+        """Delete old moves, and texts of plans that nothing may need any more."""
+        forget = self.store.execute
+        forget("DELETE FROM moves WHERE id <= ?", (self._number - _KEPT_MOVES,))
+        forget("DELETE FROM had WHERE seq <= (SELECT max(seq) FROM had) - ?", (_KEPT_MOVES,))
+        named = " UNION ".join(
+            f"SELECT {plan} FROM {table} WHERE {plan} IS NOT NULL"
+            for plan, table in (("plan", "owed"), ("old", "latest"), ("new", "latest"))
+        )
+        latest = "WITH latest AS (SELECT old, new FROM moves WHERE id > ?)"
+        forget(f"{latest} DELETE FROM plans WHERE id NOT IN ({named})", (self._number - _KEPT_PLANS,))
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[FleetState]:
-    """The state in a folder, which is made where it is missing; nobody else has it meanwhile."""
-    if folder.is_dir() and not (folder / _LOG).exists():
-        others = sorted(path.name for path in folder.iterdir() if path.name not in _OURS)
-        if others:
-            raise InputError(f"{folder}: holds '{others[0]}' and is no state of a fleet; give a new or empty folder")
+def opened(folder: Path, clock: Callable[[], float] = time.time) -> Iterator[FleetState]:
+    """The state in a folder, which is made where it is missing; nobody else changes it meanwhile."""
+    _require_usable(folder)
     with exclusive_lock(folder, _LOCK, mode=0o700):
-        (folder / _PLANS).mkdir(exist_ok=True)
-        log = DurableLog(folder / _LOG)
+        if not (folder / STORE).exists():
+            _make(folder)
+        store = _opened(folder / STORE)
         try:
-            yield FleetState(folder, log)
+            yield FleetState(folder, store, clock)
         finally:
-            log.close()
+            store.close()
+
+
+def _opened(path: Path) -> Store:
+    if path.is_file() and not path.stat().st_size:
+        raise InputError(f"{path}: is damaged; put it back from a copy")
+    store = Store.open(path, _KIND, True, exclusive=False, tables=_TABLES)
+    store.execute("PRAGMA foreign_keys = ON")
+    return store
+
+
+def _make(folder: Path) -> None:
+    """Make a store that its owner alone can read; it has its name once it is whole."""
+    part = folder / _NEW
+    for side in _SIDES:
+        part.with_name(part.name + side).unlink(missing_ok=True)
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
+    Store.open(part, _KIND, True, tables=_TABLES).close()
+    sync_path(part)
+    part.rename(folder / STORE)
+    sync_path(folder)
+
+
+def _require_usable(folder: Path) -> None:
+    """Raise InputError if a folder holds anything else than a state."""
+    if not folder.is_dir() or (folder / STORE).exists():
+        return
+    others = sorted(path.name for path in folder.iterdir() if path.name not in _OURS)
+    if any(name in _EARLIER for name in others):
+        raise InputError(f"{folder}: is a state of an earlier version of Topicloom; begin with a new folder")
+    if others:
+        raise InputError(f"{folder}: holds '{others[0]}' and is no state of a fleet; give a new or empty folder")

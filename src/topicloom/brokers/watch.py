@@ -27,7 +27,7 @@ from topicloom.brokers.apply import ApplyStopped, Proposal, StepDone, carry_out,
 from topicloom.brokers.decisions import DecisionFailed, Decisions, LeftOut
 from topicloom.brokers.feed import Feed
 from topicloom.brokers.health import HoldDown, answers
-from topicloom.brokers.kinds import placed
+from topicloom.brokers.kinds import one_tree, placed
 from topicloom.brokers.plan import Plan, make_plan
 from topicloom.brokers.store import FleetState, plan_id
 from topicloom.errors import InputError
@@ -41,7 +41,7 @@ _HOUR_SECONDS = 3600.0
 _MINUTES = 24 * 60
 
 
-@dataclass
+@dataclass(frozen=True)
 class Allowance:
     """So many brokers may get another file within an hour, and only between two times of the day, where given.
 
@@ -52,26 +52,27 @@ class Allowance:
 
     changes_an_hour: int
     window: tuple[int, int] | None = None
-    _made: deque[float] = field(default_factory=deque)
 
-    def refusal(self, changes: int, now: float) -> str | None:
-        """Why so many changes may not be made now; None where they may. A change larger than the limit waits for an
-        hour without any, and is then made whole, as half of it would leave topics interrupted."""
+    def refusal(self, changes: int, made: int, now: float) -> str | None:
+        """Why so many changes may not be made now; None if they may.
+
+        A change larger than the limit waits for an hour without any, and is then made whole, as half of it would leave
+        topics interrupted.
+
+        Args:
+            changes: how many.
+            made: how many were made within the hour.
+            now: the time.
+        """
         if self.window is not None:
             clock = datetime.fromtimestamp(now)
             minute = clock.hour * 60 + clock.minute
             begin, end = self.window
             if not (begin <= minute < end if begin <= end else minute >= begin or minute < end):
                 return f"changes may be made from {_clock(begin)} to {_clock(end)}"
-        while self._made and now - self._made[0] >= _HOUR_SECONDS:
-            self._made.popleft()
-        if changes and self._made and len(self._made) + changes > self.changes_an_hour:
-            return f"{len(self._made)} brokers were changed within the hour, and {self.changes_an_hour} may be"
+        if changes and made and made + changes > self.changes_an_hour:
+            return f"{made} brokers were changed within the hour, and {self.changes_an_hour} may be"
         return None
-
-    def note(self, changes: int, now: float) -> None:
-        """Changes were made."""
-        self._made.extend([now] * changes)
 
 
 def read_window(text: str) -> tuple[int, int]:
@@ -261,7 +262,8 @@ class Controller:
             self._show(proposal, plan_id(wanted))
             return
         # What is owed to brokers that left was counted when they left.
-        refusal = self.allowance.refusal(sum(step.broker not in owed for step in proposal.steps), now)
+        changes = sum(step.broker not in owed for step in proposal.steps)
+        refusal = self.allowance.refusal(changes, self.state.changed(now - _HOUR_SECONDS, now), now)
         if refusal is None and self._refused is not None and self._refused[0] == plan_id(wanted):
             refusal = self._refused[2] if now < self._refused[1] else None
         if refusal is not None:
@@ -269,7 +271,7 @@ class Controller:
             return
         leaving = {step.broker for step in proposal.steps if step.may_fail} - silent
         heard = self._ask([name for name in sorted(leaving) if self.looks_at(name)])
-        self._apply(proposal, silent | {name for name, answer in heard.items() if not answer}, owed, now)
+        self._apply(proposal, silent | {name for name, answer in heard.items() if not answer}, now)
 
     def _owed(self, wanted: Plan, now: float) -> tuple[set[str], frozenset[str]]:
         """Brokers that left and may still have a file with links, and those that are silent or not to be tried now."""
@@ -294,7 +296,7 @@ class Controller:
             brokers = ", ".join(step.broker for step in proposal.steps)
             self.tell(f"would put new files on {brokers}")
 
-    def _apply(self, proposal: Proposal, silent: Collection[str], owed: Collection[str], now: float) -> None:
+    def _apply(self, proposal: Proposal, silent: Collection[str], now: float) -> None:
         done: list[StepDone] = []
         try:
             carry_out(self.state, self.fleet, proposal, done.append, silent=silent)
@@ -319,7 +321,6 @@ class Controller:
         for step in done:
             if step.unreached is not None and step.step.broker not in self.decisions.away:
                 self.tell(f"{step.step.broker} left and was not reached: {step.unreached}")
-        self.allowance.note(sum(step.step.broker not in owed for step in done), now)
         self.decisions.note({"applied": [step.step.broker for step in reached], "waiting": self.waiting, "at": now})
 
 
@@ -341,7 +342,6 @@ def watch(
             time.sleep(0.05)
 
 
-_LATEST = 20
 _HISTORY = 300
 # More brokers than these are counted, not named.
 _NAMED_ON_BOARD = 5
@@ -389,7 +389,8 @@ class StatusBoard:
         names = overlay.interest.node_names
         links = tuple((names[u], names[v]) for u, v in zip(overlay.source, overlay.target, strict=True))
         self.decided = (decisions.count, overlay)
-        self._support.append((now, _support(overlay, relays=controller.settings.target == "nats")))
+        relays = one_tree(controller.fleet.brokers.values(), controller.settings.target)
+        self._support.append((now, _support(overlay, relays=relays)))
         self.present = FleetStatus(
             at=now,
             brokers=tuple(sorted(decisions.demand.by_node)),
@@ -407,7 +408,7 @@ class StatusBoard:
             problems=controller.problems,
             left_out=decisions.left_out,
             support=tuple(self._support),
-            latest=tuple(_said(entry) for entry in decisions.latest(_LATEST)),
+            latest=tuple(_said(entry) for entry in decisions.latest()),
         )
 
     def as_table(self) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from topicloom.views import numbers
 if TYPE_CHECKING:
     from topicloom.brokers.apply import Proposal, StepDone
     from topicloom.brokers.foreign import ForeignBridges
-    from topicloom.brokers.store import FleetState, MoveStep
+    from topicloom.brokers.moves import MoveStep
+    from topicloom.brokers.store import FleetState
 
 
 EXAMPLES = """\b
@@ -32,6 +33,7 @@ Example:
 """
 
 STOPPED = 1
+_HAS_IT = "the fleet has this plan already"
 
 
 def command(
@@ -118,10 +120,10 @@ def command(
             if not printing.json:
                 _print_foreign(foreign)
             require_no_repeats(proposal.wants, foreign)
-        if dry_run or not proposal.steps:
-            _end(printing, proposal, [], "nothing was done" if dry_run else "the fleet has this plan already")
+        if dry_run or not (proposal.steps or opened_state.unfinished):
+            _end(printing, proposal, [], "nothing was done" if dry_run else _HAS_IT)
             return
-        if not yes:
+        if proposal.steps and not yes:
             _ask()
         done: list[StepDone] = []
 
@@ -145,8 +147,11 @@ def command(
         for problem in refused[:1]:
             more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
             output.complain(f"messages may have been lost on the way: {problem}{more}")
-        seconds = numbers.seconds(sum(step.seconds for step in done))
-        _end(printing, proposal, done, f"{numbers.count_of(len(done), 'step')} done in {seconds} s")
+        if proposal.steps:
+            seconds = numbers.seconds(sum(step.seconds for step in done))
+            _end(printing, proposal, done, f"{numbers.count_of(len(done), 'step')} done in {seconds} s")
+        else:
+            _end(printing, proposal, [], _HAS_IT)
 
 
 def _adopt(state: FleetState, plan: Any, folder: Path, *, dry_run: bool) -> None:

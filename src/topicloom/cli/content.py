@@ -10,7 +10,6 @@ from topicloom.cli import (
     content_cost,
     content_generate,
     content_summarize,
-    content_sweep,
     output,
 )
 from topicloom.cli.typer_commands import add_commands, new_app
@@ -50,6 +49,5 @@ add_commands(
         "cost": content_cost,
         "compare": content_compare,
         "summarize": content_summarize,
-        "sweep": content_sweep,
     },
 )

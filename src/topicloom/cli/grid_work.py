@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from topicloom.cli.progress import Working
 from topicloom.cli.spark_work import SparkSession, on_spark
 from topicloom.cli.typer_options import Spark
+from topicloom.views.numbers import time_left
 
 if TYPE_CHECKING:
     from topicloom.spark.grid import Cell, Grid, GridWatch
@@ -41,7 +42,7 @@ def run_and_write(
                     lambda session: run(session, watch, doing.append),
                     watch=watch,
                     total=len(grid.pending),
-                    note=lambda: _time_left(watch.seconds_left),
+                    note=lambda: time_left(watch.seconds_left),
                 )
         text, put_together = write
         return working.do(text, lambda: put_together(errors))
@@ -52,15 +53,3 @@ def run_and_write(
         raise KeyboardInterrupt(
             f"stopped; {kept:,} of {of:,} {things} are done and kept, the same command goes on from there"
         ) from None
-
-
-def _time_left(seconds: float | None) -> str:
-    """How long it will take yet, in words; nothing where nobody knows."""
-    if seconds is None:
-        return ""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return f"about {max(1, round(seconds))} s left"
-    if minutes < 90:
-        return f"about {minutes} min left"
-    return f"about {round(minutes / 60)} h left"

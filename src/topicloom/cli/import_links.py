@@ -3,56 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from topicloom.cli import options, output
+from topicloom.cli.command import command
+from topicloom.cli.run import Run
+from topicloom.views.view import View
 
-from topicloom.cli import output
-from topicloom.cli import output as checked_paths
-from topicloom.cli import typer_options as options
-from topicloom.views import numbers
-
-EXAMPLES = """\b
-Example:
+EXAMPLES = """
   topicloom import /srv/mosquitto --out there.parquet
   topicloom measure subs.parquet there.parquet
-  topicloom improve subs.parquet there.parquet --changes 20 --out better.parquet
+  topicloom improve subs.parquet there.parquet --changes 20 \\
+      --out better.parquet
 """
 
 
-def command(
-    *,
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DIR|FILE...",
-            help="Configurations of all brokers: files, or folders that hold a file or a folder for each broker.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="OVERLAY", help="Parquet file to write the links to.")],
-    kind: Annotated[
-        str | None,
-        typer.Option("--kind", metavar="KIND", help="Kind of all brokers; their configurations show it unless given."),
-    ] = None,
-    printing: options.Printing,
-) -> None:
-    """Turn the bridges that a fleet has into an overlay.
+@command("import", examples=EXAMPLES)
+@options.configurations
+@options.out("OVERLAY", "Parquet file for the links.")
+@options.option("--kind", metavar="KIND", help="Kind of all brokers.  [default: what configurations show]")
+def import_links(run: Run, paths: tuple[Path, ...], out: Path, kind: str | None) -> View:
+    """Read existing bridges as an overlay.
 
-    Reads bridges of Mosquitto, leaf nodes of NATS, and RabbitMQ's federation from files of definitions. Brokers are
-    called as their files. All commands that take an overlay take what is written.
+    Reads bridges of Mosquitto, leaf nodes of NATS, and federation of RabbitMQ from files of definitions. A broker is
+    named after its file. All commands that take an overlay take the result.
     """
     from topicloom.brokers.lint import existing_links
     from topicloom.model.overlay import write_links
+    from topicloom.views import bridges
 
-    checked_paths.require_writable(out, *paths)
+    output.require_writable(out, *paths)
     found = existing_links(paths, kind)
     write_links(found.links, out)
-    facts = {"brokers": len(found.brokers), "bridges": found.bridges, "links": len(found.links)}
-    if printing.json:
-        output.print_json({**facts, "outside": list(found.outside), "out": str(out)})
-        return
-    output.print_facts([(name, numbers.count(number)) for name, number in facts.items()])
-    for text in found.outside:
-        output.say(output.one_line(f"  {text}"))
-    printing.written(out)
+    return bridges.links(found, out)

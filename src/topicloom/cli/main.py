@@ -40,7 +40,7 @@ SECTIONS = {
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("spark", "sample", "sweep", "stream"),
+    "Spark": ("spark", "sample", "stream"),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
@@ -48,14 +48,8 @@ SECTIONS = {
 # Commands that are still on Typer: the module and the summary of each.
 ON_TYPER = {
     "collect": ("collect", "Ask running brokers who subscribes and publishes what."),
-    "lint": ("lint", "Find loops in the bridges of Mosquitto and NATS."),
-    "import": ("import_links", "Turn the bridges that a fleet has into an overlay."),
     "plan": ("plan", "Plan the links of real brokers, free of loops."),
-    "explain": ("explain", "Say why something is in a plan."),
-    "render": ("render", "Write the configuration of every broker."),
     "live": ("live", "Prove a plan with real brokers on this machine."),
-    "diff": ("diff", "Say what changes between two plans, and in which order."),
-    "events": ("events", "Write the events that lead from some subscriptions to others."),
     "apply": ("apply", "Bring a running fleet to a plan, broker by broker."),
     "watch": ("watch", "Follow a fleet: mend, plan and apply what changes."),
     "generate": ("generate", "Make random subscriptions, shaped as in the papers."),
@@ -65,7 +59,6 @@ ON_TYPER = {
     "content": ("content", "Plan which broker each user connects to, by content."),
     "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),
     "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
-    "sweep": ("sweep", "Run a grid of workloads, designers and seeds on Spark."),
     "stream": ("stream", "Mend an overlay as events come, on Spark."),
     "explore": ("explore", "Look at networks in a browser, and ask what if."),
     "report": ("report", "Make a page of results to look at and to print."),
@@ -132,7 +125,8 @@ class _OnTyper(click.Command):
 def _load(name: str) -> click.Command:
     if name in ON_TYPER:
         return _OnTyper(name)
-    command: click.Command = getattr(import_module(f"topicloom.cli.{name}"), name)
+    module = "import_links" if name == "import" else name
+    command: click.Command = getattr(import_module(f"topicloom.cli.{module}"), module)
     return command
 
 

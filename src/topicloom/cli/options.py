@@ -88,6 +88,16 @@ def file(*names: str, metavar: str = "FILE", **settings: Any) -> Decorator:
     return option(*names, metavar=metavar, type=PATH, **settings)
 
 
+def path(name: str, metavar: str, help: str) -> Decorator:
+    """An argument that names a file or folder."""
+    return click.argument(name, metavar=metavar, type=PATH, help=help)
+
+
+def out(metavar: str, help: str) -> Decorator:
+    """The option that names what a command writes."""
+    return file("--out", "-o", metavar=metavar, required=True, help=help)
+
+
 def all_of(*decorators: Decorator) -> Decorator:
     """Several decorators as one, in the order of the help."""
 
@@ -105,6 +115,19 @@ def _column(name: str, help: str) -> Decorator:
     )
 
 
+filters = option(
+    "--filters",
+    type=click.Choice(["mqtt", "nats", "amqp", "none"]),
+    section=READING,
+    help="Treat topics as wildcard filters of this protocol.  [default: what SUBS says]",
+    **SHARED,
+)
+columns = all_of(
+    _column("node", "Column of nodes in SUBS."),
+    _column("topic", "Column of topics in SUBS."),
+    _column("role", "Column of roles in SUBS: sub, pub or both; optional."),
+    filters,
+)
 subscriptions = all_of(
     click.argument(
         "subscriptions",
@@ -113,23 +136,19 @@ subscriptions = all_of(
         help="Subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; or what `spark ingest` wrote.",
         **SHARED,
     ),
-    _column("node", "Column of nodes in SUBS."),
-    _column("topic", "Column of topics in SUBS."),
-    _column("role", "Column of roles in SUBS: sub, pub or both; optional."),
-    option(
-        "--filters",
-        type=click.Choice(["mqtt", "nats", "amqp", "none"]),
-        section=READING,
-        help="Treat topics as wildcard filters of this protocol.  [default: what SUBS says]",
-        **SHARED,
-    ),
+    columns,
 )
 
-overlay = click.argument(
-    "overlay",
-    metavar="OVERLAY",
+overlay = path("overlay", "OVERLAY", "Links of `topicloom design`, or any table with columns source and target.")
+
+plan = click.argument("plan", metavar="PLAN", type=PATH, help="JSON file of `topicloom plan`.", **SHARED)
+configurations = click.argument(
+    "paths",
+    metavar="PATH...",
     type=PATH,
-    help="Links of `topicloom design`, or any table with columns source and target.",
+    nargs=-1,
+    required=True,
+    help="Configurations of all brokers: files, or folders with one for each broker.",
 )
 
 fleet = file(

@@ -6,76 +6,46 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from topicloom.cli import options, output
+from topicloom.cli.command import command
+from topicloom.cli.run import Run
+from topicloom.errors import InputError
+from topicloom.views.view import View
 
-from topicloom.cli import output
-from topicloom.cli import output as checked_paths
-from topicloom.cli import typer_options as options
-from topicloom.views import numbers
-
-EXAMPLES = """\b
-Example:
+EXAMPLES = """
   topicloom render plan.json --out configurations
   BRIDGE_PASSWORD=... topicloom render plan.json --out configurations \\
       --replace --owner mosquitto
 """
 
 
-def command(
-    *,
-    plan: options.PlanFile,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New folder to write the files to.")],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="DIR may be a folder that render wrote before; it is replaced as a whole.")
-    ] = False,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            "--mode",
-            metavar="OCTAL",
-            help="Who may read the configurations, such as 640; 600 unless given where they hold passwords.",
-            show_default=False,
-        ),
-    ] = None,
-    owner: Annotated[
-        str | None,
-        typer.Option(
-            "--owner",
-            metavar="USER[:GROUP]",
-            help="Who the files belong to, such as mosquitto, which then can read them; needs root.",
-            show_default=False,
-        ),
-    ] = None,
-    printing: options.Printing,
-) -> None:
+@command("render", examples=EXAMPLES)
+@options.plan
+@options.out("DIR", "New folder for the files.")
+@options.flag("--replace", help="Replace DIR if `topicloom render` wrote it.")
+@options.option("--mode", metavar="OCTAL", help="File mode, such as 640.  [default: 600 for files with passwords]")
+@options.option("--owner", metavar="USER[:GROUP]", help="Owner of the files, such as mosquitto; needs root.")
+def render(run: Run, out: Path, replace: bool, mode: str | None, owner: str | None) -> View:
     """Write the configuration of every broker.
 
-    Passwords are looked up now, where the fleet file said they are; files that hold any can be read by their owner
-    alone. `fleet.dot` is a picture of the fleet, for Graphviz.
+    Passwords are looked up now, in the places that the fleet file names; a file with a password can be read by its
+    owner alone. `fleet.dot` is a picture of the fleet, for Graphviz.
     """
-    from topicloom.brokers import read_plan, render
+    from topicloom.brokers import render
     from topicloom.io.whole import new_folder
+    from topicloom.views import plans
 
-    checked_paths.require_readable(plan)
     rights = _mode(mode)
     if not (replace and _is_ours(out)):
-        checked_paths.require_new_folder(out)
-    content = read_plan(plan)
+        output.require_new_folder(out)
+    plan = run.plan
     with new_folder(out) as folder:
-        files = render(content, folder, mode=rights)
+        files = render(plan, folder, mode=rights)
         names = [path.name for path in files]
         if owner is not None:
             _give([folder, *files], owner)
-    facts = {"target": content.target, "files": names, "links": len(content.links), "out": str(out)}
-    if printing.json:
-        output.print_json(facts)
-        return
-    output.print_facts(
-        [("configurations", numbers.count(len(content.brokers))), ("links", numbers.count(len(content.links)))]
-    )
-    printing.written(out)
+    return plans.rendered(plan, names, out)
 
 
 def _is_ours(folder: Path) -> bool:
@@ -88,8 +58,6 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _mode(text: str | None) -> int | None:
-    from topicloom.errors import InputError
-
     if text is None:
         return None
     if not re.fullmatch(r"0?[0-7]{3}", text):
@@ -98,8 +66,6 @@ def _mode(text: str | None) -> int | None:
 
 
 def _give(paths: Sequence[Path], owner: str) -> None:
-    from topicloom.errors import InputError
-
     user, _, group = owner.partition(":")
     try:
         for path in paths:

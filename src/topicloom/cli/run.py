@@ -15,7 +15,7 @@ from topicloom.cli.options import spark_settings
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
-    from topicloom.brokers import Fleet
+    from topicloom.brokers import Fleet, Plan
     from topicloom.cli.progress import Stoppable
     from topicloom.cli.spark_work import OnSpark
     from topicloom.designers import Designer, DesignProblem, DesignRun
@@ -72,13 +72,15 @@ class Run:
     @cached_property
     def interest(self) -> Interest:
         """The subscriptions of SUBS."""
-        from topicloom.model import Interest
-
         # Small files first: an error in them comes before long work.
         _ = self.fleet, self.rates
+        return self.read_interest(self.subscriptions)
+
+    def read_interest(self, path: Path) -> Interest:
+        """Subscriptions of a file or folder, with the columns and wildcards that are given."""
+        from topicloom.model import Interest
 
         columns = {f"{name}_column": self.shared[f"{name}_column"] for name in ("node", "topic", "role")}
-        path = self.subscriptions
         return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
     def overlay(self, path: Path) -> Overlay:
@@ -88,16 +90,25 @@ class Run:
         return self.step(f"reading {path.name}", Overlay.read, path, self.interest)
 
     @cached_property
+    def plan(self) -> Plan:
+        """The plan of PLAN."""
+        return read_plan(self.shared["plan"])
+
+    @cached_property
     def fleet(self) -> Fleet | None:
         """The fleet of --fleet, if given."""
         path: Path | None = self.shared.get("fleet")
         return None if path is None else read_fleet(path)
 
+    def prices_of(self, interest: Interest) -> Prices | None:
+        """The prices of --prices for an interest, if given."""
+        path: Path | None = self.shared.get("prices")
+        return None if path is None else read_prices(path, self.fleet, interest)
+
     @cached_property
     def prices(self) -> Prices | None:
         """The prices of --prices, if given."""
-        path: Path | None = self.shared.get("prices")
-        return None if path is None else read_prices(path, self.fleet, self.interest)
+        return None if self.shared.get("prices") is None else self.prices_of(self.interest)
 
     @cached_property
     def rates(self) -> Rates | None:
@@ -205,6 +216,14 @@ def read_fleet(path: Path) -> Fleet:
 
     output.require_readable(path)
     return fleet_file.read_fleet(path)
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan."""
+    from topicloom.brokers import read_plan
+
+    output.require_readable(path)
+    return read_plan(path)
 
 
 def constraints_of(fleet: Fleet, interest: Interest) -> Constraints:

@@ -18,11 +18,12 @@ Example:
   topicloom spark ingest logs/*.csv.gz --out fleet
   topicloom spark design fleet --out overlay.parquet
   topicloom spark measure fleet overlay.parquet
+  topicloom spark sweep grid.toml --out results
 
 `topicloom spark COMMAND --help` says more about a command.
 """
 
-SECTIONS = {"Commands": ("ingest", "profile", "design", "measure")}
+SECTIONS = {"Commands": ("ingest", "profile", "design", "measure", "sweep")}
 
 
 def _load(name: str) -> click.Command:

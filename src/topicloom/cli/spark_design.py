@@ -25,7 +25,7 @@ EXAMPLES = """
     "-o",
     metavar="PLACE",
     required=True,
-    help="A file OVERLAY.parquet on this machine, or a folder on any file system.",
+    help="OVERLAY.parquet on this machine, or a folder on any file system.",
 )
 @options.flag("--overwrite", help="Replace a folder that is there.")
 @options.seed

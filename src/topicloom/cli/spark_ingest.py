@@ -101,7 +101,7 @@ def ingest(
     """
     from topicloom.spark.ingest import IngestOptions
     from topicloom.spark.ingest import ingest as ingest_files
-    from topicloom.spark.places import require_inputs
+    from topicloom.spark.places import require_inputs, require_place
     from topicloom.views import ingested
 
     chosen = IngestOptions(
@@ -112,6 +112,7 @@ def ingest(
         **cleaning,
     )
     require_inputs(list(inputs))
+    require_place(out)
     doing = ["looking for files"]
     with run.on_spark("ingest") as work:
         made = work.do(

@@ -128,6 +128,7 @@ def command(
     from topicloom.brokers.decisions import Decisions, Plannable
     from topicloom.brokers.feed import CollectedFeed, Feed, LineFeed
     from topicloom.brokers.fleet_file import read_fleet
+    from topicloom.brokers.kinds import one_tree
     from topicloom.brokers.store import opened
     from topicloom.brokers.watch import Allowance, Controller, StatusBoard, WatchSettings, read_window, watch
     from topicloom.model.demand import Demand
@@ -136,7 +137,8 @@ def command(
 
     checked_paths.require_readable(fleet)
     ways = read_fleet(fleet)
-    if target == "nats":
+    tree = one_tree(ways.brokers.values(), target)
+    if tree:
         ways.constraints.require_forest(ways.where)
     if collect and events is not None:
         raise InputError("give either collect or events", "collect", "events")
@@ -163,7 +165,7 @@ def command(
             first = ask(ways, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
             begin = begin or Demand.from_table(first.to_arrow(), kind)
         plannable = Plannable(ways, target)
-        decisions = Decisions(state, ways.constraints, begin, filters=kind, tree=target == "nats", plannable=plannable)
+        decisions = Decisions(fleet_state, ways.constraints, begin, filters=kind, tree=tree, plannable=plannable)
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:

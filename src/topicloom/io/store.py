@@ -118,7 +118,10 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all statements within, or none of them."""
+        """Commit all statements within, or none of them; a transaction within another one is part of that."""
+        if self._connection.in_transaction:
+            yield
+            return
         self.execute("BEGIN IMMEDIATE")
         try:
             yield

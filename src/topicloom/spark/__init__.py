@@ -7,7 +7,8 @@
 - `profile`, `profile_folder`, `neighbours`: distributions. `sample`: parts of a graph.
 - `links`: links by id and by topic. `evaluate`: measures, topic by topic. `design`: the backbone designer.
 - `summarize`: rates from message histories. `stream`: an overlay repaired by batches of events.
-- `grid`: many runs that can be stopped and go on. `sweep`, `content_sweep`, `sweep_spec`: grids that users describe.
+- `cells`: many runs that can be stopped and go on. `sweep`, `sweep_spec`: grids that users describe.
+- `grid`: the same for the figures of papers, on folders of one machine.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from topicloom.spark.places import read_interest, write_interest
 from topicloom.spark.profile import Profile, profile
 from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, send_package, spark_session
+from topicloom.spark.sweep import sweep
 
 __all__ = [
     "Cleaned",
@@ -38,5 +40,6 @@ __all__ = [
     "sample",
     "send_package",
     "spark_session",
+    "sweep",
     "write_interest",
 ]

@@ -17,32 +17,25 @@ its worker fails alone.
 
 from __future__ import annotations
 
-import gc
-import hashlib
-import json
 import re
-import signal
-import threading
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import partial
 from itertools import product
 from pathlib import Path
 from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
 from topicloom._version import __version__
 from topicloom.errors import InputError
 from topicloom.io.whole import replacing
-from topicloom.registry import Stopped
+from topicloom.spark.cells import SPARK_ENDED, Cell, GridStopped, GridWatch, in_worker
 from topicloom.spark.session import in_one_line, is_on_this_machine
 
 if TYPE_CHECKING:
@@ -50,42 +43,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+__all__ = ["FOLDER", "Cell", "Grid", "GridStopped", "GridWatch", "NeedError", "kept", "plan_grid", "run_grid"]
+
 # The folder of kept cells, in the folder that a grid is written to.
 FOLDER = "cells"
 # What a column of whole numbers can hold.
 _LARGEST = 2**63 - 1
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """A run by its name, and its parameters, as JSON can hold them. Cells of equal keys are equal.
-
-    `fingerprint` is that of what is sent along with it, such as an interest from a file. `cost` is compared with that
-    of others, to tell how long all will take.
-    """
-
-    run: str
-    parameters: Mapping[str, Any]
-    fingerprint: str | None = None
-    cost: int = 1
-
-    @cached_property
-    def key(self) -> str:
-        """A hash of what the rows depend on. numpy is in it as its random numbers may change with its version."""
-        described = {
-            "run": self.run,
-            "parameters": self.parameters,
-            "fingerprint": self.fingerprint,
-            "topicloom": __version__,
-            "numpy": np.__version__,
-        }
-        return hashlib.blake2b(json.dumps(described, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cell) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
 
 
 def keep(folder: Path, cell: Cell, rows: pa.Table) -> None:
@@ -166,56 +129,6 @@ def require_grid_folder(out: Path, writer: str) -> None:
         raise InputError("is a file; give a folder to write to", file=out)
     elif not out.parent.is_dir():
         raise InputError(f"the folder {out.parent} does not exist", file=out)
-
-
-# The first cells to end need not be like the others; below this share of all cost they say nothing about the rest.
-_TELLING_SHARE = 0.05
-
-
-class GridStopped(Stopped):
-    """The watch asked a grid to stop; the cells that are done are kept."""
-
-
-class GridWatch:
-    """The line between a running grid and whoever waits for it."""
-
-    def __init__(self) -> None:
-        self._done = 0
-        self._stop = threading.Event()
-        self._began = time.monotonic()
-        self._cost_left = 0
-        self._cost_done = 0
-
-    @property
-    def done(self) -> int:
-        """How many cells are done so far."""
-        return self._done
-
-    def stop(self) -> None:
-        """Ask the grid to stop; cells that are done stay."""
-        self._stop.set()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the grid was asked to stop."""
-        return self._stop.is_set()
-
-    @property
-    def seconds_left(self) -> float | None:
-        """About how long it will take yet, once enough is done to tell."""
-        if self._cost_done <= _TELLING_SHARE * (self._cost_done + self._cost_left):
-            return None
-        return (time.monotonic() - self._began) * self._cost_left / self._cost_done
-
-    def begin(self, cost: int) -> None:
-        """Cells that cost so much together begin to run."""
-        self._began, self._cost_left = time.monotonic(), cost
-
-    def cell_done(self, cost: int) -> None:
-        """A cell of that cost is done, or has failed."""
-        self._done += 1
-        self._cost_left -= cost
-        self._cost_done += cost
 
 
 # On a cluster at least so many cells wait at Spark's door: one that grows on demand must see the demand.
@@ -344,7 +257,9 @@ class _Jobs:
         work = self._work
         self._context.addJobTag(self._tag)
         # An RDD and no Arrow: what goes there and comes back is one small object.
-        job = self._context.parallelize([0], 1).map(lambda _: _in_executor(work, cell, sent, __version__))
+        job = self._context.parallelize([0], 1).map(
+            lambda _: in_worker(partial(_work_on, work, cell, sent), __version__)
+        )
         self._require_going_on()
         try:
             result: pa.Table | str = job.collect()[0]
@@ -353,11 +268,8 @@ class _Jobs:
                 raise GridStopped from None
             return _why_lost(self._context, error)
         except (Py4JError, OSError):
-            raise InputError(_SPARK_ENDED) from None
+            raise InputError(SPARK_ENDED) from None
         return result
-
-
-_SPARK_ENDED = "Spark ended before all cells were done; run it again to go on"
 
 
 def _jobs_at_once(context: SparkContext) -> int:
@@ -369,39 +281,15 @@ def _jobs_at_once(context: SparkContext) -> int:
 def _why_lost(context: SparkContext, error: Exception) -> str:
     """Why Spark could not finish a task; an error here where that is not the cell's fault."""
     if context._jsc is None or context._jsc.sc().isStopped():
-        raise InputError(_SPARK_ENDED) from None
+        raise InputError(SPARK_ENDED) from None
     text = str(error)
     missing = re.search(r"No module named '[^']+'", text)
     if missing:
-        raise InputError(f"the executors lack a library: {missing[0]}; see docs/cluster.md") from None
+        raise InputError(f"the executors lack a library: {missing[0]}; see docs/spark.md") from None
     if "worker exited unexpectedly" in text or "ExecutorLostFailure" in text:
         return "the process that ran it died, most likely for want of memory"
     return in_one_line(error)
 
 
-def _in_executor(work: Work, cell: Cell, sent: Broadcast[Any] | None, version: str) -> pa.Table | str:
-    """Run a cell; this is the task."""
-    # Ctrl-C at a terminal reaches workers on the same machine too; the driver decides what it means.
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if version != __version__:
-        return f"the executor has topicloom {__version__} and the driver {version}"
-    try:
-        return work(cell, None if sent is None else sent.value)
-    except InputError as error:
-        return str(error)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    finally:
-        _spare_collecting()
-
-
-@cache
-def _spare_collecting() -> None:
-    """Take what a worker has imported and compiled for its first cell out of garbage collection.
-
-    Spark collects all garbage of a worker after each task. With numba and Arrow loaded that takes longer than a small
-    cell: 60 cells of 30 nodes took 2.3 times the processor time without this.
-    """
-    gc.collect()
-    gc.freeze()
+def _work_on(work: Work, cell: Cell, sent: Broadcast[Any] | None) -> pa.Table:
+    return work(cell, None if sent is None else sent.value)

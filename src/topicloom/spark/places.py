@@ -72,6 +72,12 @@ def input_location(place: str) -> str:
     return _LOCAL + os.path.abspath(place)  # noqa: PTH100
 
 
+def require_place(place: str) -> None:
+    """Refuse a place to write that is a file on this machine."""
+    if not has_scheme(place) and Path(place).is_file():
+        raise InputError("is a file; give a folder", file=place)
+
+
 def require_inputs(places: list[str]) -> None:
     """Refuse inputs on this machine that are not there, before Spark starts."""
     if not places:

@@ -52,11 +52,11 @@ class Shared(Generic[T]):
 
 
 @contextmanager
-def shared(spark: SparkSession, value: T) -> Iterator[Shared[T]]:
-    """Share a value with the tasks of jobs that end within the block."""
+def shared(spark: SparkSession, value: T, in_function: int | None = None) -> Iterator[Shared[T]]:
+    """Share a value with the tasks of jobs that end within the block; `in_function` are the most bytes sent to each."""
     key = f"topicloom-{uuid4().hex}"
     content = pickle.dumps(value, protocol=5)
-    if len(content) <= IN_FUNCTION_BYTES:
+    if len(content) <= (IN_FUNCTION_BYTES if in_function is None else in_function):
         yield Shared(key, content)
         return
     with scratch_folder("shared") as folder:

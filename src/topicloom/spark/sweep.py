@@ -1,41 +1,54 @@
-"""Sweeps: a grid of workloads, designers, parameters and seeds.
+"""Sweeps: a grid of workloads, designers, parameters and seeds, or of generated networks and algorithms.
 
-A cell runs the same designer and measures as everybody else.
+A cell runs the same designer, algorithm and measures as a direct call. The rows of cells that are done are appended to
+`cells` in the place of the sweep, and left out when the same sweep runs again; `results.parquet` is the table of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from topicloom.brokers import Fleet
+from topicloom.content import Network, cost
+from topicloom.content import run as run_algorithm
 from topicloom.designers import DESIGNERS, DesignProblem, run
 from topicloom.designers.contract import asked_for
 from topicloom.designers.run import require_honoured
-from topicloom.errors import InputError
 from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
-from topicloom.spark.grid import FOLDER, Cell, Grid, GridWatch, plan_grid, require_grid_folder, run_grid
-from topicloom.spark.sweep_spec import RESULTS, SCHEMA, Spec, Workload, described, read_spec, write_sweep_table
+from topicloom.spark.cells import Cell, GridWatch, run_cells
+from topicloom.spark.links import location
+from topicloom.spark.shared import Shared, shared
+from topicloom.spark.sweep_spec import (
+    CELLS,
+    NETWORK_SCHEMA,
+    RESULTS,
+    SCHEMA,
+    NetworkRow,
+    Spec,
+    SweepRow,
+    Workload,
+    described,
+    read_spec,
+)
 from topicloom.workloads import synthetic
+from topicloom.workloads.content import content_network
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    import os
 
+    from pyspark.sql import DataFrame, SparkSession
 
-@dataclass(frozen=True)
-class PlannedSweep:
-    """A sweep before it runs: a cell for each row of its results, and the files to read, by their fingerprints."""
+# An interest goes with each of its cells, or once to each executor if it is larger.
+_WITH_A_CELL_BYTES = 1_000_000
 
-    spec: Spec
-    out: Path
-    cells: tuple[Cell, ...]
-    files: Mapping[str, Workload]
-    grid: Grid
+PricesOf = Callable[[Interest], Prices | None]
 
 
 @dataclass(frozen=True)
@@ -45,39 +58,69 @@ class SweepResult:
     cells: int
     ran: int
     failed: int
-    results: Path
     table: pa.Table
 
 
-def sweep(spark: SparkSession, spec: Path, out: Path, *, watch: GridWatch | None = None) -> SweepResult:
-    """Run the cells of a spec that the folder `out` does not hold yet, then write its `results.parquet`.
+def sweep(spark: SparkSession, spec: str | os.PathLike[str], out: str, *, watch: GridWatch | None = None) -> DataFrame:
+    """Run the cells of a sweep that are not done yet; return a row for each cell.
 
-    Cells that failed before run again. The same spec gives the same table but for `seconds`. `watch` lets another
-    thread see how far it is, or stop it, which raises `GridStopped` here.
+    A cell that fails is a row with an `error`, and runs again the next time. The same spec gives the same rows but for
+    `seconds`.
+
+    Args:
+        spark: the session to run on.
+        spec: a TOML file that names workloads and designers, or networks and algorithms.
+        out: a folder on any file system. It gets `results.parquet`, and `cells` with what is done.
+        watch: progress and cancellation, for another thread; a stop raises `GridStopped` here.
+
+    Example:
+        >>> import pathlib
+        >>> _ = pathlib.Path("grid.toml").write_text('''
+        ... [[workload]]
+        ... nodes = [20, 30]
+        ... topics = 10
+        ... min_topics = 2
+        ... [[designer]]
+        ... name = "gm"
+        ... ''')
+        >>> from topicloom.spark import sweep
+        >>> sweep(spark, "grid.toml", "results").select("nodes", "support").collect()
+        [Row(nodes=20, support=1.0), Row(nodes=30, support=1.0)]
     """
-    plan = plan_sweep(read_spec(spec), out)
-    return write_sweep(plan, run_sweep(spark, plan, watch or GridWatch()))
+    from pathlib import Path
+
+    result = run_sweep(spark, plan_sweep(read_spec(Path(spec))), out, watch or GridWatch())
+    return spark.createDataFrame(result.table)
 
 
-def plan_sweep(
-    spec: Spec,
-    out: Path,
-    fleet: Fleet | None = None,
-    prices_of: Callable[[Interest], Prices | None] = lambda interest: None,
-) -> PlannedSweep:
-    """Find which cells are still to run. Reads the subscriptions that the spec names; writes nothing.
+@dataclass(frozen=True)
+class SweepPlan:
+    """A sweep before it runs: a cell for each row of its results, and the interests of files by fingerprint."""
+
+    rows: tuple[SweepRow | NetworkRow, ...]
+    cells: tuple[Cell, ...]
+    interests: Mapping[str, Interest]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the results."""
+        return NETWORK_SCHEMA if self.rows and isinstance(self.rows[0], NetworkRow) else SCHEMA
+
+
+def plan_sweep(spec: Spec, fleet: Fleet | None = None, prices_of: PricesOf = lambda interest: None) -> SweepPlan:
+    """Make the cells of a sweep. Reads the subscriptions that the spec names.
 
     With a fleet, designs keep to its constraints. It must have a broker for each node of a file; those of a synthetic
     workload that it does not name have its defaults. `prices_of` gives the prices of links for an interest from a file;
     synthetic ones have none.
     """
-    require_grid_folder(out, "a sweep")
     constrained = {} if fleet is None else {"constraints": fleet.constraints.text}
     sources: dict[Workload, tuple[str | None, int, Prices | None]] = {}
-    cells = []
+    interests: dict[str, Interest] = {}
+    cells = [_network_cell(row) for row in spec.networks]
     for row in spec.rows:
         if row.workload not in sources:
-            sources[row.workload] = _known_of(row.workload, fleet, prices_of)
+            sources[row.workload] = _known_of(row.workload, fleet, prices_of, interests)
         fingerprint, nodes, prices = sources[row.workload]
         require_honoured(DESIGNERS.find(row.designer), asked_for(fleet, prices))
         parameters = {
@@ -91,29 +134,84 @@ def plan_sweep(
         }
         # Designers look at pairs of nodes.
         cells.append(Cell("sweep", parameters, fingerprint, cost=nodes * nodes))
-    files = {fingerprint: workload for workload, (fingerprint, *_) in sources.items() if fingerprint is not None}
-    return PlannedSweep(spec, out, tuple(cells), files, plan_grid(cells, out / FOLDER))
+    return SweepPlan((*spec.networks, *spec.rows), tuple(cells), interests)
 
 
-def run_sweep(spark: SparkSession, plan: PlannedSweep, watch: GridWatch) -> dict[Cell, str]:
-    """Run the cells that are still to run and keep each of them as soon as it is done; gives the errors of others."""
+def run_sweep(spark: SparkSession, plan: SweepPlan, out: str, watch: GridWatch) -> SweepResult:
+    """Run the cells of a sweep that a place does not hold yet, and write the table of all."""
+    cells = {cell.key: cell for cell in plan.cells}
+    done = _Done(spark, location(out), plan.schema)
+    pending = [cells[key] for key in done.missing_of(cells)]
+    watch.kept = len(cells) - len(pending)
+    # The longest first, so that none is left over when the others are done. Sorting keeps the order of equals.
+    pending.sort(key=lambda cell: -cell.cost)
+    errors: dict[Cell, str] = {}
+    if pending:
+        with ExitStack() as stack:
+            needed = {cell.fingerprint for cell in pending if cell.fingerprint is not None}
+            sent = {
+                fingerprint: stack.enter_context(shared(spark, plan.interests[fingerprint], _WITH_A_CELL_BYTES))
+                for fingerprint in sorted(needed)
+            }
 
-    def needed(cell: Cell) -> tuple[str, Callable[[], Interest]] | None:
-        """The interest that an executor needs, as it may not see the file; None where it is drawn there."""
-        fingerprint = cell.fingerprint
-        return None if fingerprint is None else (fingerprint, lambda: _unchanged(plan.files[fingerprint], fingerprint))
+            def task(cell: Cell) -> Callable[[], pa.Table]:
+                if cell.run == _NETWORK:
+                    return partial(_network_task, cell.parameters)
+                return partial(_design_task, cell.parameters, sent.get(cell.fingerprint or ""))
 
-    return run_grid(spark, plan.grid, _in_executor, watch, needed)
+            errors = run_cells(spark, pending, task, done.append, watch)
+    table = done.results(plan, errors)
+    return SweepResult(table.num_rows, len(pending), table.num_rows - table["error"].null_count, table)
 
 
-def write_sweep(plan: PlannedSweep, errors: Mapping[Cell, str]) -> SweepResult:
-    """Put the cells, which all have run, together in one table and write it."""
-    rows = zip(plan.cells, map(described, plan.spec.rows), strict=True)
-    table = plan.grid.table(rows, errors, SCHEMA)
-    path = plan.out / RESULTS
-    write_sweep_table(path, table, plan.spec.text)
-    failed = table.num_rows - table["error"].null_count
-    return SweepResult(table.num_rows, len(plan.grid.pending), failed, path, table)
+class _Done:
+    """The rows of cells that are done, in the place of a sweep."""
+
+    def __init__(self, spark: SparkSession, where: str, schema: pa.Schema) -> None:
+        self._spark = spark
+        self._cells, self._results = f"{where}/{CELLS}", f"{where}/{RESULTS}"
+        self._schema = pa.schema([("key", pa.string()), *schema])
+
+    def missing_of(self, keys: Mapping[str, Cell]) -> list[str]:
+        """Those of some keys that have no row, in their order."""
+        frame = self._frame()
+        if frame is None:
+            return list(keys)
+        wanted = self._spark.createDataFrame(pa.table({"order": range(len(keys)), "key": list(keys)}))
+        missing = wanted.join(frame.select("key"), "key", "left_anti").orderBy("order").toArrow()
+        found: list[str] = missing["key"].to_pylist()
+        return found
+
+    def append(self, rows: Sequence[tuple[Cell, pa.Table]]) -> None:
+        """Keep the rows of some cells."""
+        records = [{"key": cell.key, **record} for cell, table in rows for record in table.to_pylist()]
+        frame = self._spark.createDataFrame(pa.Table.from_pylist(records, self._schema))
+        frame.coalesce(1).write.mode("append").parquet(self._cells)
+
+    def results(self, plan: SweepPlan, errors: Mapping[Cell, str]) -> pa.Table:
+        """Write and return a row for each cell: what describes it, and its measures or its error."""
+        frame = self._frame()
+        kept: dict[str, dict[str, Any]] = {}
+        if frame is not None:
+            wanted = self._spark.createDataFrame(pa.table({"key": [cell.key for cell in dict.fromkeys(plan.cells)]}))
+            kept = {record["key"]: record for record in frame.join(wanted, "key", "left_semi").toArrow().to_pylist()}
+        records = []
+        for row, cell in zip(plan.rows, plan.cells, strict=True):
+            measured = {"error": errors[cell]} if cell in errors else kept[cell.key]
+            records.append({**described(row), **{name: value for name, value in measured.items() if value is not None}})
+        table = pa.Table.from_pylist(records, pa.schema(list(self._schema)[1:]))
+        self._spark.createDataFrame(table).coalesce(1).write.mode("overwrite").parquet(self._results)
+        return table
+
+    def _frame(self) -> DataFrame | None:
+        from pyspark.errors import AnalysisException
+
+        schema = self._spark.createDataFrame(self._schema.empty_table()).schema
+        try:
+            # Cells whose file is damaged run again.
+            return self._spark.read.schema(schema).option("ignoreCorruptFiles", "true").parquet(self._cells)
+        except AnalysisException:
+            return None
 
 
 def design_row(
@@ -146,11 +244,8 @@ def design_row(
     )
 
 
-def _in_executor(cell: Cell, interest: Interest | None) -> pa.Table:
-    """Run a cell; this is the task."""
-    given = cell.parameters
-    if interest is None:
-        interest = synthetic(**given["workload"])
+def _design_task(given: Mapping[str, Any], sent: Shared[Interest] | None) -> pa.Table:
+    interest = synthetic(**given["workload"]) if sent is None else sent.value
     text, prices = given.get("constraints"), given.get("prices")
     return design_row(
         interest,
@@ -164,29 +259,59 @@ def _in_executor(cell: Cell, interest: Interest | None) -> pa.Table:
 
 
 def _known_of(
-    workload: Workload, fleet: Fleet | None, prices_of: Callable[[Interest], Prices | None]
+    workload: Workload, fleet: Fleet | None, prices_of: PricesOf, interests: dict[str, Interest]
 ) -> tuple[str | None, int, Prices | None]:
     """The fingerprint of a workload from a file, how many nodes it has, and its prices."""
     if workload.synthetic is not None:
         return None, int(dict(workload.synthetic)["nodes"]), None
-    interest = _read(workload)
-    if fleet is not None:
-        fleet.require_brokers(interest.node_names)
-    return interest.fingerprint, interest.node_count, prices_of(interest)
-
-
-def _read(workload: Workload) -> Interest:
     assert workload.path is not None
-    return Interest.read(
+    interest = Interest.read(
         workload.path,
         node_column=workload.node_column,
         topic_column=workload.topic_column,
         filters=workload.filters,
     )
+    if fleet is not None:
+        fleet.require_brokers(interest.node_names)
+    interests[interest.fingerprint] = interest
+    return interest.fingerprint, interest.node_count, prices_of(interest)
 
 
-def _unchanged(workload: Workload, fingerprint: str) -> Interest:
-    interest = _read(workload)
-    if interest.fingerprint != fingerprint:
-        raise InputError("has changed since the sweep began; run it again", file=workload.path)
-    return interest
+_NETWORK = "content"
+
+
+def _network_cell(row: NetworkRow) -> Cell:
+    network = dict(row.network)
+    parameters = {**network, "algorithm": row.algorithm, "routing": row.routing}
+    return Cell(_NETWORK, parameters, cost=int(network["users"]) * int(network["brokers"]))
+
+
+def _network_task(given: Mapping[str, Any]) -> pa.Table:
+    parameters = {**given}
+    algorithm, routing = parameters.pop("algorithm"), parameters.pop("routing")
+    return pa.Table.from_pylist([network_row(parameters, algorithm, routing)])
+
+
+def network_row(parameters: Mapping[str, Any], algorithm: str, routing: str = "shared") -> dict[str, Any]:
+    """Generate a network and run an algorithm on it: its cost, and how that of a random assignment compares."""
+    network, random = _drawn(tuple(parameters.items()), routing)
+    result = run_algorithm(network, algorithm, seed=parameters["seed"])
+    priced = cost(result.assignment, routing=routing, seed=parameters["seed"])
+    return {
+        "total": priced.total,
+        "access": priced.access,
+        "core": priced.core,
+        "cost_reduction_ratio": random / priced.total if priced.total else None,
+        "seconds": result.seconds,
+        "processor_seconds": result.processor_seconds,
+    }
+
+
+@lru_cache(maxsize=1)
+def _drawn(parameters: tuple[tuple[str, Any], ...], routing: str) -> tuple[Network, float]:
+    """A network and the cost of a random assignment. The algorithms' cells on a network follow each other, and a worker
+    need not draw it for each: at 10,000 users that takes longer than all of them together."""
+    given: dict[str, Any] = dict(parameters)
+    network = content_network(**given).network
+    placed = run_algorithm(network, "random", seed=given["seed"]).assignment
+    return network, cost(placed, routing=routing, seed=given["seed"]).total

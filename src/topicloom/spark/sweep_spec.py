@@ -3,12 +3,12 @@
 What a sweep runs: reading its TOML file into runs.
 
 The file names workloads and designers; a list of values means all of them, and several lists all combinations. See
-docs/pipeline.md for the format. Everything is checked here, before any work: an error names the table and its line.
+docs/spark.md for the format. Everything is checked here, before any work: an error names the table and its line.
 
 By hand and not by pydantic: kinds and keys are some twenty lines here, which its models and the translation of its
 errors into ours would pass, and which values go together only designers and workloads know.
 
-The results of a sweep as one table, `results.parquet`: a row for each cell, in the order of the spec.
+The results of a sweep are one table, `results.parquet`: a row for each cell, in the order of the spec.
 
 Its columns are the same for every sweep, so that results of several can be put together:
 
@@ -30,15 +30,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from topicloom._version import __version__
+from topicloom.content import ROUTINGS, find_algorithm
 from topicloom.designers import DESIGNERS
 from topicloom.errors import InputError
 from topicloom.io.settings import read_toml
-from topicloom.io.tables import column_names, names_column, read_table, write_parquet
-from topicloom.io.whole import replacing
+from topicloom.io.tables import column_names, names_column, read_table
 from topicloom.metrics import Measures, PriceMeasures
 from topicloom.spark.grid import combinations, require_64_bits
 from topicloom.workloads import synthetic
+from topicloom.workloads.content import content_network
 
 # Names and values; tuples, as rows are compared.
 Values = tuple[tuple[str, str | int | float], ...]
@@ -63,6 +63,23 @@ _DEFAULTS: Mapping[str, Any] = MappingProxyType({"popularity": "uniform", "alpha
 _FILE_KINDS: Mapping[str, type] = MappingProxyType(
     {"file": str, "node_column": str, "topic_column": str, "filters": str}
 )
+_NETWORK_KINDS: Mapping[str, type] = MappingProxyType(
+    {
+        "users": int,
+        "users_per_broker": int,
+        "channels": int,
+        "access_to_core": float,
+        "width": float,
+        "prices": str,
+        "seed": int,
+    }
+)
+_EXAMPLES = {
+    "workload": "nodes = 100",
+    "designer": 'name = "gm"',
+    "network": "users = 1000",
+    "algorithm": 'name = "packing"',
+}
 _KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
 
 
@@ -91,18 +108,30 @@ class SweepRow:
 
 
 @dataclass(frozen=True)
+class NetworkRow:
+    """One run of an algorithm on a generated content-based network: a row of the results."""
+
+    network: Values
+    algorithm: str
+    routing: str
+
+
+@dataclass(frozen=True)
 class Spec:
-    """A sweep as its file describes it: the text, and the rows of its results in order."""
+    """A sweep as its file describes it: the rows of its results in order, of overlays or of networks."""
 
     path: Path
-    text: str
     rows: tuple[SweepRow, ...]
+    networks: tuple[NetworkRow, ...] = ()
 
 
 def read_spec(path: Path) -> Spec:
     """Read and check a file that describes a sweep."""
     text, content = read_toml(path)
-    return Spec(path, text, tuple(_Reader(path, text).rows(content)))
+    reader = _Reader(path, text)
+    if "network" in content:
+        return Spec(path, (), tuple(reader.networks(content)))
+    return Spec(path, tuple(reader.rows(content)))
 
 
 class _Reader:
@@ -133,9 +162,27 @@ class _Reader:
                     rows[SweepRow(workload, designer, parameters, own, diameters)] = None
         yield from rows
 
+    def networks(self, content: Mapping[str, Any]) -> Iterator[NetworkRow]:
+        """The rows of the results, of generated networks."""
+        with self._at():
+            _require_known(content, ("network", "algorithm", "seed"))
+            seeds = _values("seed", content.get("seed", 1), int)
+        networks: list[Values] = []
+        for where, table in self._tables(content, "network"):
+            with self._at(where):
+                networks += _networks(table, seeds)
+        algorithms: list[tuple[str, str]] = []
+        for where, table in self._tables(content, "algorithm"):
+            with self._at(where):
+                algorithms += _algorithms(table)
+        order = ("users", "brokers", "access_to_core", "seed")
+        for network in sorted(networks, key=lambda network: [dict(network)[name] for name in order]):
+            for algorithm, routing in algorithms:
+                yield NetworkRow(network, algorithm, routing)
+
     def _tables(self, content: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         tables = content.get(kind, [])
-        example = 'name = "gm"' if kind == "designer" else "nodes = 100"
+        example = _EXAMPLES[kind]
         with self._at():
             if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
                 raise InputError(f"{kind} is no list of tables; begin each with a line [[{kind}]]")
@@ -220,6 +267,36 @@ def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Values,
                 yield name, parameters, own if designer.random else None
 
 
+def _networks(table: Mapping[str, Any], seeds: list[Any]) -> Iterator[Values]:
+    """All content-based networks of one table; what no network can have is an error."""
+    _require_known(table, tuple(_NETWORK_KINDS))
+    for key in ("users", "users_per_broker", "channels"):
+        if key not in table:
+            raise InputError(f"{key} is missing; a network has users, users_per_broker and channels")
+    lists = {key: _values(key, table[key], kind) for key, kind in _NETWORK_KINDS.items() if key in table}
+    for given in combinations({"access_to_core": 1.0, "width": None, "prices": "plane", "seed": seeds, **lists}):
+        each = given.pop("users_per_broker")
+        if each < 1:
+            raise InputError(f"users_per_broker is {each}; give a whole number of at least 1")
+        network = {"users": given["users"], "brokers": max(1, given["users"] // each), **given}
+        # A tiny one shows whether the parameters go together.
+        content_network(**{**network, "users": min(network["users"], 1), "brokers": 1})
+        yield tuple(network.items())
+
+
+def _algorithms(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """All algorithms of one table with the routings by which they are priced."""
+    _require_known(table, ("name", "routing"))
+    if "name" not in table:
+        raise InputError("name is missing; give an algorithm, such as packing")
+    for name in _values("name", table["name"], str):
+        find_algorithm(name)
+        for routing in _values("routing", table.get("routing", "shared"), str):
+            if routing not in ROUTINGS:
+                raise InputError(f"routing '{routing}' is unknown; known are {', '.join(ROUTINGS)}")
+            yield name, routing
+
+
 def _values(key: str, value: Any, kind: type) -> list[Any]:
     """A value, or a list of them, as a list; an error where one is not of its kind."""
     values: list[Any] = value if isinstance(value, list) else [value]
@@ -245,7 +322,7 @@ def _shown(value: Any) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
 
 
-RESULTS = "results.parquet"
+RESULTS, CELLS = "results.parquet", "cells"
 # How the columns begin that tell the settings of workloads and of designers.
 WORKLOAD, PARAMETER = "workload_", "parameter_"
 
@@ -280,8 +357,25 @@ def _columns() -> Iterator[tuple[str, pa.DataType]]:
 SCHEMA = pa.schema(list(_columns()))
 
 
-def described(row: SweepRow) -> dict[str, Any]:
+NETWORK_SCHEMA = pa.schema(
+    [
+        *((name, pa.int64()) for name in ("users", "brokers", "channels", "attributes")),
+        ("width", pa.float64()),
+        ("prices", pa.string()),
+        ("access_to_core", pa.float64()),
+        ("seed", pa.int64()),
+        *((name, pa.string()) for name in ("algorithm", "routing")),
+        *((name, pa.float64()) for name in ("total", "access", "core", "cost_reduction_ratio")),
+        *((name, pa.float64()) for name in ("seconds", "processor_seconds")),
+        ("error", pa.string()),
+    ]
+)
+
+
+def described(row: SweepRow | NetworkRow) -> dict[str, Any]:
     """What a row says of its run: the columns before the measures."""
+    if isinstance(row, NetworkRow):
+        return {"attributes": 1, **dict(row.network), "algorithm": row.algorithm, "routing": row.routing}
     return {
         "workload": row.workload.name,
         "workload_file": row.workload.file,
@@ -292,16 +386,13 @@ def described(row: SweepRow) -> dict[str, Any]:
     }
 
 
-def write_sweep_table(path: Path, table: pa.Table, spec: str) -> None:
-    """Write the table as Parquet, with the text of the spec and our version in its metadata."""
-    with replacing(path) as temporary:
-        write_parquet(table.replace_schema_metadata({"version": __version__, "spec": spec}), temporary)
-
-
 def read_sweep_table(path: Path, measures: Sequence[str]) -> pa.Table:
     """Results of sweeps from a file, or from the folder of one: `workload`, `designer`, their settings, these measures
     and `error`. A setting is null where it does not apply, a measure where there is an error."""
-    file = path / RESULTS if path.is_dir() else path
+    file = path / RESULTS if (path / RESULTS).exists() else path
+    if file.is_dir():
+        # As Spark writes it.
+        file = next(iter(sorted(file.glob("*.parquet"))), file)
     present = column_names(file)
     settings = [name for name in present if name.startswith((WORKLOAD, PARAMETER))]
     # As version 0.1 called it.

@@ -116,3 +116,15 @@ def _rounded_down(number: float, digits: int) -> float:
 def _whole(number: float) -> str:
     """A large number with its thousands apart, as long as these can be read."""
     return f"{number:,.0f}" if abs(number) < 1e15 else f"{number:.3g}"
+
+
+def time_left(seconds: float | None) -> str:
+    """How long something will take yet, in words; nothing if that is not known."""
+    if seconds is None:
+        return ""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"about {max(1, round(seconds))} s left"
+    if minutes < 90:
+        return f"about {minutes} min left"
+    return f"about {round(minutes / 60)} h left"

@@ -43,6 +43,11 @@ def placed(broker: Broker, default: str) -> Broker:
     return kind_of(broker, default).of_broker(broker)
 
 
+def one_tree(brokers: Iterable[Broker], default: str = DEFAULT) -> bool:
+    """Whether all topics of some brokers share one tree, as some of them refuse cycles of links."""
+    return any(kind_of(broker, default).one_tree for broker in brokers)
+
+
 def sources() -> dict[str, tuple[BrokerKind, SourceForm]]:
     """Return the keys of `collect` tables with the kinds that answer to them."""
     return {key: (kind, form) for kind in KINDS.values() for key, form in kind.sources.items()}

@@ -24,8 +24,10 @@ What the options are for:
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -36,9 +38,12 @@ from topicloom.brokers.kind import (
     Bridge,
     BrokerKind,
     Configured,
+    DeliveryFailed,
+    LinkState,
     Pair,
     Rule,
     Secret,
+    Session,
     SourceForm,
     mqtt_problem,
     one_name,
@@ -47,9 +52,10 @@ from topicloom.brokers.kind import (
 from topicloom.brokers.names import identifier
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT
-from topicloom.model.fleet import Broker, Source
+from topicloom.model.fleet import Broker, Delivery, Source
 
 if TYPE_CHECKING:
+    from topicloom.brokers.local import Processes
     from topicloom.brokers.plan import Line, Plan
     from topicloom.brokers.rows import BrokerRows
 
@@ -288,6 +294,9 @@ def _security(other: Broker, secret: Secret) -> Iterator[str]:
 
 
 _LEVELS = 200
+# Brokers that are asked why a link to them is not up.
+_ASKED = 3
+_LOOK_SECONDS = 0.1
 
 
 class Mosquitto(BrokerKind):
@@ -340,6 +349,57 @@ class Mosquitto(BrokerKind):
         from topicloom.brokers.kinds.mosquitto_log import read_log
 
         yield from read_log(source, before)
+
+    def require_library(self) -> None:
+        """Raise InputError if the MQTT client is missing."""
+        from topicloom.brokers.local import mqtt_library
+
+        mqtt_library()
+
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+        """Return how many links a broker opens, once it says in time that their sessions are up."""
+        from topicloom.brokers.deliver import login_refusal
+        from topicloom.brokers.local import Clients
+
+        expected = {session_name(link, plan.lines_of_link[link]): link for link in plan.opened_by(broker.name)}
+        deadline = time.monotonic() + delivery.seconds
+        with Clients({broker.name: broker}, lambda *_: None, f"check-{os.getpid()}") as clients:
+            clients.open(broker.name, [])
+            clients.wait_until_subscribed()
+            while missing := expected.keys() - clients.links_up[broker.name]:
+                if time.monotonic() > deadline:
+                    others = sorted(expected[session][1] for session in missing)
+                    reasons = [reason for name in others[:_ASKED] if (reason := login_refusal(plan.broker[name]))]
+                    why = f" ({'; '.join(reasons)})" if reasons else ""
+                    raise DeliveryFailed(f"its links are not up: to {', '.join(others)}{why}")
+                clients.serve(_LOOK_SECONDS)
+        return LinkState(len(expected), len(expected))
+
+    def sessions(self, link: Pair, lines: Sequence[Line]) -> tuple[Session, ...]:
+        """Return the sessions of a link, at the broker that opens it and at the other."""
+        return (link[0], local_session_name(link, lines)), (link[1], session_name(link, lines))
+
+    def prepare(self, ends: Mapping[str, Broker], link: Pair, lines: Sequence[Line]) -> None:
+        """Make the sessions of a link at those ends that are given."""
+        from topicloom.brokers.bridge_sessions import make_session
+
+        here = [(line.pattern, line.qos) for line in lines if line.direction != "in"]
+        there = [(line.pattern, line.qos) for line in lines if line.direction != "out"]
+        for (broker, name), wanted in zip(self.sessions(link, lines), (here, there), strict=True):
+            if wanted and broker in ends:
+                make_session(ends[broker], name, wanted)
+
+    def forget(self, broker: Broker, name: str) -> None:
+        """End a session; what a broker keeps for a link that is gone would be sent when that comes back."""
+        from topicloom.brokers.bridge_sessions import make_session
+
+        make_session(broker, name, [])
+
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
+        """Return Mosquittos on loopback."""
+        from topicloom.brokers.local import Processes, free_ports
+
+        return Processes(free_ports(names), lasting=lasting)
 
 
 KIND = Mosquitto()

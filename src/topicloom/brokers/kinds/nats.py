@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
@@ -31,6 +32,8 @@ from topicloom.brokers.kind import (
     Bridge,
     BrokerKind,
     Configured,
+    DeliveryFailed,
+    LinkState,
     Pair,
     Secret,
     SourceForm,
@@ -41,11 +44,12 @@ from topicloom.brokers.kind import (
 from topicloom.brokers.names import identifier
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, asked, client_of, kept, looked_at
 from topicloom.errors import InputError
-from topicloom.io.http import HttpClient, list_of_objects
+from topicloom.io.http import HttpClient, HttpError, list_of_objects
 from topicloom.model.filters import NATS
-from topicloom.model.fleet import Broker, Source
+from topicloom.model.fleet import Broker, Delivery, Source
 
 if TYPE_CHECKING:
+    from topicloom.brokers.local import Processes
     from topicloom.brokers.plan import Plan
 
 # The line that begins what we write for a server.
@@ -306,6 +310,7 @@ def _subjects(each: dict[str, Any]) -> list[str]:
 
 # A line of NATS' protocol may have 4,096 bytes, and holds more than the subject.
 _SUBJECT_BYTES = 3000
+_ASK_SECONDS = 5.0
 # Words that other configurations with this ending do not have.
 _WORDS = re.compile(
     r"^\s*(leafnodes|remotes|server_name|cluster|jetstream|http_port|accounts)\b|^\s*port\s*[:=]", re.MULTILINE
@@ -357,6 +362,42 @@ class Nats(BrokerKind):
     def collect(self, source: Source, broker: str, before: BrokerRows, now_us: int) -> Iterator[BrokerRows]:
         """Yield what the monitoring port tells."""
         yield asked(ask_nats, source, broker, before, now_us)
+
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+        """Return how many links a server opens, by the ports they lead to; None without a monitoring port."""
+        from topicloom.brokers.deliver import values_of
+        from topicloom.brokers.fleet_file import filled
+
+        if delivery.monitor is None:
+            return None
+        url = filled(delivery.monitor, values_of(broker)).rstrip("/")
+        try:
+            leafs = leafnodes(HttpClient(url, seconds=_ASK_SECONDS))
+        except HttpError as error:
+            raise DeliveryFailed(str(error)) from None
+        opened = [plan.broker[link[1]].port for link in plan.opened_by(broker.name)]
+        known = {other.port for other in plan.brokers}
+        found = Counter(leaf["port"] for leaf in leafs if leaf.get("port") in known)
+        if found != Counter(opened):
+            raise DeliveryFailed(
+                f"it has {found.total()} links to other servers, and {len(opened)} by the plan "
+                "(nats-server 2.9 takes other remotes only when it restarts)"
+            )
+        return LinkState(len(opened), len(opened))
+
+    def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
+        """Whether a server greets with INFO."""
+        from topicloom.brokers import health
+
+        return health.greets(broker, deadline)
+
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
+        """Return nats-servers on loopback."""
+        from topicloom.brokers.kinds.nats_servers import NatsProcesses
+        from topicloom.brokers.local import free_ports
+
+        ports = free_ports(names)
+        return NatsProcesses(ports, free_ports(names, ports.values()), lasting=lasting)
 
 
 KIND = Nats()

@@ -11,8 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds.nats import leafnodes
-from topicloom.brokers.local import LOOPBACK, OnMessage, Processes, free_ports, installed
+from topicloom.brokers.local import LOOPBACK, AnyClients, OnMessage, Processes, free_ports, installed, on_ports
+from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
 from topicloom.io.http import HttpClient, HttpError
 from topicloom.model.fleet import Broker
@@ -34,8 +36,8 @@ leafnodes {{
 class NatsProcesses(Processes):
     """NATS servers by broker name, each with a port for clients, one for leafnodes and one for monitoring."""
 
-    def __init__(self, ports: dict[str, int], leaf_ports: dict[str, int]) -> None:
-        super().__init__(ports)
+    def __init__(self, ports: dict[str, int], leaf_ports: dict[str, int], *, lasting: bool = False) -> None:
+        super().__init__(ports, lasting=lasting)
         self._leaf_ports = leaf_ports
         self._web = free_ports(list(ports), {*ports.values(), *leaf_ports.values()})
 
@@ -47,6 +49,21 @@ class NatsProcesses(Processes):
         except HttpError as error:
             raise InputError(f"broker '{name}': {error}") from None
         return {other for other, port in self._leaf_ports.items() if port in ports}
+
+    @property
+    def link_ports(self) -> dict[str, int]:
+        """The ports of leafnodes."""
+        return self._leaf_ports
+
+    def clients(self, _plan: Plan, on_message: OnMessage) -> AnyClients:
+        """Return clients, not connected yet."""
+        made = LastingNatsClients if self._lasting else NatsClients
+        return made(on_ports(self.ports), on_message)
+
+    def links_down(self, plan: Plan, name: str, clients: AnyClients) -> list[Pair]:
+        """Return the links that a server should open by a plan, and that are not up."""
+        linked = self.linked(name)
+        return [link for link in plan.opened_by(name) if link[1] not in linked]
 
     def _find_program(self) -> str:
         return installed("nats-server", "NATS")
@@ -101,6 +118,9 @@ class NatsClients:
         opened = self._sockets.pop(name)
         self._selector.unregister(opened)
         opened.close()
+
+    def follow(self, plan: Plan, name: str | None = None) -> None:
+        """Nothing: topics are where they are wanted."""
 
     def publish(self, name: str, topic: str, payload: bytes, _qos: int) -> None:
         """Publish at a server."""

@@ -26,7 +26,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -36,20 +36,25 @@ from topicloom.brokers.kind import (
     Bridge,
     BrokerKind,
     Configured,
+    DeliveryFailed,
+    Driver,
+    LinkState,
     Secret,
     SourceForm,
     refuse,
     too_long,
     unreadable_character,
 )
+from topicloom.brokers.logins import secret_of
 from topicloom.brokers.names import identifier
 from topicloom.brokers.rows import PUBLISHERS, BrokerRows, Heard, SourceError, asked, client_of, kept, looked_at
 from topicloom.errors import InputError
 from topicloom.io.http import LARGEST_BYTES, HttpClient, HttpError, Login, list_of_objects
 from topicloom.model.filters import AMQP
-from topicloom.model.fleet import Broker, Source
+from topicloom.model.fleet import Broker, Delivery, Source
 
 if TYPE_CHECKING:
+    from topicloom.brokers.local import Processes
     from topicloom.brokers.plan import Plan, Route
 
 # The virtual host that every broker has.
@@ -267,6 +272,37 @@ class RabbitManagement:
         return self._client.send(method, path, body)
 
 
+class ManagementDriver:
+    """Sets and clears definitions of one broker."""
+
+    def __init__(self, delivery: Delivery, broker: str) -> None:
+        self._management = _management(delivery, broker)
+
+    def get(self) -> Mapping[str, str]:
+        """Fail: cycles of federation links are not looked for."""
+        raise DeliveryFailed("federation of RabbitMQ is not followed")
+
+    def put(self, text: str) -> None:
+        """Make the broker's definitions those of a plan."""
+        try:
+            self._management.take(text)
+        except HttpError as failure:
+            raise DeliveryFailed(str(failure)) from None
+
+    def reload(self) -> None:
+        """Nothing: what is set holds at once."""
+
+
+def _management(delivery: Delivery, broker: str) -> RabbitManagement:
+    """The interface at the URL of a delivery, with its login."""
+    assert delivery.url is not None
+    where = f"broker '{broker}': the password of its management interface"
+    login = delivery.credentials
+    return RabbitManagement(
+        delivery.url, lambda: None if login is None else (login.username, secret_of(login, where)), delivery.seconds
+    )
+
+
 _FEDERATION = "federation: "
 _INTERNAL = "amq.rabbitmq."
 _BY_KEY = ("topic", "direct")
@@ -386,6 +422,7 @@ class RabbitMq(BrokerKind):
     speaks = frozenset({"amqp-federation"})
     both_ends = True
     sources = MappingProxyType({"rabbitmq": SourceForm(AMQP, over_http=True), "definitions": SourceForm(AMQP)})
+    ways = MappingProxyType({"rabbitmq": (("url",), ("credentials",))})
 
     def name_problem(self, name: str) -> str | None:
         """Return why RabbitMQ cannot federate an exchange of this name, None if it can."""
@@ -417,6 +454,44 @@ class RabbitMq(BrokerKind):
         """Yield what the management interface or a file of definitions tells."""
         look = read_definitions if source.kind == "definitions" else ask_rabbitmq
         yield asked(look, source, broker, before, now_us)
+
+    def driver(self, broker: Broker, delivery: Delivery) -> Driver:
+        """Return the driver by its management interface."""
+        return ManagementDriver(delivery, broker.name)
+
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+        """Return how many links a broker has, once all that its definitions ask for run.
+
+        None without its management interface, or without the plugin rabbitmq_federation_management.
+        """
+        if delivery.url is None:
+            return None
+        try:
+            down = _management(delivery, broker.name).links_down(self.render(plan, broker.name, lambda _: ""))
+        except HttpError as failure:
+            raise DeliveryFailed(str(failure)) from None
+        if down is None:
+            return None
+        if down:
+            more = f" and {len(down) - 1} more" if len(down) > 1 else ""
+            raise DeliveryFailed(f"its links are not up: {down[0]}{more}")
+        count = len(plan.links_of.get(broker.name, ()))
+        return LinkState(count, count)
+
+    def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
+        """Whether its management interface serves, which logs nothing, or a connection begins."""
+        from topicloom.brokers import health
+
+        if management is not None:
+            return health.serves(management, deadline)
+        return health.over_line(broker, deadline, health.begins)
+
+    def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
+        """Return RabbitMQ nodes on loopback."""
+        from topicloom.brokers.kinds.rabbitmq_nodes import RabbitProcesses
+        from topicloom.brokers.local import free_ports
+
+        return RabbitProcesses(free_ports(names))
 
 
 KIND = RabbitMq()

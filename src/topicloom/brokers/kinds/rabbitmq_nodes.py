@@ -19,8 +19,9 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
+from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds.rabbitmq import RabbitManagement, vhost_of
-from topicloom.brokers.local import LOOPBACK, OnMessage, Processes, ending_with_owner, free_ports, installed
+from topicloom.brokers.local import LOOPBACK, AnyClients, OnMessage, Processes, ending_with_owner, free_ports, installed
 from topicloom.brokers.names import identifier
 from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
@@ -50,8 +51,13 @@ def rabbitmq_path() -> str:
 class RabbitProcesses(Processes):
     """RabbitMQ nodes by broker name, started together; definitions are put on them while they run."""
 
+    # Messages go by the management interface.
+    most_a_second = 60
+    needs_topics = True
+
     def __init__(self, ports: dict[str, int]) -> None:
         super().__init__(ports)
+        self._texts: dict[str, str] = {}
         taken = set(ports.values())
         self._web = free_ports(list(ports), taken)
         self._distribution = free_ports(list(ports), taken := {*taken, *self._web.values()})
@@ -96,17 +102,23 @@ class RabbitProcesses(Processes):
 
     def start(self, name: str, bridges: str) -> None:
         """Put definitions on a node."""
+        self._texts[name] = bridges
         try:
             self.management(name).take(bridges)
         except HttpError as failure:
             raise InputError(f"broker '{name}': {failure}") from None
 
-    def links_down(self, name: str, bridges: str) -> bool:
-        """Whether a link that definitions of a node ask for does not run."""
+    def clients(self, plan: Plan, on_message: OnMessage) -> AnyClients:
+        """Return clients, not connected yet."""
+        return RabbitClients(self, on_message, plan)
+
+    def links_down(self, plan: Plan, name: str, clients: AnyClients) -> list[Pair]:
+        """Return all links of a node if one of them does not run by the definitions that it has."""
         try:
-            return bool(self.management(name).links_down(bridges))
+            down = self.management(name).links_down(self._texts[name])
         except HttpError as failure:
             raise InputError(f"broker '{name}': {failure}") from None
+        return list(plan.links_of[name]) if down else []
 
     def let_go(self, name: str) -> None:
         """Nothing: a node takes other definitions while it runs."""
@@ -191,9 +203,16 @@ class RabbitClients:
         with suppress(InputError):
             self._ask(name, "DELETE", f"queues/{vhost}/{_QUEUE}")
         self._ask(name, "PUT", f"queues/{vhost}/{_QUEUE}", {"durable": False, "auto_delete": False})
-        self.bind(name, plan)
+        self._bind(name, plan)
 
-    def bind(self, name: str, plan: Plan) -> None:
+    def follow(self, plan: Plan, name: str | None = None) -> None:
+        """Bind the queue of a node to what it wants by another plan, too; or all that are made from now on."""
+        if name is None:
+            self.plan = plan
+        elif name in self._hosts:
+            self._bind(name, plan)
+
+    def _bind(self, name: str, plan: Plan) -> None:
         """Bind the queue of a node to what it wants by a plan, besides what it is bound to."""
         vhost = self._hosts[name]
         for route in plan.routes:
