@@ -22,7 +22,7 @@ COMMANDS: dict[str, str | None] = {
     "content sweep": None,
 }
 # What options of theirs are called now, such as {"plan": {"--target": "--kind"}}.
-OPTIONS: dict[str, dict[str, str]] = {}
+OPTIONS: dict[str, dict[str, str]] = {"ingest": {"--format": "--input-format"}}
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def test_ingest(cli: Cli, ingesting: tuple[Path, str]) -> None:
 
 def test_ingest_graphs_without_a_header(cli: Cli, ingested: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.txt").write_text("u|v\nv|w\nw|w\n")
-    how = ["--format", "csv", "--separator", "|", "--no-header", "--graph", "directed", "--include-self"]
+    how = ["--input-format", "csv", "--separator", "|", "--no-header", "--graph", "directed", "--include-self"]
     ended = cli("spark", "ingest", tmp_path / "edges.txt", *how, "--out", tmp_path / "follows")
     assert (ended.status, ended.err) == (0, "")
     assert ["self-loops", "1"] in [line.split() for line in ended.out.splitlines()]

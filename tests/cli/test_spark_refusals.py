@@ -46,7 +46,9 @@ def test_ingest(refused: Any, tmp_path: Path) -> None:
     assert refused("spark", "ingest", "subs.csv").startswith("--out is missing")
     assert refused("spark", "ingest", "subs.csv", *out, "--max-bad", 2) == "--max-bad 2.0: expected a share from 0 to 1"
     assert refused("spark", "ingest", "subs.csv", *out, "--include-self").startswith("--include-self: only for graphs")
-    assert refused("spark", "ingest", "subs.csv", *out, "--graph", "both").startswith("--graph: 'both' is not one of 'directed'")
+    assert refused("spark", "ingest", "subs.csv", *out, "--graph", "both").startswith(
+        "--graph: 'both' is not one of 'directed'"
+    )
     assert "expected one character" in refused("spark", "ingest", "subs.csv", *out, "--separator", "ab")
     assert "is a file" in refused("spark", "ingest", "subs.csv", "--out", "subs.csv")
 

@@ -33,7 +33,9 @@ def write_rows(file: Path, rows: Rows, header: str = "node,topic,role") -> Path:
 
 
 def kept_rows(folder: Path) -> list[dict[str, object]]:
-    return sorted(pq.read_table(folder / "subscriptions").to_pylist(), key=lambda row: (row["node_id"], row["topic_id"]))
+    return sorted(
+        pq.read_table(folder / "subscriptions").to_pylist(), key=lambda row: (row["node_id"], row["topic_id"])
+    )
 
 
 def test_the_folder_holds_the_interest_of_the_file(spark: SparkSession, tmp_path: Path) -> None:

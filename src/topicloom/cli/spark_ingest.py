@@ -34,7 +34,13 @@ CLEANING = "Cleaning"
 )
 @options.option("--out", "-o", metavar="PLACE", required=True, help="A folder on any file system, or table:NAME.")
 @options.flag("--overwrite", help="Replace an interest that is there.")
-@options.option("--format", "format_", metavar="NAME", section=READING, help="csv, tsv, json, parquet, orc or another.")
+@options.option(
+    "--input-format",
+    "format_",
+    metavar="NAME",
+    section=READING,
+    help="csv, tsv, json, parquet, orc or another.  [default: by name]",
+)
 @options.option(
     "--option", "reader", metavar="KEY=VALUE", multiple=True, section=READING, help="Option of Spark's reader."
 )

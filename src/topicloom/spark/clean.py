@@ -383,9 +383,8 @@ def _edges(source: pa.Array, target: pa.Array, graph: Graph, *, include_self: bo
         topics.append(topic)
         reasons.append(pa.nulls(len(node), pa.string()))
         ones.append(np.zeros(len(node), np.int64))
-    return pa.table(
-        _row_columns(*(pa.concat_arrays(arrays) for arrays in (nodes, topics, reasons)), np.concatenate(ones))
-    )
+    node, topic, reason = (pa.concat_arrays(arrays) for arrays in (nodes, topics, reasons))
+    return pa.table(_row_columns(node, topic, reason, np.concatenate(ones)))
 
 
 def _added_up(table: pa.Table) -> pa.Table:

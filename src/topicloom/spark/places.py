@@ -219,7 +219,7 @@ def read_interest(spark: SparkSession, place: str, *, verify: bool = False) -> I
                 f"has {rows:,} rows and its manifest says {manifest[name]:,}; ingest the data again",
                 file=f"{place}/{name}",
             )
-    totals = Totals(*(manifest[name] for name in (NODES, TOPICS, SUBSCRIPTIONS)), manifest["fingerprint"])
+    totals = Totals(manifest[NODES], manifest[TOPICS], manifest[SUBSCRIPTIONS], manifest["fingerprint"])
     columns = [*_COLUMNS[SUBSCRIPTIONS], *([ROLE] if ROLE in frames[SUBSCRIPTIONS].columns else [])]
     found = Interned(
         frames[SUBSCRIPTIONS].select(*columns),

@@ -96,7 +96,7 @@ def list_files(spark: SparkSession, inputs: Sequence[str], options: IngestOption
             listing = listing.option(key, value)
     paths = sorted(row["path"] for row in listing.load(places).select("path").collect())
     if not paths:
-        raise InputError("there are no files to read", file=", ".join(inputs))
+        raise InputError("is empty; expected files with a subscription a row", file=", ".join(inputs))
     found: dict[str, list[str]] = {}
     for path in paths:
         found.setdefault(_format_of(readable_path(path), options), []).append(_literal(path))
@@ -124,8 +124,8 @@ def _format_of(file: str, options: IngestOptions) -> str:
     if kind is None:
         raise InputError(
             f"its name does not tell what it holds; endings are {', '.join(_ENDINGS)}, "
-            f"each also with {', '.join(sorted(_COMPRESSED))}; or give separator or format",
-            *("separator", "format"),
+            f"each also with {', '.join(sorted(_COMPRESSED))}; or give separator or input_format",
+            *("separator", "input_format"),
             file=file,
         )
     return kind

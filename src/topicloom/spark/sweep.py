@@ -23,7 +23,7 @@ from topicloom.designers.run import require_honoured
 from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
 from topicloom.spark.cells import Cell, GridWatch, run_cells
-from topicloom.spark.links import location
+from topicloom.spark.places import location
 from topicloom.spark.shared import Shared, shared
 from topicloom.spark.sweep_spec import (
     CELLS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.views.designs import written
 from topicloom.views.numbers import Number, count, count_of, mean, share
-from topicloom.views.view import Column, Fact, Note, On, Table, View
+from topicloom.views.view import Column, Fact, Note, On, Show, Table, View
 
 if TYPE_CHECKING:
     from topicloom.spark.ingest import Ingest
@@ -57,7 +57,7 @@ def profile(found: Profile, out: str | PathLike[str] | None) -> View:
         _row("nodes per topic", found.nodes_per_topic),
         _row("topics that pairs share", common.distribution),
     ]
-    shows = {"size": str, "mean": mean}
+    shows: dict[str, Show] = {"size": str, "mean": mean}
     quantiles = Table(
         "quantiles",
         tuple(Column(key, shows.get(key, count), "" if key == "size" else key) for key in columns),
