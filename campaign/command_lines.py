@@ -64,5 +64,5 @@ spark measure ingested overlay.parquet --topics out/t.parquet
 spark profile ingested --out out/p
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
 spark sweep sweep.toml --out out/g
-stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
+spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 """.strip().splitlines()

@@ -47,7 +47,7 @@ SPARK = """
 spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
-stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
+spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 spark sweep sweep.toml --out out/g
 """.strip().splitlines()
 # What tells of times, or of what there was to do, and so differs.

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str | None] = {
     "ingest": "spark ingest",
     "profile": "spark profile",
     "sweep": "spark sweep",
+    "stream": "spark stream",
     "content sweep": None,
 }
 # What options of theirs are called now, such as {"plan": {"--target": "--kind"}}.

@@ -31,6 +31,7 @@ from in_process import Ended, GoneError, topicloom
 # Recordings, or places in one, that differ from those of 0.2 on purpose, with the reason.
 CHANGED: dict[str, str] = {
     "sample": "does not count visited users",
+    "stream": "ends with where it wrote",
     "sweep": "names the folder of its results, and counts cells that were done before",
     "bound": "proves more, by spanning trees of topics",
     "collect": "lists bridges that Topicloom did not make",

@@ -19,10 +19,10 @@ from topicloom.workloads import POPULARITIES, SIZES
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "live"),
-    *("sample", "stream", "reproduce"),
+    *("sample", "reproduce"),
     *("completion", "prepare"),
 ]
-SPARK = ("ingest", "profile", "design", "measure", "sweep")
+SPARK = ("ingest", "profile", "design", "measure", "sweep", "stream")
 CONTENT = ("generate", "assign", "cost", "compare", "summarize")
 GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 
@@ -52,10 +52,11 @@ def test_the_list_says_what_the_help_of_a_command_says(cli: Cli, command: str) -
 
 
 def test_options_are_grouped_own_ones_first(cli: Cli) -> None:
-    text = cli("stream", "--help").out
-    assert re.findall(r"^(\S.*):$", text, re.MULTILINE) == ["Arguments", "Options", "Reading SUBS", "Spark", "Printing"]
-    assert text.startswith("Usage: topicloom stream [OPTIONS] SUBS OVERLAY\n")
-    assert text.index("--events DIR") < text.index("--node-column") < text.index("--master") < text.index("--json")
+    text = cli("spark", "stream", "--help").out
+    headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+    assert headings[:6] == ["Arguments", "Options", "Reading SUBS", "Spark", "Parameters of repair", "Printing"]
+    assert text.startswith("Usage: topicloom spark stream [OPTIONS] SUBS OVERLAY\n")
+    assert text.index("--events PLACE") < text.index("--node-column") < text.index("--master") < text.index("--json")
 
 
 @pytest.mark.parametrize(

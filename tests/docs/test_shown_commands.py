@@ -15,8 +15,8 @@ from shown import LANGUAGES, PAGES, ROOT, Command, blocks, commands
 from topicloom.cli.main import run
 
 ON_SPARK = {
-    *("sample", "stream", "reproduce"),
-    *("content summarize", "spark design", "spark measure", "spark sweep"),
+    *("sample", "reproduce", "content summarize"),
+    *(f"spark {name}" for name in ("ingest", "profile", "design", "measure", "sweep", "stream")),
 }
 
 

@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from effort import THOROUGH
@@ -22,7 +24,8 @@ from topicloom.churn import Settings
 from topicloom.churn.state import open_state
 from topicloom.cli.main import run
 from topicloom.model.events import Event, write_events
-from topicloom.spark.stream import Batch, _make_folders, event_lines, follow
+from topicloom.spark import current, event_lines, follow
+from topicloom.spark.stream import Batch
 from topicloom.workloads import churn_trace
 
 INTEREST = synthetic(24, 12, popularity="zipf", alpha=1.0, sizes="uniform", min_topics=2, max_topics=6, seed=5)
@@ -39,21 +42,33 @@ def put(events: list[Event], folder: Path, name: str) -> None:
 
 
 def follow_once(spark: SparkSession, folder: Path, settings: Settings | None = None) -> list[Batch]:
+    """Follow what is there; then the store is closed, as `current` asked for it."""
     told: list[Batch] = []
-    follow(
-        event_lines(spark, folder / "events"),
+    query = follow(
+        event_lines(spark, str(folder / "events")),
         OVERLAY,
-        state=folder / "state",
-        out=folder / "out",
+        folder / "state",
+        out=str(folder / "out"),
         settings=settings,
         once=True,
         told=told.append,
     )
+    try:
+        query.awaitTermination()
+    finally:
+        current(OVERLAY, folder / "state", settings).write(folder / "now.parquet")
     return told
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    return [row for file in sorted((folder / table).iterdir()) for row in pq.read_table(file).to_pylist()]
+    if not (folder / table).exists():
+        return []
+    found = []
+    for part in sorted((folder / table).glob("batch=*")):
+        number = int(part.name.removeprefix("batch="))
+        for file in part.glob("*.parquet"):
+            found += [{"batch": number, **row} for row in pq.ParquetFile(file).read().to_pylist()]
+    return found
 
 
 def undisturbed(folder: Path, events: list[Event]) -> tuple[bytes, list[tuple[int, str, str, str]]]:
@@ -81,12 +96,12 @@ def test_batches_do_what_maintain_does(spark: SparkSession, tmp_path: Path) -> N
     assert [(batch.number, batch.events, batch.last_event) for batch in follow_once(spark, tmp_path)] == [(1, 20, 60)]
     assert follow_once(spark, tmp_path) == []
     overlay, changes = undisturbed(tmp_path, EVENTS)
-    assert (tmp_path / "out" / "overlay.parquet").read_bytes() == overlay
+    assert (tmp_path / "now.parquet").read_bytes() == overlay
     assert emitted(tmp_path) == changes
     assert rows(tmp_path / "out", "refused") == []
-    interest = Interest.read(tmp_path / "out" / "subscriptions.parquet")
+    interest = current(OVERLAY, tmp_path / "state").interest
     links = {(row[2], row[3]) for row in changes if row[1] == "add"}
-    now = Overlay.read(tmp_path / "out" / "overlay.parquet", interest)
+    now = Overlay.read(tmp_path / "now.parquet", interest)
     assert {(row["source"], row["target"]) for row in now.to_arrow().to_pylist()} <= links | {
         (row["source"], row["target"]) for row in OVERLAY.to_arrow().to_pylist()
     }
@@ -135,12 +150,13 @@ def dying(call):
 if place == "happen":
     state.MaintainedState._happen = dying(state.MaintainedState._happen)
 elif place == "write":
-    stream._write = dying(stream._write)
+    stream.Follower._write = dying(stream.Follower._write)
 elif place == "done":
-    stream.Follower._follow = dying(stream.Follower._follow)
-with spark_session(SparkOptions("local[1]", driver_memory="512m"), "killed") as spark:
-    lines = stream.event_lines(spark, folder / "events")
-    stream.follow(lines, OVERLAY, state=folder / "state", out=folder / "out", once=True)
+    stream.Follower._apply = dying(stream.Follower._apply)
+with spark_session(SparkOptions("local[1]", {"spark.driver.memory": "512m"}), "killed") as spark:
+    lines = stream.event_lines(spark, str(folder / "events"))
+    query = stream.follow(lines, OVERLAY, folder / "state", out=str(folder / "out"), once=True)
+    query.awaitTermination()
 """
 
 
@@ -160,7 +176,7 @@ def test_a_killed_stream_goes_on(spark: SparkSession, tmp_path: Path) -> None:
         assert ended.returncode == -signal.SIGKILL
     follow_once(spark, tmp_path)
     overlay, changes = undisturbed(tmp_path, EVENTS)
-    assert (tmp_path / "out" / "overlay.parquet").read_bytes() == overlay
+    assert (tmp_path / "now.parquet").read_bytes() == overlay
     assert emitted(tmp_path) == changes
     assert rows(tmp_path / "out", "refused") == []
 
@@ -179,37 +195,44 @@ def test_state_and_checkpoint_that_do_not_agree(spark: SparkSession, tmp_path: P
     shutil.copytree(tmp_path / "old", state)
     shutil.rmtree(checkpoint)
     shutil.copytree(tmp_path / "new" / "checkpoint", checkpoint)
-    with pytest.raises(InputError, match="do not go together: it goes on with batch 2, and the state has seen 1;"):
+    with pytest.raises(
+        StreamingQueryException, match="do not go together: it goes on with batch 2, and the state has seen 1;"
+    ):
         follow_once(spark, tmp_path)
     # Without a checkpoint all files would be batch 0, which is done.
     shutil.rmtree(checkpoint)
-    with pytest.raises(InputError, match="do not go together: it goes on with batch 0, and the state has seen 1;"):
+    with pytest.raises(
+        StreamingQueryException, match="do not go together: it goes on with batch 0, and the state has seen 1;"
+    ):
         follow_once(spark, tmp_path)
     shutil.rmtree(state)
     shutil.copytree(tmp_path / "new", state)
     follow_once(spark, tmp_path)
-    assert (tmp_path / "out" / "overlay.parquet").read_bytes() == undisturbed(tmp_path, EVENTS[:30])[0]
-
-
-def test_output_of_a_run_that_ended_before_its_first_batch(tmp_path: Path) -> None:
-    state, out = tmp_path / "state", tmp_path / "out"
-    for _ in range(2):
-        _make_folders(state, out, is_new=True)
-        assert sorted(path.name for path in out.iterdir()) == ["changes", "refused"]
-    (out / "changes" / "batch-00000000.parquet").write_text("of another state")
-    with pytest.raises(InputError, match="is not empty"):
-        _make_folders(state, out, is_new=True)
-    _make_folders(state, out, is_new=False)
+    assert (tmp_path / "now.parquet").read_bytes() == undisturbed(tmp_path, EVENTS[:30])[0]
 
 
 def test_folders(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="events: is no folder; give one that event files are moved into"):
-        event_lines(spark, tmp_path / "events")
+        event_lines(spark, str(tmp_path / "events"))
     put(EVENTS[:1], tmp_path / "events", "a.jsonl")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "photo.jpg").touch()
-    with pytest.raises(InputError, match=r"out: is not empty, and .*state has written nothing to it"):
+    with pytest.raises(StreamingQueryException, match=r"out: is not empty, and .*state has written nothing to it"):
         follow_once(spark, tmp_path)
+
+
+def test_any_source_and_the_overlay_now_and_then(spark: SparkSession, tmp_path: Path) -> None:
+    """The source makes rows that are no events."""
+    lines = event_lines(spark, None, "rate-micro-batch", {"rowsPerBatch": "2"})
+    query = follow(lines, OVERLAY, tmp_path / "state", out=str(tmp_path / "out"), every=1)
+    deadline = time.monotonic() + 60
+    while not rows(tmp_path / "out", "refused") and time.monotonic() < deadline:
+        time.sleep(0.1)
+    query.stop()
+    assert current(OVERLAY, tmp_path / "state") == OVERLAY
+    interest = Interest.read(tmp_path / "out" / "subscriptions.parquet")
+    assert Overlay.read(tmp_path / "out" / "overlay.parquet", interest) == OVERLAY
+    assert rows(tmp_path / "out", "refused")[0]["reason"].startswith("line: is not a JSON object")
 
 
 def test_the_command_waits_for_events_until_it_is_stopped(
@@ -236,7 +259,7 @@ def test_the_command_waits_for_events_until_it_is_stopped(
     folders = [text for name in ("events", "state", "out") for text in (f"--{name}", tmp_path / name)]
     with open(sink, "w") as pipe, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", pipe)
-        assert run([str(argument) for argument in ("stream", *files, *folders, "--json")]) == 130
+        assert run([str(argument) for argument in ("spark", "stream", *files, *folders, "--json")]) == 130
     person.join(60)
     assert capsys.readouterr().err == "topicloom: stopped after batch 1; the same command goes on from there\n"
     first, second = map(json.loads, printed)

@@ -117,6 +117,10 @@ class MaintainedState:
         """
         return list(self._take(events, jointly=True))
 
+    def take_batch(self, events: Sequence[Event], noted: Mapping[str, str], *, jointly: bool = False) -> list[Outcome]:
+        """Let events happen that are due, in the order of their ids; all are committed at once, with what is noted."""
+        return list(self._take(events, jointly=jointly, noted=noted))
+
     def checkpoint(self) -> None:
         """Write a snapshot in place of the events so far; it is on the disk in the end."""
         if self._store is not None:
@@ -132,27 +136,26 @@ class MaintainedState:
         """Return what was noted in the store."""
         return {} if self._store is None else self._store.meta
 
-    def note(self, key: str, value: str) -> None:
-        """Note something in the store."""
-        if self._store is not None:
-            self._store.set_meta({key: value})
-
     def close(self) -> None:
         """End it, as it is."""
         if self._store is not None:
             self._store.close()
 
-    def _take(self, events: Sequence[Event], *, jointly: bool = False) -> Iterator[Outcome]:
+    def _take(
+        self, events: Sequence[Event], *, jointly: bool = False, noted: Mapping[str, str] | None = None
+    ) -> Iterator[Outcome]:
         """Judge events, commit them, and let them take effect."""
         if self._pending:
             raise RuntimeError("the events of an earlier batch come first: exhaust begin()")
         if not events:
+            if self._store is not None and noted:
+                self._store.set_meta(noted)
             return
         refused = self.maintainer.refusals(events)
         numbers = range(self._number + 1, self._number + 1 + len(events))
         if self._store is not None:
             bodies = [_body(event, why) for event, why in zip(events, refused, strict=True)]
-            numbers = self._store.append(bodies, jointly=jointly)
+            numbers = self._store.append(bodies, jointly=jointly, meta=noted)
         judged = [_Judged(*fields) for fields in zip(numbers, events, refused, strict=True)]
         self._pending.extend([judged] if jointly else ([each] for each in judged))
         while self._pending:
@@ -227,15 +230,17 @@ def open_state(
     *,
     constraints: Constraints | None = None,
     prices: Prices | None = None,
+    beside: Sequence[str] = (),
 ) -> Iterator[MaintainedState]:
     """Give a maintainer of an overlay, from scratch or as the store of a folder has it.
 
-    A folder must have begun with the same overlay, settings, constraints and prices.
+    A folder must have begun with the same overlay, settings, constraints and prices. A new one is empty but for the
+    names in `beside`.
     """
     if folder is None:
         yield MaintainedState(maintainer(overlay, settings, constraints, prices))
         return
-    _require_usable(folder)
+    _require_usable(folder, beside)
     began_with = {
         "origin": _origin(overlay),
         "settings": json.dumps(asdict(settings)),
@@ -263,7 +268,7 @@ def _origin(overlay: Overlay) -> str:
     return f"{overlay.interest.fingerprint}-{hashlib.blake2b(links, digest_size=8).hexdigest()}"
 
 
-def _require_usable(folder: Path) -> None:
+def _require_usable(folder: Path, beside: Sequence[str]) -> None:
     """Make a folder if it is missing; raise InputError if it holds anything else than a state."""
     try:
         folder.mkdir(exist_ok=True)
@@ -273,7 +278,7 @@ def _require_usable(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
     if (folder / STORE).exists():
         return
-    names = sorted(file.name for file in folder.iterdir() if not file.name.startswith("."))
+    names = sorted(file.name for file in folder.iterdir() if not file.name.startswith((".", *beside)))
     if names and any(name in _EARLIER for name in names):
         raise InputError(f"{folder}: is a state of an earlier version of Topicloom; begin with a new folder")
     if names:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Example:
   topicloom collect fleet.toml --out raw
-  topicloom ingest raw --out fleet
+  topicloom spark ingest raw --out fleet
 
 \b
 Follow the fleet, until Ctrl-C:

@@ -40,7 +40,7 @@ SECTIONS = {
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("spark", "sample", "stream"),
+    "Spark": ("spark", "sample"),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
@@ -59,7 +59,6 @@ ON_TYPER = {
     "content": ("content", "Plan which broker each user connects to, by content."),
     "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),
     "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
-    "stream": ("stream", "Mend an overlay as events come, on Spark."),
     "explore": ("explore", "Look at networks in a browser, and ask what if."),
     "report": ("report", "Make a page of results to look at and to print."),
     "prepare": ("prepare", "Compile and keep what first runs wait for."),

@@ -23,6 +23,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 # Sections of help.
 OPTIONS = "Options"
 OF_DESIGNERS = "Parameters of designers"
+OF_MAINTAINERS = "Parameters of repair"
 READING = "Reading SUBS"
 SPARK = "Spark"
 PRINTING = "Printing"
@@ -239,6 +240,25 @@ def of_backbone() -> list[click.Option]:
     from topicloom.designers import DESIGNERS
 
     return [_parameter_option(name, takers) for name, takers in takers_of([DESIGNERS.find("backbone")]).items()]
+
+
+def of_maintainers() -> list[click.Option]:
+    """An option for each parameter of a maintainer."""
+    from topicloom.churn.settings import PARAMETERS
+
+    return [_setting_option(parameter) for parameter in PARAMETERS]
+
+
+def _setting_option(parameter: Parameter) -> click.Option:
+    text = f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}{_default(parameter)}."
+    settings: dict[str, Any] = {"help": text, "default": None, "section": OF_MAINTAINERS}
+    if parameter.choices:
+        settings["type"] = click.Choice(parameter.choices)
+    elif parameter.kind is bool:
+        settings["is_flag"] = True
+    else:
+        settings |= _OF_KIND[parameter.kind]
+    return Option([option_name(parameter.name)], **settings)
 
 
 def of_designers() -> list[click.Option]:

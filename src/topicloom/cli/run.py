@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ class Run:
         self.shared = shared
         self.status = 0
         self._format = "json" if shared["json"] else shared["format"]
+        self._told = False
         self._findings: list[str] = []
         output.be_quiet(shared["quiet"])
         # Spark shows its own progress with --verbose.
@@ -195,19 +197,30 @@ class Run:
             self.finding(line, status)
         return line is not None
 
+    def tell(self, view: View) -> None:
+        """Print a view while the command runs; JSON in one line. Then `show` prints no more data."""
+        self._told = True
+        if self._format == "json":
+            print(json.dumps(view.data()), flush=True)
+        else:
+            self._print(view)
+
     def show(self, view: View) -> None:
         """Print a view in the format that was asked for, then the findings."""
-        if self._format == "text":
-            if not self.shared["quiet"]:
-                from topicloom.views import terminal
+        if self._format == "text" or not self._told:
+            self._print(view)
+        for line in self._findings:
+            print(output.one_line(line), file=sys.stderr, flush=True)
 
-                terminal.show(view)
-        else:
+    def _print(self, view: View) -> None:
+        if self._format != "text":
             from topicloom.views.formats import FORMATS
 
             print(FORMATS[self._format](view.data()), flush=True)
-        for line in self._findings:
-            print(output.one_line(line), file=sys.stderr, flush=True)
+        elif not self.shared["quiet"]:
+            from topicloom.views import terminal
+
+            terminal.show(view)
 
 
 def read_fleet(path: Path) -> Fleet:

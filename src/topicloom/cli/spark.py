@@ -23,7 +23,7 @@ Example:
 `topicloom spark COMMAND --help` says more about a command.
 """
 
-SECTIONS = {"Commands": ("ingest", "profile", "design", "measure", "sweep")}
+SECTIONS = {"Commands": ("ingest", "profile", "design", "measure", "sweep", "stream")}
 
 
 def _load(name: str) -> click.Command:

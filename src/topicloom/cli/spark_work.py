@@ -36,6 +36,11 @@ class OnSpark:
         self._working = working
         self.session = session
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether the session is one of Spark Connect."""
+        return type(self.session).__module__.startswith("pyspark.sql.connect")
+
     def interned(self, place: str) -> Interned:
         """The subscriptions of a place."""
         from topicloom.spark import read_interest

@@ -1,8 +1,7 @@
 """What all greedy designers share: an interest made ready for the kernels, within limits and by prices.
 
 Interests whose nodes share much are kept as bitsets with a bound for every pair of nodes. Sparse ones are searched row
-by row, or, if links have prices, kept as lists with a bound for every pair that shares a topic. The representation
-changes time and memory, never the links.
+by row. The representation changes time and memory, never the links.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.designers.contract import MATCHING, MAXIMAL, DesignProblem, Links
-from topicloom.designers.memory import require
 from topicloom.errors import InputError
 from topicloom.kernels.greedy import (
     Degrees,
@@ -30,13 +28,11 @@ from topicloom.kernels.pair_bounds import (
     Candidates,
     all_pairs,
     all_pairs_bytes,
-    co_subscribers,
-    co_subscribers_bytes,
     exclude,
     exclude_groups,
 )
 from topicloom.kernels.pair_search import TIES, Search, new_search
-from topicloom.kernels.price_search import Priced, new_priced, new_topic_lists, topic_lists_bytes
+from topicloom.kernels.price_search import Priced, new_priced, priced_bytes
 from topicloom.kernels.row_search import CENTRES, RowSearch, new_row_search, row_candidates, row_search_bytes
 from topicloom.kernels.topic_bits import new_topic_bits, topic_bits_bytes
 from topicloom.kernels.topic_members import new_topic_members, topic_members_bytes
@@ -191,8 +187,11 @@ def _by_price(
     prices = problem.prices
     if prices is None:
         prices = LinkPrices(np.zeros(interest.node_count, np.int32), np.ones((1, 1), np.int64))
-    require("a greedy design by prices", pair_bytes(interest, {}))
-    instance = _by_pairs(problem, representation, without, prices.group)
+    instance = (
+        _by_pairs(problem, representation, without, prices.group)
+        if representation.bitsets
+        else _by_rows(problem, representation, without)
+    )
     outer = instance.candidates.outer
     hashes: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
     if ties != "names":
@@ -219,23 +218,15 @@ def _by_pairs(
     interest = problem.interest
     sizes = np.diff(interest.node_start)
     highest = max_common_topics(interest)
-    in_order = representation.bitsets and group is None and representation.in_order
+    in_order = group is None and representation.in_order
     keys = (np.zeros_like(sizes) if in_order else -sizes, np.zeros_like(sizes) if group is None else group)
     outer = np.lexsort(keys).astype(np.int32)
     node_start, node_topics = _renumbered(interest, outer)
-    if representation.bitsets:
-        bits = new_topic_bits(node_start, node_topics, interest.topic_count)
-        in_panels = group is None and bool((outer[1:] < outer[:-1]).any())
-        pairs = all_pairs(node_start, node_topics, bits.table, highest, outer, in_panels=in_panels)
-        instance = Instance(bits, pairs)
-    else:
-        subscriber = np.repeat(np.arange(interest.node_count, dtype=np.int32), np.diff(node_start))
-        topic_nodes = subscriber[np.argsort(node_topics, kind="stable")]
-        lists = new_topic_lists(node_start, node_topics, interest.topic_count)
-        pairs = co_subscribers(node_start, node_topics, interest.topic_start, topic_nodes, highest, outer)
-        instance = Instance(lists, pairs)
+    bits = new_topic_bits(node_start, node_topics, interest.topic_count)
+    in_panels = group is None and bool((outer[1:] < outer[:-1]).any())
+    pairs = all_pairs(node_start, node_topics, bits.table, highest, outer, in_panels=in_panels)
     _exclude(pairs, problem.limits, without)
-    return instance
+    return Instance(bits, pairs)
 
 
 def _renumbered(
@@ -300,11 +291,13 @@ def greedy_merges(interest: Interest, parameters: Mapping[str, Any]) -> int:
 
 
 def greedy_bytes(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Upper bound on the memory of a greedy designer without prices."""
-    if parameters.get("ties") == "hash" or prefers_bitsets(interest):
-        return pair_bytes(interest, parameters)
-    members = topic_members_bytes(interest.topic_count, interest.subscription_count)
-    return members + row_search_bytes(interest.node_count) + _links_bytes(interest, parameters)
+    """Upper bound on the memory of a greedy designer, with or without prices."""
+    nodes, topics, subscriptions = interest.node_count, interest.topic_count, interest.subscription_count
+    if prefers_bitsets(interest):
+        kept = topic_bits_bytes(nodes, topics, subscriptions) + all_pairs_bytes(nodes)
+    else:
+        kept = topic_members_bytes(topics, subscriptions) + row_search_bytes(nodes)
+    return kept + priced_bytes(nodes) + _links_bytes(interest, parameters)
 
 
 def _links_bytes(interest: Interest, parameters: Mapping[str, Any]) -> int:
@@ -312,14 +305,3 @@ def _links_bytes(interest: Interest, parameters: Mapping[str, Any]) -> int:
         links = max_matched_links(interest, parameters.get("max_degree"))
         return links * 12 + matchings_bytes(interest.node_count)
     return max_possible_links(interest) * 12
-
-
-def pair_bytes(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Upper bound on the memory of a greedy designer that keeps pairs."""
-    links = _links_bytes(interest, parameters)
-    if prefers_bitsets(interest):
-        topics = topic_bits_bytes(interest.node_count, interest.topic_count, interest.subscription_count)
-        return topics + all_pairs_bytes(interest.node_count) + links
-    pairs = min(pairs_in_topics(interest), _pairs(interest))
-    lists = topic_lists_bytes(interest.topic_count, interest.subscription_count)
-    return lists + co_subscribers_bytes(pairs, interest.node_count) + links

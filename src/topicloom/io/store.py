@@ -146,8 +146,11 @@ class Store:
         """The number of the latest entry, 0 if there was none."""
         return self._last
 
-    def append(self, bodies: Sequence[str], *, jointly: bool = False) -> range:
-        """Commit entries, and return their numbers; each is a batch of its own unless `jointly`."""
+    def append(self, bodies: Sequence[str], *, jointly: bool = False, meta: Mapping[str, str] | None = None) -> range:
+        """Commit entries, and return their numbers; each is a batch of its own unless `jointly`.
+
+        Keys of `meta` are set in the same transaction.
+        """
         numbers = range(self._last + 1, self._last + 1 + len(bodies))
         if not bodies:
             return numbers
@@ -155,6 +158,7 @@ class Store:
         with self.transaction(), _one_line(self.path):
             rows = zip(numbers, batches, bodies, strict=True)
             self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
+            self.set_meta(meta or {})
         self._last = numbers[-1]
         return numbers
 

@@ -1,7 +1,7 @@
 """What the loops of greedy designers share: what each search and each representation answers, and single steps.
 
 `pair_search` and `row_search` search for the link of highest contribution; of equals the lowest (smaller id, larger id)
-comes first. `topic_bits`, `topic_members` and `topic_lists` keep topics and the components that links merge. The loops
+comes first. `topic_bits` and `topic_members` keep topics and the components that links merge. The loops
 of designers are written once against the functions here, and numba picks the implementation by the type of the search
 or of the topics.
 
@@ -62,10 +62,6 @@ def contribution(topics: Any, u: Any, v: Any, threshold: Any) -> Any:
 
 def merge(topics: Any, u: Any, v: Any) -> Any:
     """Add the link (u, v): join the components of u and v in every common topic."""
-
-
-def tighten(topics: Any, bounds: Any, slot: Any, u: Any, first_column: Any) -> Any:
-    """Lower the 64 bounds from `slot` on by what is known of the nodes alone, if that costs nothing."""
 
 
 def implements(function: Callable[..., Any], kind: type, **options: Any) -> Callable[..., Any]:

@@ -4,9 +4,8 @@ Contributions only fall as links are added, so a contribution that was right onc
 Bounds are bytes: values above 128 are coded in steps, rounded up, so that any contribution fits. Rows are made
 of blocks of 64 slots, and the highest bound of each block is kept beside them.
 
-There are two layouts. `all_pairs` gives every pair of nodes a slot (n^2/2 bytes; the column of a slot follows
-from its place), row after row or in panels: the parts of all rows with the same 512 nodes follow each other, so that
-what is known of these stays in the cache. `co_subscribers` lists only pairs with a common topic (5 bytes each).
+Every pair of nodes has a slot (n^2/2 bytes; the column of a slot follows from its place), row after row or in panels:
+the parts of all rows with the same 512 nodes follow each other, so that what is known of these stays in the cache.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.jit import inlined, inner_kernel, kernel, tight_kernel
+from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
 from topicloom.kernels.simd import LANES, WIDE, WORDS, count_lanes, highest_of
 
 # Contributions up to this are coded as they are.
@@ -40,9 +39,8 @@ class Candidates(NamedTuple):
     """
 
     row_start: npt.NDArray[np.int64]  # first slot of each row, a multiple of 64; empty where pairs are in panels
-    row_base: npt.NDArray[np.int64]  # where every pair has a slot: what its row adds to the place of the slot,
+    row_base: npt.NDArray[np.int64]  # what the row of a pair adds to the place of its slot,
     panel_base: npt.NDArray[np.int64]  # and what the panel of the higher node adds
-    column: npt.NDArray[np.int32]  # by slot: the higher node; empty where slots follow from place
     bound: npt.NDArray[np.uint8]  # by slot, coded; 0 where the slot is unused or the link is spent
     block_bound: npt.NDArray[np.uint8]  # highest bound of each block, padded so that 64 can be read
     step: int  # width of the codes above 128
@@ -69,13 +67,13 @@ def code_step(highest: int) -> int:
 
 @inlined()
 def first_column(u):
-    """Node of the first slot of row u where every pair has a slot."""
+    """Node of the first slot of row u, where rows follow each other."""
     return (u + 1) // WIDE * WIDE
 
 
 @inlined()
 def block_slot(candidates, u, v):
-    """Where every pair has a slot: that of row u with the first node of the panel of node v."""
+    """The slot of row u with the first node of the panel of node v."""
     return candidates.row_base[u] + candidates.panel_base[v // WIDE]
 
 
@@ -101,7 +99,6 @@ def all_pairs(
         row_start,
         row_base,
         panel_base,
-        np.empty(0, np.int32),
         np.zeros(slots, np.uint8),
         np.zeros(slots // LANES + LANES, np.uint8),
         code_step(highest),
@@ -142,40 +139,6 @@ def all_pairs_bytes(nodes: int) -> int:
     return slots + slots // 32 + nodes * 16
 
 
-def co_subscribers(
-    node_start: npt.NDArray[np.int64],
-    node_topics: npt.NDArray[np.int32],
-    topic_start: npt.NDArray[np.int64],
-    topic_nodes: npt.NDArray[np.int32],
-    highest: int,
-    outer: npt.NDArray[np.int32],
-) -> Candidates:
-    """Every pair of nodes with a common topic, bounded by the number of common topics."""
-    lengths = count_co_subscribers(node_start, node_topics, topic_start, topic_nodes)
-    row_start = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(-(-lengths // LANES) * LANES, out=row_start[1:])
-    slots = int(row_start[-1])
-    candidates = Candidates(
-        row_start,
-        np.empty(0, np.int64),
-        np.empty(0, np.int64),
-        np.zeros(slots, np.int32),
-        np.zeros(slots, np.uint8),
-        np.zeros(slots // LANES + LANES, np.uint8),
-        code_step(highest),
-        outer,
-        inverse(outer),
-    )
-    fill_co_subscribers(node_start, node_topics, topic_start, topic_nodes, candidates)
-    return candidates
-
-
-def co_subscribers_bytes(pairs: int, nodes: int) -> int:
-    """Memory of `co_subscribers` for at most that many pairs with a common topic."""
-    slots = pairs + nodes * LANES
-    return slots * 5 + slots // LANES + nodes * 40
-
-
 @tight_kernel()
 def count_common_topics(node_start, node_topics, table, candidates, base):
     """Bound every pair of some rows from `base` on by its common topics, 512 higher nodes at a time.
@@ -214,68 +177,12 @@ def raise_block_bounds(candidates):
 
 
 @tight_kernel()
-def lower_co_subscribers(node_start, node_topics, topic_start, topic_nodes, v, common, found):
-    """Collect in `found` the nodes below v that share a topic with it, and count the topics in `common`."""
-    count = 0
-    for s in range(node_start[v], node_start[v + 1]):
-        topic = node_topics[s]
-        for member in range(topic_start[topic], topic_start[topic + 1]):
-            u = topic_nodes[member]
-            if u >= v:
-                break
-            if common[u] == 0:
-                found[count] = u
-                count += 1
-            common[u] += 1
-    return count
-
-
-@kernel()
-def count_co_subscribers(node_start, node_topics, topic_start, topic_nodes):
-    """How many higher nodes share a topic with each node."""
-    nodes = node_start.shape[0] - 1
-    lengths = np.zeros(nodes, np.int64)
-    common = np.zeros(nodes, np.int32)
-    found = np.empty(nodes, np.int32)
-    for v in range(nodes):
-        count = lower_co_subscribers(node_start, node_topics, topic_start, topic_nodes, v, common, found)
-        for k in range(count):
-            lengths[found[k]] += 1
-            common[found[k]] = 0
-    return lengths
-
-
-@kernel()
-def fill_co_subscribers(node_start, node_topics, topic_start, topic_nodes, candidates):
-    """Fill the rows; higher nodes come in rising order, so every row ends up sorted."""
-    nodes = node_start.shape[0] - 1
-    following = candidates.row_start[:-1].copy()
-    common = np.zeros(nodes, np.int32)
-    found = np.empty(nodes, np.int32)
-    for v in range(nodes):
-        count = lower_co_subscribers(node_start, node_topics, topic_start, topic_nodes, v, common, found)
-        for k in range(count):
-            u = found[k]
-            candidates.column[following[u]] = v
-            candidates.bound[following[u]] = coded(np.int64(common[u]), candidates.step)
-            following[u] += 1
-            common[u] = 0
-    raise_block_bounds(candidates)
-
-
-@tight_kernel()
 def exclude(candidates, source, target):
     """Take links, given by ids, out of the candidates for good."""
     for link in range(source.shape[0]):
         a, b = candidates.inner[source[link]], candidates.inner[target[link]]
         u, v = min(a, b), max(a, b)
-        if candidates.row_base.shape[0]:
-            candidates.bound[block_slot(candidates, u, v) + v % WIDE] = 0
-        else:
-            for slot in range(candidates.row_start[u], candidates.row_start[u + 1]):
-                if candidates.column[slot] == v:
-                    candidates.bound[slot] = 0
-                    break
+        candidates.bound[block_slot(candidates, u, v) + v % WIDE] = 0
 
 
 @tight_kernel()
@@ -286,10 +193,6 @@ def exclude_groups(candidates, group, may_meet):
     """
     nodes = group.shape[0]
     for u in range(nodes):
-        if candidates.row_base.shape[0]:
-            for v in range(u + 1, nodes):
-                candidates.bound[block_slot(candidates, u, v) + v % WIDE] &= may_meet[group[u], v]
-        else:
-            for slot in range(candidates.row_start[u], candidates.row_start[u + 1]):
-                candidates.bound[slot] &= may_meet[group[u], candidates.column[slot]]
+        for v in range(u + 1, nodes):
+            candidates.bound[block_slot(candidates, u, v) + v % WIDE] &= may_meet[group[u], v]
     raise_block_bounds(candidates)

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from topicloom.kernels import greedy
-from topicloom.kernels.greedy import contribution, implements, is_allowed, tighten
+from topicloom.kernels.greedy import contribution, implements, is_allowed
 from topicloom.kernels.jit import inlined, inner_kernel, step
 from topicloom.kernels.pair_bounds import ROWS, Candidates, coded, highest_coded
 from topicloom.kernels.simd import LANES, WIDE, WORDS, at_least, highest_of, lowest_bit, popcount, prefetch
-from topicloom.kernels.topic_bits import bound_blocks, lower_to_counts, tighten_blocks
+from topicloom.kernels.topic_bits import bound_blocks, lower_to_counts, tighten, tighten_blocks
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)

@@ -12,21 +12,17 @@ one price, and are skipped by the highest contribution that any of them may have
 heap is confined to nodes below it. When the degree rises, its rows begin with the best links of the first heap, which
 bound theirs, and are searched only as they come to the top.
 
-Sparse interests whose links have prices keep topics as sorted lists with component labels. A contribution is counted by
-walking the topics of one node against a table that holds the labels of the other. The table is filled once for each row
-of the search, so a link costs the length of the second node's list. Labels lie beside the topics: looked up by place,
-as in `topic_members`, they take a third more time.
+Where pairs are kept, a row is searched by their bounds. For sparse interests no pair is kept: a search counts what the
+row would merge with every higher node, as a visit of `row_search` does.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels import greedy
-from topicloom.kernels.components import Circles, join_labelled, new_circles, position_of
 from topicloom.kernels.greedy import (
     STOP,
     add_link,
@@ -35,93 +31,13 @@ from topicloom.kernels.greedy import (
     has_spare,
     highest_degree,
     implements,
-    tighten,
 )
 from topicloom.kernels.jit import inlined, inner_kernel, step, tight_kernel
 from topicloom.kernels.pair_bounds import Candidates, coded, first_column, highest_coded
+from topicloom.kernels.row_search import BLOCK, RowCandidates, count_others, highest_in, may_be_linked, swept
 from topicloom.kernels.simd import LANES, at_least, highest_of, lowest_bit
-
-# A list this many times longer than the other is searched instead of walked.
-_SEARCH_RATIO = 8
-
-
-class TopicLists(NamedTuple):
-    """Rows of topics by node, their components, and the row entered last."""
-
-    node_start: npt.NDArray[np.int64]
-    node_topics: npt.NDArray[np.int32]
-    circles: Circles
-    row_node: npt.NDArray[np.int32]  # by topic: the last entered node that wants it
-    row_label: npt.NDArray[np.int32]  # by topic: that node's label
-
-
-def new_topic_lists(
-    node_start: npt.NDArray[np.int64], node_topics: npt.NDArray[np.int32], topic_count: int
-) -> TopicLists:
-    """Lists of an interest with no links."""
-    return TopicLists(
-        node_start,
-        node_topics,
-        new_circles(len(node_topics)),
-        np.full(topic_count, -1, np.int32),
-        np.full(topic_count, -1, np.int32),
-    )
-
-
-def topic_lists_bytes(topic_count: int, subscriptions: int) -> int:
-    """Memory of `new_topic_lists`."""
-    return topic_count * 8 + subscriptions * 12
-
-
-@implements(greedy.enter_row, TopicLists)
-def _enter_row(topics, u):
-    for s in range(topics.node_start[u], topics.node_start[u + 1]):
-        topics.row_node[topics.node_topics[s]] = u
-        topics.row_label[topics.node_topics[s]] = topics.circles.label[s]
-
-
-@implements(greedy.tighten, TopicLists)
-def _tighten(topics, bounds, slot, u, first_column):
-    """Nothing to do."""
-
-
-@implements(greedy.contribution, TopicLists)
-def _contribution(topics, u, v, threshold):
-    label, node_topics = topics.circles.label, topics.node_topics
-    begin, end = topics.node_start[v], topics.node_start[v + 1]
-    merged = 0
-    if end - begin > _SEARCH_RATIO * (topics.node_start[u + 1] - topics.node_start[u]):
-        for s in range(topics.node_start[u], topics.node_start[u + 1]):
-            begin = position_of(node_topics, begin, end, node_topics[s])
-            if begin < end and node_topics[begin] == node_topics[s] and label[begin] != label[s]:
-                merged += 1
-    else:
-        for s in range(begin, end):
-            topic = node_topics[s]
-            if topics.row_node[topic] == u and topics.row_label[topic] != label[s]:
-                merged += 1
-    return merged
-
-
-@implements(greedy.merge, TopicLists)
-def _merge(topics, u, v):
-    circles, node_topics = topics.circles, topics.node_topics
-    i, i_end = topics.node_start[u], topics.node_start[u + 1]
-    j, j_end = topics.node_start[v], topics.node_start[v + 1]
-    while i < i_end and j < j_end:
-        if node_topics[i] == node_topics[j]:
-            kept, other = circles.label[i], circles.label[j]
-            if kept != other:
-                if circles.size[kept] < circles.size[other]:
-                    kept, other = other, kept
-                join_labelled(circles, kept, other)
-            i += 1
-            j += 1
-        elif node_topics[i] < node_topics[j]:
-            i += 1
-        else:
-            j += 1
-
+from topicloom.kernels.topic_bits import tighten
+from topicloom.kernels.topic_members import other_members
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -130,7 +46,7 @@ _ONE = np.uint64(1)
 class Priced(NamedTuple):
     """What links cost, and the best link of every row."""
 
-    group: npt.NDArray[np.int32]  # by node, rising
+    group: npt.NDArray[np.int32]  # by node, rising where pairs are kept
     price: npt.NDArray[np.int64]  # group x group, above 0
     cheapest: npt.NDArray[np.int64]  # by group: the lowest price of its links
     hashes: npt.NDArray[np.uint64]  # by node; empty if ties go by ids
@@ -142,7 +58,7 @@ class Priced(NamedTuple):
 
 
 def new_priced(
-    candidates: Candidates,
+    candidates: Candidates | RowCandidates,
     group: npt.NDArray[np.int32],
     price: npt.NDArray[np.int64],
     hashes: npt.NDArray[np.uint64],
@@ -156,6 +72,11 @@ def new_priced(
     allowed = np.zeros(nodes if confined else 0, np.bool_)
     paid, other = np.ones(nodes, np.int64), np.zeros(nodes, np.int32)
     return Priced(group, price, price.min(axis=1), hashes, none, paid, other, heap, allowed)
+
+
+def priced_bytes(nodes: int) -> int:
+    """Memory of two searches by price, besides the prices."""
+    return nodes * 80
 
 
 @inlined()
@@ -218,16 +139,20 @@ def takes_part(priced, node):
 
 
 @inlined()
-def worth(merged, paid, price):
-    """The least contribution with which a link of a price is as good as one that contributes `merged` for `paid`."""
-    return max(np.int64(1), (merged * price + paid - 1) // paid)
+def worth(priced, u, price):
+    """The least contribution with which a link of a price is as good as the best one of row u so far."""
+    return max(np.int64(1), (priced.merged[u] * price + priced.paid[u] - 1) // priced.paid[u])
+
+
+@inlined()
+def is_as_good(priced, u, merged, price):
+    """Whether a link is at least as good as the best one of row u so far, by what it merges and its price."""
+    return merged > 0 and merged * priced.paid[u] >= priced.merged[u] * price
 
 
 @step()
-def lowest_price(priced, candidates, u, first, column):
-    """Lower bound on the prices of row u in a block; `column` is the node of its first slot, if that is implied."""
-    if candidates.column.shape[0]:
-        return priced.cheapest[priced.group[u]]
+def lowest_price(priced, u, column):
+    """Lower bound on the prices of row u in the block whose first node is `column`."""
     prices = priced.price[priced.group[u]]
     low = np.int64(priced.group[max(column, u)])
     high = np.int64(priced.group[min(column + LANES, priced.group.shape[0]) - 1])
@@ -237,10 +162,21 @@ def lowest_price(priced, candidates, u, first, column):
     return lowest
 
 
-@inner_kernel()
-def search_row(priced, topics, candidates, spare, u):
+def search_row(candidates: Any, priced: Any, topics: Any, spare: Any, u: Any) -> Any:
     """Find the best link of a row."""
-    merged, paid, other = np.int64(0), np.int64(1), np.int64(0)
+
+
+@step()
+def offer(priced, candidates, u, v, merged, price):
+    """Keep a link of row u, which is as good as the best one so far, if it comes before that."""
+    better = merged * priced.paid[u] > priced.merged[u] * price or price < priced.paid[u]
+    if better or (price == priced.paid[u] and comes_before(priced, candidates, u, v, u, np.int64(priced.other[u]))):
+        priced.merged[u], priced.paid[u], priced.other[u] = merged, price, v
+
+
+@implements(search_row, Candidates)
+def _search_pairs(candidates, priced, topics, spare, u):
+    priced.merged[u], priced.paid[u] = 0, 1
     prices = priced.price[priced.group[u]]
     place = first_column(u) - candidates.row_start[u]
     enter_row(topics, u)
@@ -248,7 +184,7 @@ def search_row(priced, topics, candidates, spare, u):
         block = candidates.block_bound[first // LANES]
         if block == 0:
             continue
-        need = worth(merged, paid, lowest_price(priced, candidates, u, first, place + first))
+        need = worth(priced, u, lowest_price(priced, u, place + first))
         if highest_coded(block, candidates.step) < need:
             continue
         tighten(topics, candidates.bound, first, u, place + first)
@@ -256,27 +192,58 @@ def search_row(priced, topics, candidates, spare, u):
         while hits:
             slot = first + lowest_bit(hits)
             hits &= hits - _ONE
-            v = place + slot if candidates.column.shape[0] == 0 else np.int64(candidates.column[slot])
+            v = place + slot
             if not has_spare(spare, v):
                 candidates.bound[slot] = 0
                 continue
             if not takes_part(priced, v):
                 continue
             price = prices[priced.group[v]]
-            need = worth(merged, paid, price)
+            need = worth(priced, u, price)
             if highest_coded(candidates.bound[slot], candidates.step) < need:
                 continue
-            value = contribution(topics, u, v, need)
-            candidates.bound[slot] = coded(value, candidates.step)
-            if value < need:
-                continue
-            better = value * paid > merged * price or price < paid
-            if better or (price == paid and comes_before(priced, candidates, u, v, u, other)):
-                merged, paid, other = np.int64(value), price, v
+            merged = np.int64(contribution(topics, u, v, need))
+            candidates.bound[slot] = coded(merged, candidates.step)
+            if merged >= need:
+                offer(priced, candidates, u, v, merged, price)
         candidates.block_bound[first // LANES] = highest_of(candidates.bound, first, _ALL)
-    priced.merged[u] = merged
-    priced.paid[u] = paid
-    priced.other[u] = other
+
+
+@implements(search_row, RowCandidates)
+def _search_counts(candidates, priced, topics, spare, u):
+    priced.merged[u], priced.paid[u] = 0, 1
+    gain = candidates.gain
+    cheapest = priced.cheapest[priced.group[u]]
+    if swept(candidates, count_others(topics, candidates, u, True)):
+        for begin in range((u + 1) // BLOCK * BLOCK, gain.shape[0], BLOCK):
+            end = min(gain.shape[0], begin + BLOCK)
+            if is_as_good(priced, u, highest_in(gain, begin, end), cheapest):
+                for v in range(begin, end):
+                    if gain[v]:
+                        offer_counted(priced, candidates, spare, u, v)
+            for v in range(begin, end):
+                gain[v] = 0
+    else:
+        for s in range(topics.node_start[u], topics.node_start[u + 1]):
+            first, last, listed = other_members(topics, s, True)
+            for k in range(first, last):
+                other = np.int64(topics.outside_member[k] if listed else topics.member[k])
+                offer_counted(priced, candidates, spare, u, other)
+                gain[other] = 0
+
+
+@inner_kernel()
+def offer_counted(priced, candidates, spare, u, v):
+    """Keep a link of row u that merges as much as has been counted, if it is allowed and the best so far."""
+    merged = np.int64(candidates.gain[v])
+    price = priced.price[priced.group[u], priced.group[v]]
+    if (
+        is_as_good(priced, u, merged, price)
+        and has_spare(spare, v)
+        and takes_part(priced, v)
+        and may_be_linked(candidates, u, v)
+    ):
+        offer(priced, candidates, u, v, merged, price)
 
 
 @inner_kernel()
@@ -291,7 +258,7 @@ def search_all(priced, topics, candidates, spare):
     """Find the best link of every row with spare links, and order the rows."""
     for row in range(priced.heap.shape[0]):
         if has_spare(spare, row):
-            search_row(priced, topics, candidates, spare, row)
+            search_row(candidates, priced, topics, spare, row)
     order_rows(priced, candidates)
 
 
@@ -310,7 +277,7 @@ def best_row(priced, topics, candidates, spare):
             usable = has_spare(spare, v) and takes_part(priced, v)
             if usable and contribution(topics, u, v, merged) >= merged:
                 return u
-            search_row(priced, topics, candidates, spare, u)
+            search_row(candidates, priced, topics, spare, u)
         sink(priced, candidates, np.int64(0))
 
 

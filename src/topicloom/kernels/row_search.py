@@ -26,7 +26,7 @@ from topicloom.kernels.greedy import allow, contribution, enter_row, implements,
 from topicloom.kernels.jit import inlined, inner_kernel, step
 from topicloom.kernels.topic_members import other_members
 
-_BLOCK = 64
+BLOCK = 64
 # Counts are swept as a whole where more than one in so many was touched; else the members walked are looked up again.
 _SWEPT = 4
 # Nodes that are allowed again become centres where they are not more than one in so many.
@@ -304,6 +304,16 @@ def visit_centres(search, topics, candidates):
 def visit(search, topics, candidates, node, in_row):
     """Find the links of a node that contribute as much as is sought: with higher nodes in its row, else with all."""
     at = search.at
+    at[_NEXT] = at[_COUNT] = at[_LEFT] = at[_LEFT_OUT] = 0
+    if swept(candidates, count_others(topics, candidates, node, in_row)):
+        sweep(search, candidates, node, in_row)
+    else:
+        look_up(search, topics, candidates, node, in_row)
+
+
+@inner_kernel()
+def count_others(topics, candidates, node, in_row):
+    """Count what links with other nodes, or in its row with higher ones, would merge; give how many members it took."""
     walked = np.int64(0)
     gain = candidates.gain
     for s in range(topics.node_start[node], topics.node_start[node + 1]):
@@ -318,11 +328,20 @@ def visit(search, topics, candidates, node, in_row):
                 gain[topics.member[k]] += topics.circles.label[k] != label
     for k in range(candidates.spent_start[node], candidates.spent_start[node + 1]):
         gain[candidates.spent[k]] = 0
-    at[_NEXT] = at[_COUNT] = at[_LEFT] = at[_LEFT_OUT] = 0
-    if walked * _SWEPT < gain.shape[0]:
-        look_up(search, topics, candidates, node, in_row)
-    else:
-        sweep(search, candidates, node, in_row)
+    return walked
+
+
+@inlined()
+def swept(candidates, walked):
+    """Whether counts are swept as a whole; else the members that were walked are looked up again."""
+    return walked * _SWEPT >= candidates.gain.shape[0]
+
+
+@inlined()
+def may_be_linked(candidates, node, other):
+    """Whether constraints allow a link."""
+    permitted = candidates.permitted
+    return permitted.shape[0] == 0 or permitted[candidates.group[node], candidates.group[other]]
 
 
 @inner_kernel()
@@ -330,7 +349,7 @@ def note(search, candidates, node, other, in_row):
     """Look at the count of another node: their link is found, or more is left."""
     at = search.at
     count = np.int64(candidates.gain[other])
-    if candidates.permitted.shape[0] and not candidates.permitted[candidates.group[node], candidates.group[other]]:
+    if not may_be_linked(candidates, node, other):
         return
     if not takes_part(search, other):
         at[_LEFT_OUT] = max(at[_LEFT_OUT], count)
@@ -365,17 +384,23 @@ def sweep(search, candidates, node, in_row):
     """Collect the counts of a visit from those of all nodes, and set them back to zero."""
     gain = candidates.gain
     nodes = gain.shape[0]
-    for begin in range((node + 1) // _BLOCK * _BLOCK if in_row else 0, nodes, _BLOCK):
-        end = min(nodes, begin + _BLOCK)
-        highest = gain[begin]
-        for other in range(begin + 1, end):
-            highest = max(highest, gain[other])
-        if np.int64(highest) > search.at[_LEFT]:
+    for begin in range((node + 1) // BLOCK * BLOCK if in_row else 0, nodes, BLOCK):
+        end = min(nodes, begin + BLOCK)
+        if highest_in(gain, begin, end) > search.at[_LEFT]:
             for other in range(begin, end):
                 if gain[other]:
                     note(search, candidates, node, other, in_row)
         for other in range(begin, end):
             gain[other] = 0
+
+
+@step()
+def highest_in(gain, begin, end):
+    """The highest of some counts."""
+    highest = gain[begin]
+    for other in range(begin + 1, end):
+        highest = max(highest, gain[other])
+    return np.int64(highest)
 
 
 @inner_kernel()

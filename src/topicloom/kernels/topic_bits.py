@@ -168,8 +168,9 @@ def tighten_blocks(topics, block_bounds, block, u, v, in_row, blocks):
         lower_to_sums(block_bounds, block, topics.outside_byte, u, topics.block_outside, v // LANES, blocks)
 
 
-@implements(greedy.tighten, TopicBits)
-def _tighten(topics, bounds, slot, u, first_column):
+@inner_kernel()
+def tighten(topics, bounds, slot, u, first_column):
+    """Lower the 64 bounds from `slot` on by what is known of the nodes alone."""
     lower_to_sum(bounds, slot, topics.outside_byte, first_column, topics.outside_byte[u], _ALL)
 
 

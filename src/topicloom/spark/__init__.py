@@ -22,6 +22,7 @@ from topicloom.spark.places import read_interest, write_interest
 from topicloom.spark.profile import Profile, profile
 from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, send_package, spark_session
+from topicloom.spark.stream import current, event_lines, follow
 from topicloom.spark.sweep import sweep
 
 __all__ = [
@@ -32,8 +33,11 @@ __all__ = [
     "SparkOptions",
     "Totals",
     "clean",
+    "current",
     "design",
     "evaluate",
+    "event_lines",
+    "follow",
     "intern",
     "profile",
     "read_interest",
