@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from topicloom.spark.profile import Profile
     from topicloom.spark.profile_folder import Distribution
 
-_QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
+_QUANTILES = (0.1, 0.5, 0.9, 0.99)
 _COUNTS = (
     *("filtered", "rejected", "self_loops", "unheard", "repeats"),
     *("users", "nodes", "topics", "subscriptions"),
 )
 # Counts that are only shown if there are any.
 _RARE = {
-    "filtered": "left out by --where",
+    "filtered": "left out by condition",
     "self_loops": "self-loops",
     "unheard": "published without subscribers",
     "users": "users",
