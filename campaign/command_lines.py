@@ -28,7 +28,7 @@ maintain subs.csv overlay.parquet events.jsonl --method naive --coverage 2 --see
 maintain subs.csv overlay.parquet events.jsonl --state state --out out/o.parquet
 plan subs.csv overlay.parquet --fleet fleet.toml --out out/p.json
 plan roles.csv overlay.parquet --fleet fleet.toml --target rabbitmq --out out/p.json
-plan subs.csv overlay.parquet --fleet fleet.toml --prices prices.csv --rates rates.csv --relays allow --out out/p.json
+plan subs.csv overlay.parquet --fleet fleet.toml --prices prices.csv --rates rates.csv --relays --out out/p.json
 render plan.json --out out/r
 render rabbitmq-plan.json --out out/r
 render nats-plan.json --out out/r
@@ -42,7 +42,7 @@ lint nats --interests subs.csv
 import mosquitto --out out/o.parquet
 import rabbitmq --kind rabbitmq --out out/o.parquet
 import nats --kind nats --out out/o.parquet
-collect collect.toml --out out/c
+collect --fleet collect.toml --out out/c
 apply plan.json --fleet fleet.toml --state applied --dry-run
 apply later-plan.json --fleet fleet.toml --state applied --yes
 watch fleet.toml --state out/w --subs subs.csv --events events.jsonl --no-health --once

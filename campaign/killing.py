@@ -35,7 +35,7 @@ maintain subs.csv overlay.parquet many.jsonl --state out/st --jointly 7 --trace 
 plan subs.csv overlay.parquet --fleet fleet.toml --out out/p.json
 render plan.json --replace --out out/r
 import mosquitto --out out/o.parquet
-collect collect.toml --out out/c
+collect --fleet collect.toml --out out/c
 content generate --users 40 --brokers 4 --channels 9 --seed 1 --out out/n
 content assign net --algorithm clustering --out out/a.parquet
 report subs.csv overlay.parquet --out out/p.html

@@ -20,7 +20,7 @@ from unittest import mock
 
 from campaign.ledger import Ledger
 from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
-from topicloom.brokers import apply
+from topicloom.brokers import apply, present
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.feed import CollectedFeed, Feed
@@ -156,6 +156,8 @@ class World:
         with ExitStack() as stack:
             for module, name, instead in (
                 (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
+                (present, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
+                (present, "ThreadPoolExecutor", _AtOnce),
                 (apply, "wait_until_taken", lambda plan, broker, delivery, driver: 0),
                 (controlling, "answers", self._answers),
                 (controlling, "ThreadPoolExecutor", _AtOnce),
@@ -363,6 +365,18 @@ class _Driver:
     def __init__(self, world: World, broker: str) -> None:
         self._world = world
         self._broker = broker
+
+    @property
+    def place(self) -> str:
+        """Where its file lies."""
+        return self._broker
+
+    def get(self) -> dict[str, str]:
+        """What lies on the disk of a broker."""
+        broker = self._world.fleet.brokers[self._broker]
+        if not broker.up:
+            raise DeliveryFailed("no answer")
+        return {self.place: broker.disk} if broker.disk else {}
 
     def put(self, text: str) -> None:
         """Put the file of a broker."""

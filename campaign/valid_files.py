@@ -149,7 +149,7 @@ def _by_commands(folder: Path, seed: int) -> None:
         "plan subs.csv overlay.parquet --fleet fleet.toml --out plan.json",
         "plan later.csv later.parquet --fleet fleet.toml --out later-plan.json",
         "plan subs.csv overlay.parquet --fleet fleet.toml --target rabbitmq --out rabbitmq-plan.json",
-        "plan subs.csv tree.parquet --fleet fleet.toml --target nats --relays allow --out nats-plan.json",
+        "plan subs.csv tree.parquet --fleet fleet.toml --target nats --relays --out nats-plan.json",
         "render plan.json --out mosquitto",
         "render rabbitmq-plan.json --out rabbitmq",
         "render nats-plan.json --out nats",

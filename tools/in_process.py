@@ -21,9 +21,16 @@ COMMANDS: dict[str, str | None] = {
     "sweep": "spark sweep",
     "stream": "spark stream",
     "content sweep": None,
+    "content summarize": "spark rates",
+    "live": "test",
 }
-# What options of theirs are called now, such as {"plan": {"--target": "--kind"}}.
-OPTIONS: dict[str, dict[str, str]] = {"ingest": {"--format": "--input-format"}}
+# What options and arguments of theirs are called now, such as {"plan": {"--target": "--kind"}}.
+# None for words that are left out.
+OPTIONS: dict[str, dict[str, str | None]] = {
+    "ingest": {"--format": "--input-format"},
+    "collect": {"fleet.toml": "--fleet=fleet.toml", "--watch": "--follow"},
+    "plan": {"--relays": None, "allow": "--relays", "forbid": None},
+}
 
 
 @dataclass(frozen=True)
@@ -56,5 +63,5 @@ def translated(words: list[str]) -> list[str]:
             if now is None:
                 raise GoneError(command)
             options = OPTIONS.get(command, {})
-            return [*now.split(), *(options.get(word, word) for word in words[length:])]
+            return [*now.split(), *filter(None, (options.get(word, word) for word in words[length:]))]
     return words

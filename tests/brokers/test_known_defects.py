@@ -25,7 +25,6 @@ def settings_of(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-@pytest.mark.xfail(reason="apply goes by its log alone: a broker that lost its file is not noticed", strict=True)
 def test_a_file_that_was_emptied_is_put_again(tmp_path: Path) -> None:
     fleet = FolderFleet(tmp_path)
     plan = fleet.plan(FIRST)
@@ -36,7 +35,6 @@ def test_a_file_that_was_emptied_is_put_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.broker("mosquitto")
-@pytest.mark.xfail(reason="apply goes by its log alone: a broker that lost its bridges is not noticed", strict=True)
 def test_a_broker_that_lost_its_bridges_gets_them_again(tmp_path: Path) -> None:
     with LocalBrokers(tmp_path / "fleet", "abcd") as brokers:
         plan = plan_over(brokers, FIRST)

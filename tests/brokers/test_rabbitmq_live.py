@@ -28,6 +28,7 @@ from topicloom.brokers.live import LiveFleet, LiveWatch, on_loopback
 from topicloom.brokers.live_change import change_running
 from topicloom.brokers.local import LOOPBACK, free_ports
 from topicloom.brokers.plan_file import configurations
+from topicloom.brokers.present import drift_of
 from topicloom.model.fleet import Broker, Credentials, Delivery
 
 pytestmark = pytest.mark.broker("rabbitmq")
@@ -152,7 +153,7 @@ def delivery(nodes: RabbitProcesses, name: str) -> Delivery:
 
 
 def driver(nodes: RabbitProcesses, name: str) -> ManagementDriver:
-    return ManagementDriver(delivery(nodes, name), name)
+    return ManagementDriver(delivery(nodes, name), Broker(name, name))
 
 
 def clear(plan: Plan, nodes: RabbitProcesses, drivers: dict[str, ManagementDriver]) -> None:
@@ -164,6 +165,10 @@ def clear(plan: Plan, nodes: RabbitProcesses, drivers: dict[str, ManagementDrive
     for name, text in configurations(plan).items():
         drivers[name].put(text)
         require_links(plan, name)
+        assert drift_of(plan, plan.broker[name], drivers[name].get()[drivers[name].place]) is None
+    nodes.management("b").ask("DELETE", "parameters/federation-upstream/%2F/topicloom-a")
+    found = drift_of(plan, plan.broker["b"], drivers["b"].get()[drivers["b"].place])
+    assert found is not None
     nowhere = replace(plan.broker["a"], port=free_ports(["x"])["x"])
     lost = replace(plan, brokers=(nowhere, *plan.brokers[1:]))
     drivers["b"].put(configurations(lost)["b"])
@@ -176,4 +181,5 @@ def clear(plan: Plan, nodes: RabbitProcesses, drivers: dict[str, ManagementDrive
         require_links(bare, name)
         assert nodes.management(name).ask("GET", "parameters") == []
         left = [row["name"] for row in nodes.management(name).ask("GET", "policies")]
+        assert drivers[name].get() == {}
         assert left == (["theirs"] if name == "a" else [])

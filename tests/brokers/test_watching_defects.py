@@ -169,7 +169,7 @@ def test_links_that_cannot_be_looked_at_are_not_up() -> None:
         fleet = fleet_from_tables({"defaults": {"apply": delivery}, "brokers": {n: {"host": n} for n in "ab"}})
         interest = Interest.from_pairs([("a", "t"), ("b", "t")])
         plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="rabbitmq")
-        driver = ManagementDriver(fleet.deliveries["a"], "a")
+        driver = ManagementDriver(fleet.deliveries["a"], fleet.brokers["a"])
         driver.put(configurations(plan)["a"])
         assert not wait_until_taken(plan, plan.broker["a"], fleet.deliveries["a"], driver)
 

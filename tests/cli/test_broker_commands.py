@@ -72,10 +72,10 @@ def test_topics_in_pieces(site: Path, cli: Cli) -> None:
     assert not Path("relayed.json").exists()
     broken = cli(*arguments, "--json").json["broken"]
     assert broken[0] == {"topic": "alarms", "pieces": [["berlin", "paris"], ["oslo"]]}
-    ended = cli(*arguments, "--relays", "allow")
+    ended = cli(*arguments, "--relays")
     assert ended.status == 0
     assert "  alarms: relayed by rome\n  metrics: relayed by berlin\n" in ended.out
-    assert [row["relays"] for row in cli(*arguments, "--relays", "allow", "--json").json["relays"]] == [
+    assert [row["relays"] for row in cli(*arguments, "--relays", "--json").json["relays"]] == [
         ["rome"],
         ["berlin"],
     ]
@@ -99,7 +99,7 @@ def test_rabbitmq_definitions(site: Path, cli: Cli) -> None:
     assert cli("render", "rabbit.json", "--out", "conf").status == 0
     definitions = json.loads(Path("conf/berlin.json").read_text())
     assert [row["name"] for row in definitions["exchanges"]] == ["alarms", "news"]
-    ended = cli("live", "rabbit.json", "--change", "plan.json")
+    ended = cli("test", "rabbit.json", "--change", "plan.json")
     assert (ended.status, ended.err) == (
         2,
         "topicloom: one plan is for rabbitmq and the other for mosquitto; a fleet is of one kind\n",
@@ -199,7 +199,7 @@ def test_lint_of_what_is_rendered_and_of_a_triangle(site: Path, cli: Cli) -> Non
 
 @pytest.mark.broker("mosquitto")
 def test_live(site: Path, cli: Cli) -> None:
-    ended = cli("live", "plan.json", "--messages", 100, "--kill", "paris", "--json")
+    ended = cli("test", "plan.json", "--messages", 100, "--kill", "paris", "--json")
     assert (ended.status, ended.err) == (0, "")
     facts = ended.json
     assert (facts["lost"], facts["doubled"], facts["unwanted"]) == (0, 0, 0)
@@ -207,7 +207,7 @@ def test_live(site: Path, cli: Cli) -> None:
     assert facts["delivered"] == 300 + facts["kill"]["delivered"]
     assert facts["kill"]["broker"] == "paris"
     assert {"seconds", "latency_ms", "messages_per_link"} <= facts.keys()
-    ended = cli("live", "plan.json", "--messages", 0)
+    ended = cli("test", "plan.json", "--messages", 0)
     assert ended.status == 0
     assert re.search(r"^published +9\ndelivered +27\nlost +0\n", ended.out, re.MULTILINE)
     assert "busiest links:\n  " in ended.out
@@ -223,7 +223,7 @@ def processes_of(owner: int) -> list[str]:
 def test_a_stopped_proof_leaves_no_process_and_no_file(site: Path, ending: signal.Signals) -> None:
     Path("tmp").mkdir()
     with subprocess.Popen(
-        [*COMMAND, "live", "plan.json", "--messages", "1000000"],
+        [*COMMAND, "test", "plan.json", "--messages", "1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

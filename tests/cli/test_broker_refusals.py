@@ -40,11 +40,11 @@ def test_plan(refused: Any) -> None:
     )
     assert refused(*plan, "-f", "subs.csv", "-o", "p.json").startswith("subs.csv: is not TOML: ")
     assert "unknown kind of broker" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--target", "kafka")
-    assert "--relays" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--relays", "maybe")
+    assert "--relays" in refused(*plan, "-f", "fleet.toml", "-o", "p.json", "--relays=maybe")
     assert "--fleet is missing" in refused(*plan, "-o", "p.json")
 
 
-@pytest.mark.parametrize("command", [("render", "--out", "x"), ("explain", "--topic", "t"), ("live",)])
+@pytest.mark.parametrize("command", [("render", "--out", "x"), ("explain", "--topic", "t"), ("test",)])
 def test_plans_that_are_none(refused: Any, command: tuple[str, ...]) -> None:
     name, *options = command
     assert refused(name, "none.json", *options) == "none.json: no such file"
@@ -72,8 +72,8 @@ def test_explain(refused: Any) -> None:
 
 
 def test_live(refused: Any) -> None:
-    assert refused("live", "plan.json", "--messages", -1) == "--messages must be 0 or more, not -1"
-    assert refused("live", "plan.json", "--kill", "z") == "the plan has no broker 'z' to stop"
+    assert refused("test", "plan.json", "--messages", -1) == "--messages must be 0 or more, not -1"
+    assert refused("test", "plan.json", "--kill", "z") == "the plan has no broker 'z' to stop"
 
 
 def test_lint(refused: Any) -> None:

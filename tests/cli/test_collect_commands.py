@@ -29,7 +29,7 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_collected_rows_are_designed(cli: Cli, fleet: Path) -> None:
-    ended = cli("collect", "fleet.toml", "--out", "raw", "--json")
+    ended = cli("collect", "-f", "fleet.toml", "--out", "raw", "--json")
     assert (ended.status, ended.err) == (0, "")
     assert ended.json["subscriptions"] == 2
     ended = cli("design", "raw/subscriptions.parquet", "-a", "gm", "-o", "overlay.parquet", "--json")
@@ -42,13 +42,13 @@ def test_bridges_are_listed(cli: Cli, fleet: Path) -> None:
         f"1790000000: New bridge connected from 1:1 as {name} (p2, c0, k60).\n{name} 0 #\n" for name in names
     )
     Path("berlin.log").write_text(lines)
-    ended = cli("collect", "fleet.toml", "--out", "raw")
+    ended = cli("collect", "-f", "fleet.toml", "--out", "raw")
     assert "subscriptions            1\n" in ended.out
     assert "bridges                  7\n" in ended.out
     assert (
         "  berlin has bridges, which are no clients: hand, other-0, other-1, other-2, other-3 and 2 more\n" in ended.out
     )
-    listed = cli("collect", "fleet.toml", "--out", "raw", "--json").json["bridges"]
+    listed = cli("collect", "-f", "fleet.toml", "--out", "raw", "--json").json["bridges"]
     assert listed == [{"broker": "berlin", "bridge": name} for name in names[:-1]]
 
 
@@ -56,7 +56,7 @@ def test_wildcards_that_were_collected_are_designed_as_such(cli: Cli, fleet: Pat
     """As the example of `topicloom --help`."""
     Path("berlin.log").write_text("1790000000: x 1 plant/#\n")
     Path("paris.log").write_text("1790000000: y 1 plant/1\n")
-    assert cli("collect", "fleet.toml", "--out", "raw").status == 0
+    assert cli("collect", "-f", "fleet.toml", "--out", "raw").status == 0
     subs = "raw/subscriptions.parquet"
     ended = cli("design", subs, "-a", "gm", "-o", "overlay.parquet", "--json")
     assert (ended.status, ended.json["links"], ended.json["support"]) == (0, 1, 1)
@@ -111,31 +111,43 @@ def test_maintain_takes_no_wildcards_for_names_unasked(cli: Cli, fleet: Path) ->
 
 def test_brokers_that_cannot_be_asked_are_named(cli: Cli, fleet: Path) -> None:
     Path("paris.log").unlink()
-    ended = cli("collect", "fleet.toml", "--out", "raw")
+    ended = cli("collect", "-f", "fleet.toml", "--out", "raw")
     assert ended.status == 1
-    assert ended.err == "topicloom: paris: paris.log cannot be read (No such file or directory)\n"
+    assert ended.err == "paris: paris.log cannot be read (No such file or directory)\n"
     assert "subscriptions            1" in ended.out
 
 
 def test_wrong_commands(cli: Cli, fleet: Path) -> None:
     for arguments, said in (
-        (["--watch"], "--watch and --events go together"),
-        (["--watch", "--events", "e", "--every", -1], "--every must be a number, 0 or more, not -1"),
+        (["--follow"], "--follow and --events go together"),
+        (["--follow", "--events", "e", "--every", -1], "--every must be a number, 0 or more, not -1"),
     ):
-        ended = cli("collect", "fleet.toml", "--out", "raw", *arguments)
+        ended = cli("collect", "-f", "fleet.toml", "--out", "raw", *arguments)
         assert (ended.status, ended.out) == (2, "")
         assert said in ended.err
-    ended = cli("collect", "fleet.toml", "--out", "no/raw")
+    ended = cli("collect", "-f", "fleet.toml", "--out", "no/raw")
     assert (ended.status, ended.err) == (2, "topicloom: no/raw: the folder no does not exist\n")
 
 
 @pytest.mark.slow
 def test_a_watch_that_is_killed_and_started_again(cli: Cli, fleet: Path) -> None:
-    assert cli("collect", "fleet.toml", "--out", "raw").status == 0
+    assert cli("collect", "-f", "fleet.toml", "--out", "raw").status == 0
     wanted = {"x": {"news"}, "y": {"news"}}
     for round_, end in enumerate((signal.SIGKILL, signal.SIGINT)):
         watch = subprocess.Popen(
-            [*COMMAND, "collect", "fleet.toml", "--out", "raw", "--watch", "--events", "events.jsonl", "--every", "0"],
+            [
+                *COMMAND,
+                "collect",
+                "-f",
+                "fleet.toml",
+                "--out",
+                "raw",
+                "--follow",
+                "--events",
+                "events.jsonl",
+                "--every",
+                "0",
+            ],
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -150,7 +162,10 @@ def test_a_watch_that_is_killed_and_started_again(cli: Cli, fleet: Path) -> None
         watch.send_signal(end)
         _, err = watch.communicate()
         assert (err, watch.returncode) == (b"", -9 if end == signal.SIGKILL else 0)
-    assert cli("collect", "fleet.toml", "--out", "raw", "--watch", "--events", "events.jsonl", "--looks", 1).status == 0
+    assert (
+        cli("collect", "-f", "fleet.toml", "--out", "raw", "--follow", "--events", "events.jsonl", "--looks", 1).status
+        == 0
+    )
     events = read_events("events.jsonl")
     added = [topic for event in events for topic in event.add]
     assert sorted(added) == sorted(wanted["y"] - {"news"}), "each once, none missing"

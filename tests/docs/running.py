@@ -63,7 +63,7 @@ class Reader:
         for command, following in zip_longest(shown, shown[1:]):
             if command.line == STATUS:
                 assert command.prints == f"{statuses[-1]}\n", f"{command.where}: status {statuses[-1]}"
-            elif command.of_ours == "live" and (missing := _missing_broker()):
+            elif command.of_ours == "test" and (missing := _missing_broker()):
                 self.left_out.append(f"{command.where}: {missing}")
             else:
                 status, printed = (_in_bash if command.of_ours is None else self._in_process)(command.line)

@@ -15,8 +15,8 @@ from shown import LANGUAGES, PAGES, ROOT, Command, blocks, commands
 from topicloom.cli.main import run
 
 ON_SPARK = {
-    *("sample", "reproduce", "content summarize"),
-    *(f"spark {name}" for name in ("ingest", "profile", "design", "measure", "sweep", "stream")),
+    *("sample", "reproduce", "spark ingest", "spark profile"),
+    *("spark rates", "spark design", "spark measure", "spark sweep", "spark stream"),
 }
 
 
@@ -36,7 +36,7 @@ def shows_something(page: Path) -> bool:
 
 def marks(page: Path) -> list[pytest.MarkDecorator]:
     shown = shown_commands(page, run=True)
-    live = any(command.of_ours == "live" or "local-fleet" in command.line for command in shown)
+    live = any(command.of_ours == "test" or "local-fleet" in command.line for command in shown)
     return [pytest.mark.broker("mosquitto")] if live else []
 
 

@@ -8,13 +8,16 @@ goes on from there, or back.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_sessions
 from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
 from topicloom.brokers.diff import Difference, compare_plans
-from topicloom.brokers.foreign import ForeignBridges, read_foreign, require_no_repeats
+from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
+from topicloom.brokers.health import answers
 from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
@@ -22,9 +25,12 @@ from topicloom.brokers.moves import FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Plan
 from topicloom.brokers.plan_file import configuration_of
+from topicloom.brokers.present import Drift, Present, brokers_of, drift_of, read_present
 from topicloom.brokers.store import FleetState, Session, plan_id
 from topicloom.errors import InputError
 from topicloom.model.fleet import LINKS, Broker, Fleet
+
+_AT_ONCE = 32
 
 
 class ApplyStopped(Exception):  # noqa: N818  it says what happened
@@ -51,13 +57,16 @@ class StepDone:
 class Proposal:
     """A move that can be made: from one plan to another, all of it or what is left of it.
 
-    `has` is the plan that the move leaves, `wants` the one that it leads to.
+    `has` is the plan that the move leaves, `wants` the one that it leads to. `drift` are brokers whose files are not
+    those of `has`, and `left_out` those that get their files later, as they do not answer.
     """
 
     move: FleetMove
     has: Plan
     wants: Plan
     difference: Difference
+    drift: tuple[Drift, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[MoveStep, ...]:
@@ -132,12 +141,97 @@ def _under_way(state: FleetState, known: Plan, *, back: bool) -> Proposal:
     return Proposal(state.move.turned(back), has, wants, compare_plans(has, wants))
 
 
-def _proposed(state: FleetState, has: Plan, wants: Plan, silent: Collection[str] = ()) -> Proposal:
+def _proposed(
+    state: FleetState, has: Plan, wants: Plan, silent: Collection[str] = (), drift: Sequence[Drift] = ()
+) -> Proposal:
     difference = compare_plans(has, wants)
     new = plan_id(wants) if wants.brokers else None
-    touched = state.move.touched if state.move is not None else ()
+    touched = {one.broker for one in drift if not one.lost}.union(state.move.touched if state.move is not None else ())
     owed = {name for name in state.owed if name not in has.broker and name not in silent}
-    return Proposal(move_along(difference, state.has, new, owed, touched, wants.broker), has, wants, difference)
+    lost = {one.broker for one in drift if one.lost} - touched
+    move = move_along(difference, state.has, new, owed, touched, wants.broker, lost)
+    return Proposal(move, has, wants, difference, tuple(drift))
+
+
+def adjusted(
+    state: FleetState, proposal: Proposal, present: Present, silent: Collection[str] = (), dead: Collection[str] = ()
+) -> Proposal:
+    """The move that leads to the same plan from what brokers have; a move that is under way goes on as it is.
+
+    Args:
+        state: the fleet.
+        proposal: a move from what brokers should have.
+        present: what they have.
+        silent: brokers that are known not to answer; those that left are not told now.
+        dead: brokers of the plan that do not answer; they get their files later.
+
+    Raises:
+        ApplyStopped: a broker that does not answer has links that go.
+    """
+    if _is_resumed(state, proposal):
+        return proposal
+    has, wants = proposal.has, proposal.wants
+    drift = [*_drifted(has, wants, present), *_owed(state, has, wants, present, silent)]
+    new = _proposed(state, has, wants, silent, drift)
+    left_out = [name for name in sorted(dead) if name in {step.broker for step in new.steps if not step.may_fail}]
+    for name in left_out:
+        if name in new.move.doubtful or not _only_gains(has, wants, name):
+            raise ApplyStopped(
+                f"broker {quoted(name)} does not answer, and has links that go before others come; nothing was done"
+            )
+    steps = tuple(step for step in new.move.steps if step.broker not in left_out)
+    return replace(new, move=replace(new.move, steps=steps), left_out=tuple(left_out))
+
+
+def _is_resumed(state: FleetState, proposal: Proposal) -> bool:
+    return state.move is not None and state.move.steps == proposal.move.steps
+
+
+def _drifted(has: Plan, wants: Plan, present: Present) -> Iterator[Drift]:
+    """Brokers whose files are not those of a plan."""
+    for name, broker in sorted({**wants.broker, **has.broker}.items()):
+        if name in present.own:
+            with suppress(InputError):  # a password is not here, so its file is not known
+                found = drift_of(has, broker, present.own[name])
+                if found is not None:
+                    yield found
+
+
+def _owed(state: FleetState, has: Plan, wants: Plan, present: Present, silent: Collection[str]) -> Iterator[Drift]:
+    """Brokers that did not answer when they were to get the files of a plan, and whose files cannot be read."""
+    for name, known_as in sorted(state.owed.items()):
+        if name in has.broker and name in wants.broker and name not in present.own and name not in silent:
+            yield Drift(name, "did not answer before", lost=known_as is None)
+
+
+def _only_gains(has: Plan, wants: Plan, broker: str) -> bool:
+    """Whether a broker keeps all links that its file makes, so that it may get those of another plan at any time."""
+    made = [link for link in has.links_of.get(broker, ()) if link[0] == broker or kind_of(has.broker[broker]).both_ends]
+    return all({*has.lines_of_link[link]} <= {*wants.lines_of_link.get(link, ())} for link in made)
+
+
+def _without(plan: Plan, brokers: Collection[str]) -> Plan:
+    """A plan without the links of some brokers, to look at whether the others are up."""
+    if not brokers:
+        return plan
+    links = tuple(link for link in plan.links if not set(link) & {*brokers})
+    part = replace(plan, links=links)
+    vars(part)["lines_of_link"] = {link: plan.lines_of_link[link] for link in links}
+    return part
+
+
+def unanswering(fleet: Fleet, proposal: Proposal) -> frozenset[str]:
+    """Brokers of two plans that do not answer; none if no broker does, which is rather our own network."""
+    known = {**proposal.has.broker, **proposal.wants.broker}
+    asked = [broker for name, broker in known.items() if name in fleet.brokers and fleet.looks_at(name)]
+
+    def ask(broker: Broker) -> bool:
+        delivery = fleet.deliveries.get(broker.name)
+        return answers(broker, kind_of(broker).name, None if delivery is None else delivery.url)
+
+    with ThreadPoolExecutor(_AT_ONCE) as asking:
+        dead = {broker.name for broker, heard in zip(asked, asking.map(ask, asked), strict=True) if not heard}
+    return frozenset(dead) if len(dead) < len(asked) else frozenset()
 
 
 def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
@@ -183,11 +277,12 @@ def carry_out(
     *,
     probing: bool = False,
     silent: Collection[str] = (),
-    foreign: ForeignBridges | None = None,
+    present: Present | None = None,
 ) -> tuple[str, ...]:
     """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
 
-    Nothing is done if messages would loop over the plan and bridges that are not of it.
+    What brokers have is read before, and files that are not as they should be are put again. Nothing is done if
+    messages would loop over the plan and bridges that are not of it.
 
     Args:
         state: the fleet; each step is in it before it begins and when it is done.
@@ -195,19 +290,27 @@ def carry_out(
         proposal: the move.
         tell: hears of every step.
         probing: whether a message is sent on every topic that changes, once its links are there.
-        silent: brokers that are known not to answer; those that leave the fleet are not waited for.
-        foreign: bridges at the brokers that are not of the plan; read now unless given.
+        silent: brokers that are known not to answer; those that leave the fleet, and links to them, are not waited
+            for.
+        present: what brokers have; read now unless given.
     """
     require_deliveries(fleet, proposal, probing=probing)
+    brokers = brokers_of(fleet, proposal.wants)
+    present = present or read_present(fleet, brokers.values(), state.folder, silent)
+    proposal = adjusted(state, proposal, present, silent, proposal.left_out)
+    require_deliveries(fleet, proposal, probing=probing)
     if proposal.steps and proposal.wants.links:
-        foreign = foreign or read_foreign(fleet, proposal.wants, state.folder, silent)
-        require_no_repeats(proposal.wants, foreign)
-    resumed = state.move is not None and state.move.steps == proposal.move.steps
+        require_no_repeats(proposal.wants, foreign_bridges(brokers, present))
+    resumed = _is_resumed(state, proposal)
+    if not resumed:
+        state.settle({*state.owed} & {*present.own} & {*proposal.has.broker} - {one.broker for one in proposal.drift})
     refused = end_old_sessions(state, fleet, silent, [proposal.wants] if resumed else [])
     if resumed:
         state.turn(back=proposal.move.back)
     elif proposal.steps or proposal.move.reached != state.has:
-        state.begin(proposal.move, proposal.wants, _abandoned(state, proposal))
+        state.begin(
+            proposal.move, proposal.wants, _abandoned(state, proposal), dict.fromkeys(proposal.left_out, state.has)
+        )
     ready = _ready_topics(proposal) if probing else {}
     steps = [(step.broker, step.file) for step in proposal.steps]
     keeping = Keeping(fleet, proposal.has, proposal.wants, steps, silent)
@@ -222,7 +325,7 @@ def carry_out(
         try:
             if step.may_fail and step.broker in silent:
                 raise DeliveryFailed("it does not answer")
-            links = _give(state, fleet, proposal, step)
+            links = _give(state, fleet, proposal, step, silent)
             topics = ready.get(number, [])
             if topics:
                 probes = probe(proposal.wants, topics, fleet.deliveries[step.broker].seconds)
@@ -249,7 +352,7 @@ def _abandoned(state: FleetState, proposal: Proposal) -> frozenset[Session]:
     return all_sessions(given_up) - all_sessions(proposal.has, proposal.wants)
 
 
-def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -> int:
+def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, silent: Collection[str]) -> int:
     """Give a broker its file; how many of its links are up then."""
     broker, known = _known(state, proposal, step.broker)
     delivery = fleet.deliveries.get(step.broker)
@@ -262,7 +365,7 @@ def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -
     driver = driver_of(broker, delivery, state.folder)
     driver.put(configuration_of(plan, step.broker))
     driver.reload()
-    return wait_until_taken(plan, broker, delivery, driver)
+    return wait_until_taken(_without(plan, silent), broker, delivery, driver)
 
 
 def _known(state: FleetState, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
@@ -280,7 +383,7 @@ def _ready_topics(proposal: Proposal) -> dict[int, list[str]]:
     for change in proposal.difference.topics:
         route = proposal.wants.route.get(change.topic)
         before = proposal.has.route.get(change.topic)
-        if route is not None:
+        if route is not None and not set(route.members) & {*proposal.left_out}:
             members = {*route.members, *(before.members if before else ())}
             last = [number for number, step in enumerate(proposal.steps) if step.broker in members]
             if last:

@@ -49,6 +49,7 @@ from topicloom.model.fleet import LINKS, NOTHING, Broker, Delivery
 
 T = TypeVar("T")
 
+
 # How much is shown of what a command said before it failed.
 _SAID = 300
 
@@ -100,9 +101,17 @@ class CommandDriver:
         self._values = values
         self._folder = folder
 
+    @property
+    def place(self) -> str:
+        """The only place."""
+        return f"what {self._values['broker']} has"
+
     def get(self) -> Mapping[str, str]:
-        """Fail: commands only put files."""
-        raise DeliveryFailed("command has no way to read files")
+        """Run the command that prints our file, if there is one; others are not read."""
+        if self._delivery.get is None:
+            raise DeliveryFailed("command has no way to read files")
+        text = run_command(words_of(self._delivery.get, self._values), self._delivery.seconds)
+        return {self.place: text.decode(errors="replace")} if text else {}
 
     def put(self, text: str) -> None:
         """Run the command that puts the file."""
@@ -142,15 +151,24 @@ class FolderDriver:
         self._values = values
         self._path = Path(filled(delivery.path, values))
 
+    @property
+    def place(self) -> str:
+        """Its path."""
+        return str(self._path)
+
     def get(self) -> Mapping[str, str]:
-        """Read the other `.conf` files of the folder; Mosquitto passes over those that begin with a dot."""
+        """Read our file and the other `.conf` files of the folder.
+
+        Mosquitto passes over those that begin with a dot.
+        """
         folder = self._path.parent
         if not folder.is_dir():
             return {}
         try:
             files = sorted(path for path in folder.iterdir() if path.suffix == ".conf" and path.is_file())
-            others = [path for path in files if path.name != self._path.name and not path.name.startswith(".")]
-            return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in others}
+            others = [path for path in files if path != self._path and not path.name.startswith(".")]
+            ours = [self._path] if self._path.is_file() else []
+            return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in [*ours, *others]}
         except OSError as error:
             raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
 
@@ -199,10 +217,19 @@ class SshDriver:
         self._path = Path(filled(delivery.path, values))
         self._destination = delivery.destination or values["host"]
 
+    @property
+    def place(self) -> str:
+        """Its machine and path."""
+        return f"{self._destination}:{self._path}"
+
     def get(self) -> Mapping[str, str]:
-        """Read the other `.conf` files of the folder; the size of each goes before it, so that any text is whole."""
+        """Read our file and the other `.conf` files of the folder.
+
+        The size of each goes before it, so that any text is whole.
+        """
         read = 'size=$(wc -c < "$file") && printf "%d %s\\n" "$size" "$file" && cat < "$file" || exit 1'
-        each = f'for file in *.conf; do if [ -f "$file" ]; then {read}; fi; done'
+        ours = "" if self._path.suffix == ".conf" else shlex.quote(self._path.name)
+        each = f'for file in *.conf {ours}; do if [ -f "$file" ]; then {read}; fi; done'
         said = self._run(f"cd {shlex.quote(str(self._path.parent))} && {each}")
         found = {}
         while said:
@@ -211,8 +238,7 @@ class SshDriver:
             if not size.isdecimal():
                 raise DeliveryFailed(f"{self._destination}: the files of {self._path.parent} cannot be told apart")
             text, said = rest[: int(size)], rest[int(size) :]
-            if name != self._path.name:
-                found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
+            found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
         return found
 
     def put(self, text: str) -> None:

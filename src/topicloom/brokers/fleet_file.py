@@ -28,7 +28,7 @@ FOLDER, SSH, COMMAND = "folder", "ssh", "command"
 _WAYS = {
     FOLDER: (("path",), ("reload", "owner", "mode", "monitor")),
     SSH: (("path",), ("reload", "owner", "mode", "monitor", "destination")),
-    COMMAND: (("put",), ("reload", "monitor")),
+    COMMAND: (("put",), ("get", "reload", "monitor")),
 }
 _ALWAYS = ("seconds", "check")
 _CHECKS = (LINKS, PORT, NOTHING)
@@ -51,13 +51,13 @@ def delivery_from(table: Mapping[str, Any], where: str, *, accepts: bool = True)
         if key not in table:
             raise InputError(f"{where}: has no {key}, which {via} needs")
     fields = dict(table)
-    for key in ("path", "destination", "put", "reload", "url", "owner", "monitor"):
+    for key in ("path", "destination", "put", "get", "reload", "url", "owner", "monitor"):
         if key in fields and not is_line(fields[key]):
             raise InputError(f"{where}: {key} must be {LINE}")
-    for key in ("path", "put", "reload", "monitor"):
+    for key in ("path", "put", "get", "reload", "monitor"):
         if key in fields:
             _require_placeholders(fields[key], f"{where}: {key}", file=key == "put")
-    for key in ("put", "reload"):
+    for key in ("put", "get", "reload"):
         if key in fields and not (via == SSH and key == "reload"):
             _require_words(fields[key], f"{where}: {key}")
     if str(fields.get("destination", "")).startswith("-"):

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from topicloom.brokers.deliver import driver_of
-from topicloom.brokers.kind import Bridge, Configured, DeliveryFailed, Rule
-from topicloom.brokers.kinds import kind_of, placed
+from topicloom.brokers.kind import Bridge, Configured, Rule
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.lint import SERIOUS, Finding, Wire, connect, is_this_machine, lint_leafnodes, repeats
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Plan
+from topicloom.brokers.present import Present, brokers_of, read_present
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT
 from topicloom.model.fleet import Broker, Fleet
 
-_AT_ONCE = 32
 # The place of a bridge of the plan, which is in no file yet.
 _PLANNED = ""
 
@@ -51,14 +49,19 @@ def read_foreign(fleet: Fleet, plan: Plan, state: Path, silent: Collection[str] 
         state: the folder of the fleet's state.
         silent: brokers that do not answer.
     """
-    brokers = {name: placed(broker, plan.target) for name, broker in fleet.brokers.items()} | {**plan.broker}
-    asked = [name for name in brokers if name in fleet.deliveries and name not in silent]
-    with ThreadPoolExecutor(_AT_ONCE) as reading:
-        answers = dict(
-            zip(asked, reading.map(lambda name: _files(brokers[name], fleet, plan, state), asked), strict=True)
-        )
-    texts = {name: answer for name, answer in answers.items() if not isinstance(answer, str)}
-    unread = {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+    brokers = brokers_of(fleet, plan)
+    return foreign_bridges(brokers, read_present(fleet, brokers.values(), state, silent))
+
+
+def foreign_bridges(brokers: Mapping[str, Broker], present: Present) -> ForeignBridges:
+    """Return the bridges in the files beside ours."""
+    followed = {name for name, broker in brokers.items() if kind_of(broker).lints}
+    texts = {name: files for name, files in present.others.items() if name in followed}
+    unread = {
+        name: present.unread.get(name, f"bridges of {kind_of(brokers[name]).title} are not followed")
+        for name in brokers
+        if name in present.unread or name in present.others.keys() - followed
+    }
     # A folder for files of several brokers does not tell whose another file in it is.
     places = Counter(place for files in texts.values() for place in files)
     found = []
@@ -78,17 +81,6 @@ def read_foreign(fleet: Fleet, plan: Plan, state: Path, silent: Collection[str] 
     return ForeignBridges(
         tuple(found), unread, frozenset(name for name, broker in brokers.items() if kind_of(broker).one_tree)
     )
-
-
-def _files(broker: Broker, fleet: Fleet, plan: Plan, state: Path) -> Mapping[str, str] | str:
-    """The files beside ours by their places, or why they cannot be read."""
-    kind = kind_of(broker)
-    if not kind.lints:
-        return f"bridges of {kind.title} are not followed"
-    try:
-        return driver_of(broker, fleet.deliveries[broker.name], state).get()
-    except DeliveryFailed as failure:
-        return str(failure)
 
 
 def _configured(broker: Broker, place: str, text: str) -> Configured | None:

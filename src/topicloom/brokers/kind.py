@@ -107,8 +107,12 @@ class DeliveryFailed(Exception):  # noqa: N818  it says what happened
 class Driver(typing.Protocol):
     """A way to one broker. All of it may be done again after it was done, or half done."""
 
+    @property
+    def place(self) -> str:
+        """The place of our file among those of `get`."""
+
     def get(self) -> Mapping[str, str]:
-        """Return the texts of the configuration files that the broker reads beside ours, by their places."""
+        """Return the texts of the configuration files that the broker reads, by their places, ours if it has one."""
 
     def put(self, text: str) -> None:
         """Give the broker its configuration, whole or not at all."""

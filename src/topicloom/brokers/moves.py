@@ -90,19 +90,21 @@ def move_along(
     owed: Collection[str],
     touched: Collection[str],
     there: Collection[str],
+    lost: Collection[str] = (),
 ) -> FleetMove:
     """The move that a difference of two plans asks for.
 
     Args:
         difference: of the plans.
-        old: how the log calls the one plan, new: and the other; None where a plan has no brokers.
+        old: how the store calls the one plan, new: and the other; None where a plan has no brokers.
         owed: brokers that still have a file of an earlier plan; they let go of it first.
-        touched: brokers that may have files of neither plan, as a move was given up; they let go of them first, too,
-            and get the new ones in the end where nothing else asks for that.
+        touched: brokers that may have files of neither plan, as a move was given up or somebody changed them; they let
+            go of them first, too, and get the new ones in the end where nothing else asks for that.
         there: the brokers of the new plan; the others may be gone.
+        lost: brokers that have no links, whatever the plan says; they get the new ones in the end, too.
     """
     gone, added = set(difference.brokers_removed), set(difference.brokers_added)
-    has = dict.fromkeys([*owed, *added], None) | dict.fromkeys(touched, old)
+    has = dict.fromkeys([*owed, *added, *lost], None) | dict.fromkeys(touched, old)
     steps = []
     for name in sorted({*owed, *touched}):
         steps.append(MoveStep(name, None, has[name], may_fail=name not in there))
@@ -112,5 +114,5 @@ def move_along(
         steps.append(MoveStep(step.broker, file, has.get(step.broker, old), may_fail=step.broker in gone))
         has[step.broker] = file
     ordered = {step.broker for step in difference.steps}
-    steps += [MoveStep(name, new, None) for name in sorted(({*touched} & {*there}) - ordered)]
+    steps += [MoveStep(name, new, None) for name in sorted(({*touched, *lost} & {*there}) - ordered)]
     return FleetMove(old, new, tuple(steps), doubtful=tuple(sorted(touched)))

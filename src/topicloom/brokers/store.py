@@ -17,9 +17,10 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from topicloom.brokers.moves import FleetMove, MoveStep
 from topicloom.brokers.plan import Plan
@@ -159,8 +160,17 @@ class FleetState:
             self._note_had(plan_id(plan))
         self.earlier.append(plan_id(plan))
 
-    def begin(self, move: FleetMove, plan: Plan, sessions: Collection[Session] = ()) -> None:
-        """Begin a move to a plan, and give up the one that is under way, whose sessions are owed then."""
+    def begin(
+        self,
+        move: FleetMove,
+        plan: Plan,
+        sessions: Collection[Session] = (),
+        left_out: Mapping[str, str | None] = MappingProxyType({}),
+    ) -> None:
+        """Begin a move to a plan, and give up the one that is under way, whose sessions are owed then.
+
+        Brokers that are left out may still have the file of the plan that is given with them.
+        """
         number = self._number + 1
         state = _CLEARING if move.finished else _UNDER_WAY
         with self.store.transaction():
@@ -181,9 +191,12 @@ class FleetState:
                     (number, place, step.broker, step.file, step.before, step.may_fail),
                 )
             self._owe_sessions(self.owed_sessions.union(sessions))
+            for owed in left_out.items():
+                self.store.execute("INSERT OR IGNORE INTO owed VALUES (?, ?)", owed)
             if move.finished:
                 self._note_had(move.reached)
         self._number = number
+        self.owed = {**left_out, **self.owed}
         self.owed_sessions = self.owed_sessions.union(sessions)
         self._take(move)
 
@@ -225,6 +238,15 @@ class FleetState:
         else:
             self.owed.pop(step.broker, None)
         self._take(move)
+
+    def settle(self, brokers: Collection[str]) -> None:
+        """Note that brokers have the file of the present plan, though they were owed it."""
+        if not brokers:
+            return
+        with self.store.transaction():
+            for broker in sorted(brokers):
+                self.store.execute("DELETE FROM owed WHERE broker = ?", (broker,))
+        self.owed = {broker: plan for broker, plan in self.owed.items() if broker not in brokers}
 
     def stopped(self, why: str) -> None:
         """Note that the move stopped, and why."""

@@ -90,9 +90,18 @@ def command(
     moment, the next run knows what was done.
     """
     from topicloom.brokers import read_plan
-    from topicloom.brokers.apply import ApplyStopped, carry_out, propose, propose_back, require_deliveries
+    from topicloom.brokers.apply import (
+        ApplyStopped,
+        adjusted,
+        carry_out,
+        propose,
+        propose_back,
+        require_deliveries,
+        unanswering,
+    )
     from topicloom.brokers.fleet_file import read_fleet
-    from topicloom.brokers.foreign import read_foreign, require_no_repeats
+    from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
+    from topicloom.brokers.present import brokers_of, read_present
     from topicloom.brokers.store import opened
 
     if (plan is None) != rollback:
@@ -112,11 +121,19 @@ def command(
             _adopt(opened_state, adopted, state, dry_run=dry_run)
         proposal = propose_back(opened_state) if wanted is None else propose(opened_state, wanted, older=older)
         require_deliveries(ways, proposal, probing=probe)
+        dead = unanswering(ways, proposal)
+        brokers = brokers_of(ways, proposal.wants)
+        present = read_present(ways, brokers.values(), folder, dead)
+        try:
+            proposal = adjusted(opened_state, proposal, present, dead, dead)
+        except ApplyStopped as stopped:
+            output.complain(str(stopped))
+            raise typer.Exit(STOPPED) from None
+        require_deliveries(ways, proposal, probing=probe)
         if not printing.json:
             _print_proposal(proposal)
-        foreign = None
         if proposal.steps and proposal.wants.links:
-            foreign = read_foreign(ways, proposal.wants, folder)
+            foreign = foreign_bridges(brokers, present)
             if not printing.json:
                 _print_foreign(foreign)
             require_no_repeats(proposal.wants, foreign)
@@ -133,7 +150,7 @@ def command(
                 _print_step(step)
 
         try:
-            refused = carry_out(opened_state, ways, proposal, tell, probing=probe, foreign=foreign)
+            refused = carry_out(opened_state, ways, proposal, tell, probing=probe, silent=dead, present=present)
         except ApplyStopped as stopped:
             if printing.json:
                 output.print_json({**_facts(proposal, done), "stopped": str(stopped)})
@@ -152,6 +169,13 @@ def command(
             _end(printing, proposal, done, f"{numbers.count_of(len(done), 'step')} done in {seconds} s")
         else:
             _end(printing, proposal, [], _HAS_IT)
+        waiting = sorted(name for name in opened_state.owed if name in proposal.wants.broker)
+        if waiting:
+            more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+            output.complain(
+                f"{waiting[0]}{more}: left out, as it does not answer; the same command goes on when it does"
+            )
+            raise typer.Exit(STOPPED)
 
 
 def _adopt(state: FleetState, plan: Any, folder: Path, *, dry_run: bool) -> None:
@@ -171,12 +195,20 @@ def _ask() -> None:
 
 def _print_proposal(proposal: Proposal) -> None:
     move = proposal.move
+    for drift in proposal.drift:
+        output.say(output.one_line(f"~ broker {drift.broker}: {drift.why}"))
+    for name in proposal.left_out:
+        output.say(output.one_line(f"left out: {name} does not answer"))
     if move.done or move.back:
         output.say(f"{move.done} of {numbers.count_of(len(move.steps), 'step')} are done; what is left:")
         for number, step in enumerate(proposal.steps, 1):
             output.say(output.one_line(f"  {number}. {_does(step)}"))
     else:
         print_difference(proposal.difference)
+        if proposal.drift or proposal.left_out:
+            output.say("with what brokers have, in this order:" if proposal.steps else "nothing is left to do now")
+            for number, step in enumerate(proposal.steps, 1):
+                output.say(output.one_line(f"  {number}. {_does(step)}"))
 
 
 def _print_foreign(foreign: ForeignBridges) -> None:
@@ -224,6 +256,8 @@ def _facts(proposal: Proposal, done: list[StepDone]) -> dict[str, Any]:
             for step in done
         ],
         "interrupted": proposal.difference.interrupted,
+        "drift": {drift.broker: drift.why for drift in proposal.drift},
+        "left_out": list(proposal.left_out),
     }
 
 

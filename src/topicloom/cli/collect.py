@@ -3,183 +3,108 @@
 from __future__ import annotations
 
 import signal
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from topicloom.cli import output
-from topicloom.cli import output as checked_paths
-from topicloom.cli import typer_options as options
-from topicloom.views import numbers
+from topicloom.cli import options, output
+from topicloom.cli.command import command
+from topicloom.cli.run import FOUND, Run
+from topicloom.errors import InputError
+from topicloom.views.view import View
 
 if TYPE_CHECKING:
-    from topicloom.brokers import Collection, Fleet, Look
+    from topicloom.brokers import Fleet
 
-
-EXAMPLES = """\b
-Example:
-  topicloom collect fleet.toml --out raw
+EXAMPLES = """
+  topicloom collect --fleet fleet.toml --out raw
   topicloom spark ingest raw --out fleet
 
-\b
 Follow the fleet, until Ctrl-C:
-  topicloom collect fleet.toml --out raw --watch --events events.jsonl
+  topicloom collect --fleet fleet.toml --out raw --follow \\
+      --events events.jsonl
 """
 
-INCOMPLETE = 1
-# More bridges of a broker than these are counted, not named.
-_NAMED = 5
 
+@command("collect", examples=EXAMPLES)
+@options.brokers
+@options.out("DIR", "Folder for subscriptions.parquet; goes on from what it has.")
+@options.flag("--follow", help="Ask again and again, and write events.")
+@options.file("--events", metavar="FILE|DIR", help="With --follow: JSON Lines file to append to, or folder.")
+@options.option(
+    "--every",
+    metavar="SECONDS",
+    type=options.NUMBER,
+    default=5.0,
+    show_default=True,
+    help="With --follow: seconds between two rounds.",
+)
+@options.option("--looks", metavar="N", type=options.WHOLE, help="With --follow: stop after N rounds.")
+def collect(run: Run, out: Path, follow: bool, events: Path | None, every: float, looks: int | None) -> View | None:
+    """Ask running brokers who subscribes and publishes.
 
-def command(
-    *,
-    fleet: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FLEET", help="TOML file of the fleet, with tables [brokers.NAME.collect].", show_default=False
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for subscriptions.parquet; goes on from there.")
-    ],
-    watch: Annotated[bool, typer.Option("--watch", help="Ask again and again, and write events.")] = False,
-    events: Annotated[
-        Path | None,
-        typer.Option(
-            "--events",
-            metavar="FILE|DIR",
-            help="With --watch: JSON Lines file to append to, or a folder for `topicloom stream`.",
-            show_default=False,
-        ),
-    ] = None,
-    every: Annotated[
-        float, typer.Option("--every", metavar="SECONDS", help="With --watch: how long to wait between looks.")
-    ] = 5.0,
-    looks: Annotated[
-        int | None,
-        typer.Option("--looks", metavar="N", help="With --watch: end after so many looks.", min=1, show_default=False),
-    ] = None,
-    printing: options.Printing,
-) -> None:
-    """Ask running brokers who subscribes and publishes what.
-
-    Reads logs of Mosquitto, and asks NATS, RabbitMQ and EMQX. Leaves out $SYS and what Topicloom itself has made at
-    brokers. A broker that does not answer is named, and the others go on; the status is 1 then.
+    Reads logs of Mosquitto, and asks NATS, RabbitMQ and EMQX. Leaves out $SYS, bridges, and what Topicloom made at
+    brokers. Brokers that do not answer are listed; exit status 1.
     """
-    from topicloom.brokers import Collected, collect, fleet_changes
-    from topicloom.brokers.fleet_file import read_fleet
-    from topicloom.errors import InputError
+    from topicloom.brokers import Collected, collect
     from topicloom.io.whole import exclusive_lock
+    from topicloom.views import collected
+    from topicloom.views.numbers import count_of
 
-    checked_paths.require_readable(fleet)
-    if watch != (events is not None):
-        raise InputError("--watch and --events go together; give both or none")
+    fleet = run.brokers
+    if follow != (events is not None):
+        raise InputError("follow and events go together; give both or none", "follow", "events")
     if not 0 <= every < float("inf"):
-        raise InputError(f"--every must be a number, 0 or more, not {every:g}")
-    brokers = read_fleet(fleet)
+        raise InputError(f"every must be a number, 0 or more, not {every:g}", "every")
+    if looks is not None and looks < 1:
+        raise InputError(f"looks must be 1 or more, not {looks}", "looks")
     with exclusive_lock(out, ".lock"):
-        if events is None:
-            with printing.working() as working:
-                collection = working.do(
-                    f"asking {numbers.count_of(len(brokers.sources), 'broker')}",
-                    lambda: collect(brokers, Collected.read(out), keep=lambda so_far: so_far.write(out)),
-                )
-            _tell(collection, brokers, printing, out)
-            if collection.problems:
-                raise typer.Exit(INCOMPLETE)
-            return
-        watching = _Watching(printing, looks)
-        with watching.hearing_signals():
-            for look in fleet_changes(brokers, out, events, every_seconds=every, until=lambda: watching.over):
-                watching.of(look)
-    if watching.problems:
-        raise typer.Exit(INCOMPLETE)
+        if events is not None:
+            _follow(run, fleet, out, events, every, looks)
+            return None
+        asking = f"asking {count_of(len(fleet.sources), 'broker')}"
+        before = Collected.read(out)
+        found = run.step(asking, lambda: collect(fleet, before, keep=lambda so_far: so_far.write(out)))
+    for name, problem in found.problems.items():
+        run.finding(f"{name}: {problem}")
+    for name, note in found.notes:
+        run.finding(f"{name}: {note}", 0)
+    return collected.collection(found, fleet, out)
 
 
-def _tell(collection: Collection, fleet: Fleet, printing: options.Printing, out: Path) -> None:
-    rows = collection.collected.to_arrow()
-    per_role = {row["values"]: row["counts"] for row in rows["role"].value_counts().to_pylist()}
-    bridges = collection.collected.bridges
-    facts = {
-        "brokers": len(fleet.sources),
-        "brokers_not_asked": len(fleet.brokers) - len(fleet.sources),
-        "brokers_without_answer": len(collection.problems),
-        "subscriptions": per_role.get("sub", 0),
-        "publications": per_role.get("pub", 0),
-        "topics": len(rows["topic"].unique()),
-        "clients": rows.group_by(["node", "client"]).aggregate([]).num_rows,
-        "bridges": sum(map(len, bridges.values())),
+def _follow(run: Run, fleet: Fleet, out: Path, events: Path, every: float, looks: int | None) -> None:
+    """Look at the fleet again and again; Ctrl-C ends it between two looks."""
+    from topicloom.brokers import fleet_changes
+    from topicloom.views import collected
+
+    done = 0
+    told: dict[str, str] = {}
+    with _hearing_signals() as heard:
+        until = lambda: bool(heard) or done == looks  # noqa: E731
+        for look in fleet_changes(fleet, out, events, every_seconds=every, until=until):
+            done += 1
+            # A problem is told when it is new, not at every look.
+            news = dict([*look.collection.problems.items(), *look.collection.notes])
+            for name, text in news.items():
+                if told.get(name) != text:
+                    output.complain(f"{name}: {text}")
+            told = news
+            run.status = FOUND if look.collection.problems else 0
+            for view in collected.happened(look.events):
+                run.tell(view)
+
+
+@contextmanager
+def _hearing_signals() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM in place of ending by them."""
+    heard: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _frame: heard.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
     }
-    _complain(collection)
-    if printing.json:
-        notes = [{"broker": name, "note": note} for name, note in collection.notes]
-        listed = [{"broker": name, "bridge": bridge} for name, each in bridges.items() for bridge in each]
-        output.print_json(
-            {**facts, "bridges": listed, "problems": collection.problems, "notes": notes, "out": str(out)}
-        )
-        return
-    output.print_facts([(name.replace("_", " "), numbers.count(number)) for name, number in facts.items()])
-    for name, each in bridges.items():
-        more = f" and {len(each) - _NAMED} more" if len(each) > _NAMED else ""
-        output.say(f"  {name} has bridges, which are no clients: {output.one_line(', '.join(each[:_NAMED]))}{more}")
-    printing.written(out)
-
-
-def _complain(collection: Collection) -> None:
-    for name, problem in [*collection.problems.items(), *collection.notes]:
-        output.complain(f"{name}: {problem}")
-
-
-class _Watching:
-    """Prints what each look finds, and hears Ctrl-C, which ends it between two looks."""
-
-    def __init__(self, printing: options.Printing, looks: int | None) -> None:
-        self._printing = printing
-        self._looks = looks
-        self._done = 0
-        self._told: dict[str, Any] = {}
-        self.problems: dict[str, str] = {}
-        self._stopped = False
-
-    @property
-    def over(self) -> bool:
-        """Whether no other look is wanted."""
-        return self._stopped or (self._looks is not None and self._done >= self._looks)
-
-    def of(self, look: Look) -> None:
-        """A look is done."""
-        self._done += 1
-        self.problems = look.collection.problems
-        # What is wrong is said once, not at every look.
-        news = dict([*self.problems.items(), *look.collection.notes])
-        for name, text in news.items():
-            if self._told.get(name) != text:
-                output.complain(f"{name}: {text}")
-        self._told = news
-        if self._printing.json:
-            for event in look.events:
-                print(event.to_json(), flush=True)
-        elif look.events:
-            kinds = Counter(event.kind for event in look.events)
-            named = ", ".join(
-                numbers.count_of(kinds[kind], kind) for kind in ("join", "leave", "change") if kinds[kind]
-            )
-            output.say(f"event {look.events[-1].id}: {named}")
-
-    @contextmanager
-    def hearing_signals(self) -> Iterator[None]:
-        """End between two looks where SIGINT or SIGTERM comes."""
-
-        def stop(*_: object) -> None:
-            self._stopped = True
-
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -22,14 +22,16 @@ _ARGUMENTS = "Arguments"
 LateOptions = Callable[[], Sequence[click.Option]]
 
 
-def command(name: str, *, examples: str, late: LateOptions | None = None) -> Callable[[Callable[..., View]], Command]:
-    """Make a command of a function that takes a `Run` and its own options, and returns a view.
+def command(
+    name: str, *, examples: str, late: LateOptions | None = None
+) -> Callable[[Callable[..., View | None]], Command]:
+    """Make a command of a function that takes a `Run` and its own options, and returns a view unless it printed all.
 
     `examples` are lines for the end of the help. `late` gives options that are only made when the command is parsed, as
     loading what they are made of takes time; those that are given come as keywords.
     """
 
-    def made(body: Callable[..., View]) -> Command:
+    def made(body: Callable[..., View | None]) -> Command:
         own = {parameter.name for parameter in _parameters(body)}
 
         def callback(**values: Any) -> int:

@@ -35,7 +35,7 @@ PIPE_CLOSED = 141
 _NO_MEMORY = re.compile("failed to map segment|annot allocate memory")
 
 SECTIONS = {
-    "Fleet": ("collect", "lint", "import", "plan", "explain", "render", "live", "diff", "events", "apply", "watch"),
+    "Fleet": ("collect", "lint", "import", "plan", "explain", "render", "test", "diff", "events", "apply", "watch"),
     "Research": (
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
@@ -47,9 +47,6 @@ SECTIONS = {
 
 # Commands that are still on Typer: the module and the summary of each.
 ON_TYPER = {
-    "collect": ("collect", "Ask running brokers who subscribes and publishes what."),
-    "plan": ("plan", "Plan the links of real brokers, free of loops."),
-    "live": ("live", "Prove a plan with real brokers on this machine."),
     "apply": ("apply", "Bring a running fleet to a plan, broker by broker."),
     "watch": ("watch", "Follow a fleet: mend, plan and apply what changes."),
     "generate": ("generate", "Make random subscriptions, shaped as in the papers."),
@@ -77,7 +74,7 @@ Example:
   topicloom measure subs.parquet overlay.parquet
 
 From running brokers:
-  topicloom collect fleet.toml --out raw
+  topicloom collect --fleet fleet.toml --out raw
   topicloom design raw/subscriptions.parquet --algorithm gm \\
       --out overlay.parquet
 

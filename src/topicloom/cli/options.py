@@ -89,9 +89,9 @@ def file(*names: str, metavar: str = "FILE", **settings: Any) -> Decorator:
     return option(*names, metavar=metavar, type=PATH, **settings)
 
 
-def path(name: str, metavar: str, help: str) -> Decorator:
+def path(name: str, metavar: str, help: str, *, required: bool = True) -> Decorator:
     """An argument that names a file or folder."""
-    return click.argument(name, metavar=metavar, type=PATH, help=help)
+    return click.argument(name, metavar=metavar, type=PATH, required=required, help=help)
 
 
 def out(metavar: str, help: str) -> Decorator:
@@ -157,6 +157,31 @@ fleet = file(
     "-f",
     help="Fleet file: limits and regions of brokers, links to forbid or keep.",
     **SHARED,
+)
+brokers = file(
+    "--fleet",
+    "-f",
+    required=True,
+    help="Fleet file: where brokers are, and how to reach them.",
+    **SHARED,
+)
+
+
+def _kinds(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    """Kinds of brokers, for shells to complete."""
+    from topicloom.brokers.kinds import KINDS
+
+    return [name for name in KINDS if name.startswith(begun)]
+
+
+target = option(
+    "--target",
+    "-t",
+    metavar="KIND",
+    default="mosquitto",
+    show_default=True,
+    shell_complete=_kinds,
+    help="Kind of brokers whose kind the fleet file does not give.",
 )
 prices = file("--prices", help="CSV file: source, target (nodes or regions), price; `*,*` is the default.", **SHARED)
 rates = file("--rates", help="CSV file: topic, rate (messages in a unit of time).", **SHARED)

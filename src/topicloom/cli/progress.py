@@ -67,13 +67,12 @@ class Working:
         )
 
     def __enter__(self) -> Working:
-        self._progress.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        """Nothing is shown between steps, so that other output is not mixed up with progress."""
 
     def do(
         self,
@@ -103,6 +102,7 @@ class Working:
             finally:
                 finished.set()
 
+        self._progress.start()
         task = self._progress.add_task(text if isinstance(text, str) else text(), total=total, note="")
         finished = threading.Event()
         _finished[:] = [finished]
@@ -124,7 +124,9 @@ class Working:
                 finished.wait(_STOP_SECONDS)
             if not keep or not results:
                 raise
-        self._progress.remove_task(task)
+        finally:
+            self._progress.remove_task(task)
+            self._progress.stop()
         if errors:
             raise errors[0]
         return results[0]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from topicloom.cli import output
 from topicloom.cli.options import spark_settings
@@ -101,6 +101,13 @@ class Run:
         """The fleet of --fleet, if given."""
         path: Path | None = self.shared.get("fleet")
         return None if path is None else read_fleet(path)
+
+    @property
+    def brokers(self) -> Fleet:
+        """The fleet of a command that needs one."""
+        fleet = self.fleet
+        assert fleet is not None
+        return fleet
 
     def prices_of(self, interest: Interest) -> Prices | None:
         """The prices of --prices for an interest, if given."""
@@ -197,6 +204,11 @@ class Run:
             self.finding(line, status)
         return line is not None
 
+    def refuse(self, error: InputError, view: View) -> NoReturn:
+        """Refuse the input, and print a view that says more than the line of the error."""
+        self.show(view)
+        raise error
+
     def tell(self, view: View) -> None:
         """Print a view while the command runs; JSON in one line. Then `show` prints no more data."""
         self._told = True
@@ -205,9 +217,9 @@ class Run:
         else:
             self._print(view)
 
-    def show(self, view: View) -> None:
-        """Print a view in the format that was asked for, then the findings."""
-        if self._format == "text" or not self._told:
+    def show(self, view: View | None) -> None:
+        """Print a view, if there is one, in the format that was asked for, then the findings."""
+        if view is not None and (self._format == "text" or not self._told):
             self._print(view)
         for line in self._findings:
             print(output.one_line(line), file=sys.stderr, flush=True)

@@ -68,14 +68,16 @@ class Broker:
 class Delivery:
     """How a file gets to a broker: `via` a local folder, ssh, commands, or RabbitMQ's management interface at `url`.
 
-    `path` and commands may hold {broker}, {host} and {port}, and `put` {file}. `seconds` is how long each command and
-    each wait may take, `check` what is checked afterwards; `monitor` is where a NATS server tells of its links.
+    `path` and commands may hold {broker}, {host} and {port}, and `put` {file}; `get` is a command that prints the
+    file. `seconds` is how long each command and each wait may take, `check` what is checked afterwards; `monitor` is
+    where a NATS server tells of its links.
     """
 
     via: str
     path: str | None = None
     destination: str | None = None
     put: str | None = None
+    get: str | None = None
     reload: str | None = None
     url: str | None = None
     credentials: Credentials | None = None

@@ -23,6 +23,7 @@ from topicloom.spark.profile import Profile, profile
 from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, send_package, spark_session
 from topicloom.spark.stream import current, event_lines, follow
+from topicloom.spark.summarize import Summary, rates, summarize
 from topicloom.spark.sweep import sweep
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Interned",
     "Profile",
     "SparkOptions",
+    "Summary",
     "Totals",
     "clean",
     "current",
@@ -40,10 +42,12 @@ __all__ = [
     "follow",
     "intern",
     "profile",
+    "rates",
     "read_interest",
     "sample",
     "send_package",
     "spark_session",
+    "summarize",
     "sweep",
     "write_interest",
 ]

@@ -2,22 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import printable
+from topicloom.metrics.summary import COSTS
 from topicloom.views.designs import written
-from topicloom.views.numbers import count, count_of
-from topicloom.views.view import Fact, Note, On, View
+from topicloom.views.numbers import count, count_of, mean
+from topicloom.views.view import Column, Fact, Note, On, Table, View
 
 if TYPE_CHECKING:
     from topicloom.brokers.diff import Difference
     from topicloom.brokers.explain import BrokerReasons, LinkReasons, Split, TopicReasons
     from topicloom.brokers.plan import Plan
+    from topicloom.metrics.trees import BrokenTopic
+    from topicloom.model import Overlay
+    from topicloom.model.fleet import Fleet
+    from topicloom.model.rates import TopicTraffic
 
 _SIGNS = {"add": "+", "change": "~", "remove": "-"}
+
+_SHOWN_COMPONENTS = 4
+_SHOWN_NAMES = 6
+_SHOWN_RELAYED = 20
+
+
+def plan(
+    made: Plan,
+    overlay: Overlay,
+    fleet: Fleet,
+    costs: Mapping[str, float | None],
+    traffic: TopicTraffic | None,
+    out: str | PathLike[str],
+) -> View:
+    """A new plan, made of the links of an overlay, and the file that it was written to."""
+    carried = [len(lines) for lines in made.lines_of_link.values()]
+    patterns = {name for route in made.routes for side in route.sides for names in side.values() for name in names}
+    relays = [{"topic": route.topic, "relays": list(route.relays)} for route in made.routes if route.relays]
+    unused = sorted(fleet.topic_qos.keys() - patterns)
+    relayed = [f"{row['topic']}: relayed by {_some(row['relays'], _SHOWN_NAMES)}" for row in relays[:_SHOWN_RELAYED]]
+    if len(relays) > _SHOWN_RELAYED:
+        relayed.append(f"and {count(len(relays) - _SHOWN_RELAYED)} more")
+    return View(
+        "plan",
+        "Plan",
+        (
+            Fact("target", made.target, on=On.DATA),
+            Fact("brokers", len(made.brokers), count),
+            Fact("brokers_without_topics", len(fleet.brokers) - len(made.brokers), count),
+            Fact("topics", len(made.routes), count),
+            Fact("links", len(made.links), count),
+            Fact("links_unused", len(overlay) - len(made.links), count, "unused links"),
+            Fact("topics_per_link", sum(carried) / len(carried) if carried else 0.0, mean, "average topics a link"),
+            Fact("max_topics_per_link", max(carried, default=0), count, "max topics a link"),
+            Fact("max_hops", max((route.diameter for route in made.routes), default=0), count),
+            Fact("relays", len(relays), count, "topics with relays", on=On.PEOPLE),
+            Fact("relays", relays, on=On.DATA),
+            Fact("topics_nobody_wants", unused, on=On.DATA),
+            _unless_zero("passed_on", _passed_on(made), "relayed without subscribers"),
+            *(Fact(key, value, mean, COSTS[key], On.DATA if value is None else On.ALL) for key, value in costs.items()),
+            *([] if traffic is None else _rated(traffic)),
+            Fact("out", str(out), on=On.DATA),
+            *_notes(f"  {topic}: is in the fleet file, without subscribers or publishers" for topic in unused),
+            *_notes(f"  {line}" for line in relayed),
+            *written(out),
+        ),
+    )
+
+
+def _rated(traffic: TopicTraffic) -> list[Fact]:
+    return [
+        _unless_zero("topics_without_rate", traffic.unrated, "topics without a rate"),
+        _unless_zero("rates_idle", traffic.idle, "rates of topics without subscribers or publishers"),
+    ]
+
+
+def _unless_zero(key: str, number: int, title: str) -> Fact:
+    return Fact(key, number, count, title, On.ALL if number else On.DATA)
+
+
+def _passed_on(made: Plan) -> int:
+    """How often a broker gets a message for others alone, if each publisher of filters sends one of every kind."""
+    return sum(
+        len({to for _, to in route.ways_in(source, message.name)}.difference(message.wanting))
+        for route in made.routes
+        if route.filters is not None
+        for message in route.messages
+        for source in message.sources
+    )
+
+
+def not_connected(broken: Sequence[BrokenTopic]) -> View:
+    """Topics that links do not connect, with their components."""
+    lines = []
+    for topic in broken:
+        shown = [_some(names, _SHOWN_NAMES) for names in topic.pieces[:_SHOWN_COMPONENTS]]
+        if len(topic.pieces) > _SHOWN_COMPONENTS:
+            shown.append(f"and {count_of(len(topic.pieces) - _SHOWN_COMPONENTS, 'component')} more")
+        lines.append(f"{topic.topic}: {' | '.join(shown)}")
+    rows = [(topic.topic, [list(names) for names in topic.pieces]) for topic in broken]
+    table = Table("broken", (Column("topic"), Column("pieces")), rows, On.DATA)
+    return View("not_connected", "Topics that are not connected", (table, *_notes(lines)))
 
 
 def rendered(plan: Plan, files: Sequence[str], out: str | PathLike[str]) -> View:

@@ -245,6 +245,34 @@ class RabbitManagement:
             fields = {key: row[key] for key in ("pattern", "apply-to", "priority", "definition")}
             self.ask("PUT", f"policies/{vhost}/{quote(name, safe='')}", fields)
 
+    def given(self, host: str) -> str | None:
+        """Return our parameters and policies in a virtual host as definitions, None if there are none."""
+        vhost = quote(host, safe="")
+        try:
+            rows = {
+                "parameters": [
+                    {"vhost": host, **_parameter(component, row["name"], row["value"])}
+                    for component in (_UPSTREAM, _SET)
+                    for row in self.ask("GET", f"parameters/{component}/{vhost}")
+                    if row["name"].startswith(PREFIX)
+                ],
+                "policies": [
+                    {
+                        "vhost": host,
+                        **{key: row[key] for key in ("name", "pattern", "apply-to", "priority", "definition")},
+                    }
+                    for row in self.ask("GET", f"policies/{vhost}")
+                    if row["name"].startswith(PREFIX)
+                ],
+            }
+        except (LookupError, TypeError, AttributeError):
+            raise HttpError("it answers with other things than parameters and policies") from None
+        except HttpError as failure:
+            if failure.status == _NOT_FOUND:
+                return None
+            raise
+        return json.dumps(rows) if any(rows.values()) else None
+
     def links_down(self, text: str) -> list[str] | None:
         """Of the links that definitions ask for those that do not run, as exchange and upstream.
 
@@ -275,12 +303,22 @@ class RabbitManagement:
 class ManagementDriver:
     """Sets and clears definitions of one broker."""
 
-    def __init__(self, delivery: Delivery, broker: str) -> None:
-        self._management = _management(delivery, broker)
+    def __init__(self, delivery: Delivery, broker: Broker) -> None:
+        self._management = _management(delivery, broker.name)
+        self._vhost = vhost_of(broker)
+
+    @property
+    def place(self) -> str:
+        """Our parameters and policies, as if they were a file."""
+        return f"the virtual host {self._vhost}"
 
     def get(self) -> Mapping[str, str]:
-        """Fail: cycles of federation links are not looked for."""
-        raise DeliveryFailed("federation of RabbitMQ is not followed")
+        """Return our parameters and policies as definitions; those of others are not followed."""
+        try:
+            text = self._management.given(self._vhost)
+        except HttpError as failure:
+            raise DeliveryFailed(str(failure)) from None
+        return {} if text is None else {self.place: text}
 
     def put(self, text: str) -> None:
         """Make the broker's definitions those of a plan."""
@@ -457,7 +495,7 @@ class RabbitMq(BrokerKind):
 
     def driver(self, broker: Broker, delivery: Delivery) -> Driver:
         """Return the driver by its management interface."""
-        return ManagementDriver(delivery, broker.name)
+        return ManagementDriver(delivery, broker)
 
     def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
         """Return how many links a broker has, once all that its definitions ask for run.
