@@ -54,7 +54,7 @@ try:
         found = evaluate(read_interest(spark, str(folder / "out")), overlay)
         assert found.measures == topicloom.measure(interest, overlay)
         (folder / "grid.toml").write_text('[[workload]]\\nfile = "out"\\n[[designer]]\\nname = ["gm", "low-oda"]\\n')
-        sweep(spark, folder / "grid.toml", folder / "results")
+        sweep(spark, folder / "grid.toml", str(folder / "results"))
         table = pyarrow.parquet.read_table(folder / "results" / "results.parquet")
         links = [len(topicloom.design(interest, name)) for name in table["designer"].to_pylist()]
         assert table["links"].to_pylist() == links and len(links) == 2
