@@ -85,11 +85,11 @@ class Run:
         columns = {f"{name}_column": self.shared[f"{name}_column"] for name in ("node", "topic", "role")}
         return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
-    def overlay(self, path: Path) -> Overlay:
-        """An overlay of these subscriptions."""
+    def overlay(self, path: Path, *, changed: bool = False) -> Overlay:
+        """An overlay of these subscriptions, or of earlier ones if they may have changed."""
         from topicloom.model import Overlay
 
-        return self.step(f"reading {path.name}", Overlay.read, path, self.interest)
+        return self.step(f"reading {path.name}", Overlay.read, path, self.interest, changed=changed)
 
     @cached_property
     def plan(self) -> Plan:
