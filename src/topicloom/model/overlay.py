@@ -190,7 +190,8 @@ class Overlay:
 
     def to_spark(self, spark: Any) -> Any:
         """The links as a Spark data frame: `source`, `target` (names), `contribution`."""
-        return spark.createDataFrame(self.to_arrow().replace_schema_metadata(None))
+        types = "source string, target string" + ("" if self.contribution is None else ", contribution int")
+        return spark.createDataFrame(self.to_arrow().replace_schema_metadata(None), types)
 
     def to_networkx(self) -> networkx.Graph:
         """A networkx graph of all nodes by name; each edge has its `order` and `contribution`."""

@@ -21,6 +21,7 @@ from topicloom.content.space import Space
 from topicloom.content.tables import read_space
 from topicloom.errors import InputError
 from topicloom.io.tables import require_columns
+from topicloom.spark.frames import frame_of
 from topicloom.spark.links import location
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def rates(
     """Return messages a second by `user` and `channel`; arguments are those of `summarize`.
 
     Example:
-        >>> from topicloom.content import Attribute, Space
+        >>> from topicloom.content.space import Attribute, Space
         >>> from topicloom.spark import rates
         >>> space = Space((Attribute("size", 0.0, 10.0, 2),))
         >>> log = [("u", 1.0, 0.0), ("u", 9.0, 5.0), ("u", 2.0, 10.0)]
@@ -124,7 +125,7 @@ def rates(
         [('u', 'c1', 0.2), ('u', 'c2', 0.1)]
     """
     found = summarize(messages, space, user=user, time=time, seconds=seconds, max_bad=max_bad)
-    return messages.sparkSession.createDataFrame(found.rates)
+    return frame_of(messages.sparkSession, found.rates)
 
 
 def read_messages(spark: SparkSession, places: Sequence[str], form: str | None = None) -> DataFrame:
