@@ -207,13 +207,12 @@ class _Done:
     def _frame(self) -> DataFrame | None:
         from pyspark.errors import AnalysisException
 
+        # Cells whose file is damaged run again.
+        reader = self._spark.read.schema(types_of(self._schema)).option("ignoreCorruptFiles", "true")
         try:
-            # Cells whose file is damaged run again.
-            return (
-                self._spark.read.schema(types_of(self._schema))
-                .option("ignoreCorruptFiles", "true")
-                .parquet(self._cells)
-            )
+            frame = reader.parquet(self._cells)
+            _ = frame.columns  # Spark Connect looks for the path only when it is asked something
+            return frame
         except AnalysisException:
             return None
 
