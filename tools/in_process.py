@@ -19,6 +19,7 @@ COMMANDS: dict[str, str | None] = {
     "sweep": "spark sweep",
     "stream": "spark stream",
     "content sweep": None,
+    "content summarize": "spark rates",
     "live": "test",
 }
 # What options and arguments of theirs are called now, such as {"plan": {"--target": "--kind"}}.

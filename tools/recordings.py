@@ -35,6 +35,7 @@ CHANGED: dict[str, str] = {
     "sweep": "names the folder of its results, and counts cells that were done before",
     "bound": "proves more, by spanning trees of topics",
     "collect": "lists bridges that Topicloom did not make",
+    "improve": "searches for the best changes, in place of those towards a fresh design",
     "diff.status": "is 1 if there is anything to do, without --exit-code",
     "lint": "names a topic that loops, not the widest pattern on its path",
 }

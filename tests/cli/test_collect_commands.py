@@ -210,8 +210,22 @@ def test_an_overlay_is_improved(cli: Cli, tmp_path: Path) -> None:
     assert (ended.json["before"]["links"], ended.json["after"]["links"]) == (4, 3)
     assert len(ended.json["changes"]) == 1
     ended = cli(*given, 0)
-    assert [line.split()[1] for line in ended.out.splitlines()[2:]] == ["4", "4", "3"]
-    ended = cli(*given, -1)
-    assert (ended.status, ended.err) == (2, "topicloom: --changes must be 0 or more, not -1\n")
-    assert cli(*given, 1, "--aim", "price").err == "topicloom: the aim price needs --prices\n"
-    assert "known are" in cli(*given, 1, "-a", "none").err
+    assert [line.split()[1] for line in ended.out.splitlines()[2:]] == ["4", "4"]
+    for wrong, line in (
+        ([-1], "--changes must be 0 or more, not -1"),
+        ([1, "--aim", "price"], "the aim price needs --prices"),
+        ([1, "--seconds", 0], "--seconds must be above 0, not 0.0"),
+        ([1, "--rounds", -1], "--rounds must be 0 or more, not -1"),
+    ):
+        ended = cli(*given, *wrong)
+        assert (ended.status, ended.out, ended.err) == (2, "", f"topicloom: {line}\n")
+
+
+def test_an_overlay_is_mended_for_changed_subscriptions(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "subs.csv").write_text("node,topic\n" + "".join(f"{name},t\n" for name in "abcd"))
+    cli("design", tmp_path / "subs.csv", "-a", "gm", "-o", tmp_path / "running.parquet")
+    (tmp_path / "subs.csv").write_text("node,topic\n" + "".join(f"{name},t\n" for name in "abce"))
+    ended = cli("improve", tmp_path / "subs.csv", tmp_path / "running.parquet", "--changes", 3, "--json")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.json["after"]["support"] == 1
+    assert ended.json["mending"] == 1 == len(ended.json["changes"])

@@ -12,7 +12,7 @@ from command_line import Cli
 
 from topicloom.content import ALGORITHMS, Assignment, cost, read_network
 
-COMMANDS = ["generate", "assign", "cost", "compare", "summarize"]
+COMMANDS = ["generate", "assign", "cost", "compare"]
 SMALL = ["--users", 40, "--brokers", 4, "--channels", 8, "--seed", 1]
 
 
@@ -205,8 +205,6 @@ def test_exact_without_its_solver(cli: Cli, net: Path, tmp_path: Path, monkeypat
             ["generate", "--users", "9", "--brokers", "1", "--channels", "1", "--out", "NET"],
             "net: is there already; give a new folder",
         ),
-        (["summarize", "none.csv", "--space", "NET/space.parquet", "--out", "OUT"], "none.csv: no such file or folder"),
-        (["summarize", "NET/space.parquet", "--space", "none", "--out", "OUT"], "none: no such file"),
     ],
 )
 def test_content_refusals(cli: Cli, net: Path, tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -1,4 +1,4 @@
-"""The commands of `topicloom content` that run on Spark."""
+"""`topicloom spark rates`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from command_line import Cli
 pytestmark = pytest.mark.usefixtures("on_one_session")
 
 
-def test_content_summarize(cli: Cli, tmp_path: Path) -> None:
+def test_rates(cli: Cli, tmp_path: Path) -> None:
     cli("content", "generate", "--users", 3, "--brokers", 2, "--channels", 4, "--out", tmp_path / "net")
     log = tmp_path / "log.csv"
     log.write_text("user,a1,time\nu1,0.1,0\nu1,0.2,5\nu2,0.9,10\nu3,1.5,3\n")
-    arguments = ("content", "summarize", log, "--space", tmp_path / "net" / "space.parquet", "--out", tmp_path / "out")
+    arguments = ("spark", "rates", log, "--space", tmp_path / "net" / "space.parquet", "--out", tmp_path / "out")
     refused = cli(*arguments)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err == (

@@ -22,8 +22,8 @@ COMMANDS = [
     *("ingest", "sample", "profile", "reproduce"),
     *("completion", "prepare"),
 ]
-SPARK = ("design", "measure", "sweep", "stream")
-CONTENT = ("generate", "assign", "cost", "compare", "summarize")
+SPARK = ("design", "measure", "sweep", "stream", "rates")
+CONTENT = ("generate", "assign", "cost", "compare")
 GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 
 

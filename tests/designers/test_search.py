@@ -13,7 +13,7 @@ from reference.greedy import Components
 from reference.interests import SHAPES, random_interest
 from reference.search import SlowSearch
 from topicloom import Constraints, NodeRule, design
-from topicloom.designers.search import AIMS, Search, search_bytes, search_links
+from topicloom.designers.search import AIMS, NearLinks, Search, search_bytes, search_links
 from topicloom.errors import InputError
 from topicloom.kernels import recreating, splits
 from topicloom.kernels.subscriptions import new_subscriptions, wants
@@ -64,10 +64,19 @@ def degrees(interest: Interest, source, target):
     return np.bincount(np.concatenate([source, target]), minlength=interest.node_count)
 
 
-def assert_same_as_twin(interest: Interest, source, target, seed: int, rounds: int, max_degree: int | None = None):
-    fast = Search.of(interest, source, target, max_degree=max_degree, seed=seed)
+def assert_same_as_twin(
+    interest: Interest,
+    source,
+    target,
+    seed: int,
+    rounds: int,
+    max_degree: int | None = None,
+    changes: int | None = None,
+):
+    near = None if changes is None else NearLinks(source, target, changes)
+    fast = Search.of(interest, source, target, max_degree=max_degree, seed=seed, near=near)
     most = fast.neighbours.most.tolist()
-    slow = SlowSearch(interest, links(source, target), fast.instance.nearest.tolist(), most, seed)
+    slow = SlowSearch(interest, links(source, target), fast.instance.nearest.tolist(), most, seed, changes)
     for done in range(rounds):
         fast.run(1, 0.0, 1 / rounds, 0, Watch())
         slow.round(rounds)
@@ -76,7 +85,7 @@ def assert_same_as_twin(interest: Interest, source, target, seed: int, rounds: i
             for begin, count in zip(fast.neighbours.start[:-1].tolist(), fast.neighbours.degree.tolist(), strict=True)
         ]
         assert rows == slow.row, f"after round {done}"
-    assert links(*fast.best()) == slow.best[2]
+    assert links(*fast.best()) == slow.best[3]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -93,6 +102,29 @@ def test_rounds_on_larger_fleets_are_those_of_the_slow_twin(seed):
     source, target = ends(interest)
     assert_same_as_twin(interest, source, target, seed, 400)
     assert_same_as_twin(interest, source, target, seed, 150, max_degree=7)
+
+
+@pytest.mark.parametrize("changes", [0, 3, 12, 40])
+def test_rounds_with_few_changes_are_those_of_the_slow_twin(changes):
+    interest = random_fleet(changes)
+    source, target = ends(interest)
+    assert_same_as_twin(interest, source, target, 1, 500, changes=changes)
+    interest = random_interest(changes, sorted(SHAPES)[0])
+    source, target = ends(interest)
+    assert_same_as_twin(interest, source, target, 1, 150, changes=changes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(interests, seeds, st.integers(0, 12), st.sampled_from(AIMS))
+def test_no_more_links_change_than_allowed(interest, seed, changes, aim):
+    source, target = ends(interest)
+    price = np.array([[2, 5, 9], [5, 3, 4], [9, 4, 7]])
+    prices = LinkPrices(np.arange(interest.node_count, dtype=np.int32) % 3, price)
+    near = NearLinks(source, target, changes)
+    found = search_links(interest, source, target, rounds=200, seed=seed, aim=aim, prices=prices, near=near)
+    differing = set(links(source, target)) ^ set(links(*found[:2]))
+    assert len(differing) == found.facts["changes"] <= changes
+    assert merges(interest, *found[:2]) == merges(interest, source, target)
 
 
 def test_kinds_of_ruins_are_weighed_as_by_the_slow_twin():

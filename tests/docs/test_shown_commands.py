@@ -16,7 +16,7 @@ from topicloom.cli.main import run
 
 ON_SPARK = {
     *("ingest", "sample", "profile", "reproduce"),
-    *("content summarize", "spark design", "spark measure", "spark sweep", "spark stream"),
+    *("spark rates", "spark design", "spark measure", "spark sweep", "spark stream"),
 }
 
 

@@ -11,7 +11,10 @@ import pytest
 import topicloom
 
 ROOT = Path(topicloom.__file__).parent
-WITH_EXAMPLES = sorted(file for file in ROOT.rglob("*.py") if ">>> " in file.read_text(encoding="utf-8"))
+# Those of Spark are in tests/spark.
+WITH_EXAMPLES = sorted(
+    file for file in ROOT.rglob("*.py") if ">>> " in file.read_text(encoding="utf-8") and file.parent.name != "spark"
+)
 
 
 @pytest.mark.parametrize("file", WITH_EXAMPLES, ids=lambda file: str(file.relative_to(ROOT)))

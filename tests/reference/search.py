@@ -30,8 +30,18 @@ class SlowSearch:
     """A search for fewest links under limits on degrees, with all bounds of its memory left out."""
 
     def __init__(
-        self, interest: Interest, links: Iterable[Link], nearest: list[list[int]], most: list[int], seed: int
+        self,
+        interest: Interest,
+        links: Iterable[Link],
+        nearest: list[list[int]],
+        most: list[int],
+        seed: int,
+        changes: int | None = None,
     ) -> None:
+        """`changes` is how many links may differ from those given."""
+        links = [(min(link), max(link)) for link in links]
+        self.given = set(links) if changes is not None else set()
+        self.changes, self.price = changes, 0.5
         self.topics, self.members = topics_by_node(interest), [sorted(nodes) for nodes in nodes_by_topic(interest)]
         self.row: list[list[int]] = [[] for _ in self.topics]
         for u, v in links:
@@ -42,9 +52,10 @@ class SlowSearch:
         self.rounds = self.centre = 0
         self.best = self.measured()
 
-    def measured(self) -> tuple[int, int, list[Link]]:
+    def measured(self) -> tuple[int, int, int, list[Link]]:
         links = sorted((u, v) for u, row in enumerate(self.row) for v in row if u < v)
-        return len(links), sum(len(row) ** 2 for row in self.row), links
+        changes = 0 if self.changes is None else len(self.given ^ set(links))
+        return len(links), changes, sum(len(row) ** 2 for row in self.row), links
 
     def draw(self) -> int:
         self.state = (self.state + STEP) & WORD
@@ -74,26 +85,37 @@ class SlowSearch:
     def round(self, of: int) -> None:
         """One of so many rounds."""
         passed = self.rounds * (1 / of)
-        more = int(-0.1 * (0.03 / 0.1) ** passed * math.log(self.fraction()))
+        slack = -0.1 * (0.03 / 0.1) ** passed * math.log(self.fraction())
+        more = int(slack)
         worse = -100 * (20 / 100) ** passed * math.log(self.fraction())
         number = self.fraction()
         kind = next((k for k in range(5) if number <= self.share[k]), 5)
         salt = self.draw()
-        before = self.ties()
+        before, changes_before = self.ties(), self.measured()[1]
         removed = self.ruin(kind)
         parts = Parts(self, removed)
+        if self.changes is not None:
+            more += int(self.price * 2 * sum(_link(link) not in self.given for link in removed))
         added = self.recreated(parts, removed, salt, len(removed) + more)
         kept = added is not None and (len(added) != len(removed) or self.ties() - before <= worse)
+        if added is not None and self.changes is not None:
+            change, gain = self.measured()[1] - changes_before, len(removed) - len(added)
+            kept = (gain != 0 or change < 0 or self.ties() - before <= worse) and self.price * change - gain <= slack
         self.work[kind] += 16 + len(removed) + parts.size
         if kept:
             self.saved[kind] += max(0, len(removed) - len(added))
             now = self.measured()
-            self.best = min(self.best, now, key=lambda one: one[:2])
+            if self.changes is None or now[1] <= self.changes:
+                self.best = min(self.best, now, key=lambda one: one[:3])
         else:
             for u, v in reversed(parts.added):
                 self.remove(u, v)
             for u, v in reversed(removed):
                 self.add(u, v)
+        if self.changes is not None:
+            step = min(0.1, 40.0 * (1 / of))
+            factor = 1.0 + step if self.measured()[1] > self.changes else 1.0 - step
+            self.price = min(1.0, max(1e-3, self.price * factor))
         self.rounds += 1
         if self.rounds % 2048 == 0:
             self.weigh()
@@ -199,6 +221,7 @@ class SlowSearch:
             if b < 0:
                 waiting.remove(a)
                 candidates |= {_link((a, y)) for y in self.nearest[a] if y >= 0}
+                candidates |= set(sorted(link for link in self.given if a in link)[:16])
                 for k in range(4):
                     drawn = hash_of(salt, a, k)
                     topics = sorted(parts.first[a], key=parts.order.index)
@@ -212,7 +235,7 @@ class SlowSearch:
     def tie(self, salt: int, a: int, b: int) -> int:
         ends, common = len(self.row[a]) + len(self.row[b]), len(self.topics[a] & self.topics[b])
         preference = ANY - 2**33 - ((127 - min(127, common)) << 30) - (ends << 29)
-        return (hash_of(salt, a, b) >> 32) + max(0, preference)
+        return (hash_of(salt, a, b) >> 32) + max(0, preference) + 2**31 * ((a, b) in self.given)
 
 
 class Parts:

@@ -5,8 +5,7 @@
 - `live_overlay`: nodes, topics and links that change.
 - `state`: a maintainer that survives its process.
 - `trace`: what events did, one a row. `assumptions`: how far the assumptions of the paper's bounds hold.
-- `improve`: nearer to a fresh design by few changes. `prune`: links that no topic needs. `relieve`: links off the
-  highest degrees.
+- `improve`: the best overlay that differs by few changes. `prune`: links that no topic needs.
 """
 
 from topicloom.churn.improve import Improvement, improve

@@ -1,55 +1,58 @@
-"""An overlay brought nearer to a fresh design by few changes, best first, without losing support on the way.
+"""An overlay improved by few changes: search, near to the links that run today.
 
-What topics lack comes first: links of the fresh design that join pieces, those that join most before others. Then links
-that no topic needs are taken away, and where degrees shall become less, links of nodes that have most (`relieving`).
-Then node after node may go over to the links that the fresh design gives it: these are added, links around that nobody
-needs any more are taken away, and it is undone unless the overlay is better for it. In the end, if the changes that are
-left suffice for the whole way to the fresh design and that is better, it is gone.
-
-A link is only taken away where every topic has another way between its ends, so support never falls. Links are added
-before others go, so nodes may for a while have more links than in the end.
+Rule: what topics lack comes first, by the links that connect most. Links that no topic needs go next. Search then looks
+for the best overlay that differs from the given one by so many links at most: each change has a price, which rises
+while there are too many, so those remain that save most.
+Guarantee: never worse than the given overlay, and no topic has more components after any of the changes.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from topicloom.churn.live_overlay import LiveOverlay, row_of
+from topicloom.churn.live_overlay import LiveOverlay
 from topicloom.churn.maintainer import LinkStep
-from topicloom.churn.relieve import link_to_take_off
-from topicloom.designers.contract import Links
-from topicloom.designers.run import design
+from topicloom.designers.contract import DesignProblem, Links
+from topicloom.designers.gm import greedy_merge
+from topicloom.designers.greedy import Greedy
+from topicloom.designers.search import ROUNDS_BY_NODE, NearLinks, search_links
 from topicloom.errors import InputError
-from topicloom.kernels.components import merge_links
 from topicloom.kernels.live_graph import relink
-from topicloom.kernels.needed_links import prune
-from topicloom.model.constraints import Constraints
+from topicloom.kernels.needed_links import common_topics, prune
+from topicloom.metrics.support import possible_merges
+from topicloom.model.constraints import NO_LIMITS, Constraints
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
 from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
+from topicloom.registry import Watch
 
 Aim = Literal["links", "max-degree", "price"]
-# What is designed afresh for each aim.
-DESIGNER_FOR: dict[Aim, str] = {"links": "gm", "max-degree": "minmax-oda", "price": "gm"}
+AIMS: tuple[str, ...] = get_args(Aim)
+_SEARCH_AIMS: dict[Aim, str] = {"links": "links", "max-degree": "degree-links", "price": "price"}
+# Small fleets are searched for longer than by rounds for each node: for about two seconds.
+LEAST_ROUNDS = 100_000
+# With few changes several short searches, each from the best so far, find more than a long one.
+_PASSES = 4
 
-_Ends = tuple[int, int]
-_Value = tuple[int, ...]
+Ends = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """The overlay after changes, the changes in their order, and the fresh design that they lead towards."""
+    """An overlay after changes, and the changes in an order that leaves topics connected.
+
+    - `mending`: how many steps, the first ones, connect what topics lack.
+    """
 
     overlay: Overlay
     steps: tuple[LinkStep, ...]
-    fresh: Overlay
+    mending: int
 
 
 def improve(
@@ -57,259 +60,233 @@ def improve(
     changes: int,
     *,
     aim: Aim = "links",
-    designer: str | None = None,
     constraints: Constraints | None = None,
     prices: Prices | None = None,
-    fresh: Overlay | None = None,
+    rounds: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
 ) -> Improvement:
     """Change at most so many links of an overlay.
 
+    If subscriptions have changed since it was designed, read it for the new ones (`Overlay.read(..., changed=True)`).
+
     Args:
-        overlay: links that there are.
-        changes: how many links may be added or taken away.
-        aim: what shall become less: links, the highest degree, or the price of all links.
-        designer: what the fresh design is made by; `gm` unless given, and `minmax-oda` for the highest degree.
-        constraints: what the fresh design keeps to, and which links stay; with few changes others may still break them.
-        prices: what links cost; needed for the aim `price`.
-        fresh: the fresh design, if it is there already.
+        overlay: the links that there are.
+        changes: how many links may be added or removed.
+        aim: what becomes less: links, the highest degree, or the price of all links.
+        constraints: links that may not be added, and links that stay. Forbidden links are replaced if changes suffice.
+        prices: what links cost, for the aim `price`.
+        rounds: rounds of the search; 200 for each node, and at least 100,000, unless given.
+        seconds: seconds of the search instead; the result then depends on time.
+        seed: of the search.
+        watch: counts rounds, and stops the search, which then returns the best links so far.
     """
     if changes < 0:
         raise InputError(f"changes must be 0 or more, not {changes}", "changes")
+    if aim not in AIMS:
+        raise InputError(f"aim must be one of {', '.join(AIMS)}, not {aim!r}", "aim")
     if aim == "price" and prices is None:
         raise InputError("the aim price needs prices", "prices")
+    if rounds is not None and rounds < 0:
+        raise InputError(f"rounds must be 0 or more, not {rounds}", "rounds")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"seconds must be above 0, not {seconds}", "seconds")
     interest = overlay.interest
-    paying = prices if aim == "price" else None
-    if fresh is None:
-        fresh = design(interest, designer or DESIGNER_FOR[aim], constraints=constraints, prices=paying)
-    work = _Work(overlay, fresh, changes, aim, prices, constraints or Constraints())
-    work.join_pieces()
-    work.drop_needless(work.old)
-    while aim == "max-degree" and work.relieve():
-        pass
-    while work.move_nodes():
-        pass
-    work.go_all_the_way()
-    work.drop_needless(set(work.links) - work.staying)
-    links = np.array(list(work.links), np.int32).reshape(-1, 2)
-    found = Links.measured(interest, links[:, 0].copy(), links[:, 1].copy())
-    made = Provenance("improve", {"changes": changes, "aim": aim})
-    return Improvement(Overlay(interest, *found[:3], made), tuple(work.steps), fresh)
+    paid = prices if aim == "price" else None
+    problem = DesignProblem.of(interest, constraints=constraints, prices=paid, seed=seed, watch=watch)
+    given = np.stack([overlay.source, overlay.target]).astype(np.int32)
+    begin = found = _mended(problem, given, changes)
+    if aim != "links" or changes < given.shape[1] + begin.shape[1]:
+        if aim != "max-degree":
+            work = _Work(overlay, constraints, problem)
+            work.go_to(begin)
+            found = work.without_needless(changes - len(work.steps))
+        near, passes = NearLinks(given[0], given[1], changes), _PASSES
+    else:
+        near, passes = None, 1
+    if rounds is None and seconds is None:
+        rounds = max(LEAST_ROUNDS, ROUNDS_BY_NODE * interest.node_count)
+    left = changes - changes_of(given, begin)
+    if aim == "links" and begin.shape[1] - found.shape[1] == left:  # no change can save more than a link
+        left = 0
+    for number in range(passes if left else 0):
+        best = search_links(
+            interest,
+            found[0],
+            found[1],
+            limits=problem.limits,
+            prices=problem.prices,
+            aim=_SEARCH_AIMS[aim],
+            rounds=None if rounds is None else rounds * (number + 1) // passes - rounds * number // passes,
+            seconds=None if seconds is None else seconds / passes,
+            seed=problem.seed + number,
+            near=near,
+            watch=problem.watch,
+        )
+        found = np.stack([best.source, best.target])
+    work = _Work(overlay, constraints, problem)
+    mending = _mending(interest, given, begin, found)
+    work.add(mending)
+    work.go_to(found)
+    final = Links.measured(interest, *work.ends())
+    made = Provenance("improve", MappingProxyType({"changes": changes, "aim": aim}), seed)
+    return Improvement(Overlay(interest, *final[:3], made), tuple(work.steps), len(mending))
+
+
+def changes_of(one: Ids, other: Ids) -> int:
+    """How many links are in one of two tables of links alone."""
+    return len(_set(one) ^ _set(other))
+
+
+def _mended(problem: DesignProblem, given: Ids, changes: int) -> Ids:
+    """The given links without forbidden ones, completed until topics are connected, or as far as changes go."""
+    limits = problem.limits
+    required = np.stack([limits.source, limits.target])
+    if not limits.unlimited:
+        allowed = limits.may_link[limits.group[given[0]], limits.group[given[1]]]
+        if not allowed.all():
+            without = _completed(problem, _joined(given[:, allowed], required))
+            # As connected as with the forbidden links, in each topic.
+            merges = Links.measured(problem.interest, *_joined(without, given)).merges
+            if changes_of(given, without) <= changes and Links.measured(problem.interest, *without).merges == merges:
+                return without
+    return _completed(problem, _joined(given, required))[:, : given.shape[1] + changes]
+
+
+def _mending(interest: Interest, given: Ids, begin: Ids, found: Ids) -> list[Ends]:
+    """The links of `found` that connect what topics lack: those of the greedy way to begin with first."""
+    there, wanted = _set(given), _set(found)
+    wanted -= there
+    added = [ends for ends in dict.fromkeys(_ends(begin) + _ends(found)) if ends in wanted]
+    merged = Links.measured(interest, *_joined(given, _table(added).T)).contribution[given.shape[1] :]
+    return [ends for ends, merges in zip(added, merged.tolist(), strict=True) if merges]
+
+
+def _joined(links: Ids, more: Ids) -> Ids:
+    """Links and those of another table that are not among them."""
+    there = _set(links)
+    new = [ends for ends in _ends(more) if ends not in there]
+    return np.concatenate([links, _table(new).T], axis=1)
+
+
+def _completed(problem: DesignProblem, links: Ids) -> Ids:
+    """Links, followed by those that `gm` adds to them."""
+    if Links.measured(problem.interest, *links).merges == possible_merges(problem.interest):
+        return links
+    limits = replace(NO_LIMITS if problem.limits.unlimited else problem.limits, source=links[0], target=links[1])
+    if not limits.unlimited:
+        degrees = np.bincount(links.ravel(), minlength=problem.interest.node_count)
+        limits = replace(limits, spare=np.maximum(limits.spare, degrees).astype(np.int32))
+    done = greedy_merge(Greedy.of(replace(problem, limits=limits, watch=Watch())))
+    return np.stack([done.source, done.target])
 
 
 class _Work:
-    """Links that change, how many more may, and what has been done."""
+    """The links as they change, and the steps taken."""
 
-    def __init__(
-        self,
-        overlay: Overlay,
-        fresh: Overlay,
-        changes: int,
-        aim: Aim,
-        prices: Prices | None,
-        constraints: Constraints,
-    ) -> None:
-        self._interest = overlay.interest
-        self._aim = aim
-        self._paid = None if prices is None or aim != "price" else prices.over(overlay.interest)
+    def __init__(self, overlay: Overlay, constraints: Constraints | None, problem: DesignProblem) -> None:
         self._live = LiveOverlay(overlay, 0, constraints)
-        self._left = changes
-        self.links = dict.fromkeys(_ends(overlay))
-        self._fresh = dict.fromkeys(_ends(fresh))
-        self.staying = {
-            _sorted(self._live.numbers[a], self._live.numbers[b])
-            for a, b in constraints.links
-            if a in self._live.numbers and b in self._live.numbers
-        }
+        self._prices = problem.prices
+        self._links = dict.fromkeys(_ends(np.stack([overlay.source, overlay.target])))
+        self._staying = set(_ends(np.stack([problem.limits.source, problem.limits.target])))
         self.steps: list[LinkStep] = []
 
-    @property
-    def old(self) -> set[_Ends]:
-        """Links that the fresh design has not."""
-        return self.links.keys() - self._fresh.keys()
+    def ends(self) -> Ids:
+        """The links as they are."""
+        return _table(self._links).T.copy()
 
-    def join_pieces(self) -> None:
-        """Add links of the fresh design where topics are in pieces, those that join most first."""
-        pieces = _Pieces(self._interest, np.array(list(self.links), np.int32).reshape(-1, 2))
-        waiting = [(-pieces.joined_by(*ends), ends) for ends in self._fresh if ends not in self.links]
-        heapq.heapify(waiting)
-        while waiting and self._left and waiting[0][0] < 0:
-            _, ends = heapq.heappop(waiting)
-            # What a link joins only falls as others are added, so one that still joins as much is best.
-            joined = pieces.joined_by(*ends)
-            if joined and (not waiting or (-joined, ends) <= waiting[0]):
-                pieces.join(*ends)
-                self._add([ends])
-            elif joined:
-                heapq.heappush(waiting, (-joined, ends))
+    def without_needless(self, changes: int) -> Ids:
+        """The links without those that no topic needs, as far as changes go: of few topics or high prices first."""
+        links = [ends for ends in self._links if ends not in self._staying]
+        self._try_without(sorted(links, key=self._worth), changes)
+        return self.ends()
 
-    def drop_needless(self, links: Iterable[_Ends]) -> list[_Ends]:
-        """Take away links that no topic needs, the best to lose first, as long as changes are left."""
-        dropped = self._try_without(self._best_to_lose(links), self._left)
-        self._note_removed(dropped)
-        return dropped
+    def go_to(self, found: Ids) -> None:
+        """Make these links the only ones: group after group of changes at the same nodes, those that save most first.
 
-    def move_nodes(self) -> bool:
-        """Let each node go over to its links of the fresh design where that is better; whether any did."""
-        missing: dict[int, list[_Ends]] = {}
-        for ends in self._fresh:
-            if ends not in self.links:
-                for node in ends:
-                    missing.setdefault(node, []).append(ends)
-        around: dict[int, set[_Ends]] = {}
-        for ends in self.old:
-            for node in ends:
-                around.setdefault(node, set()).add(ends)
-        moved = False
-        for node in sorted(missing, key=lambda node: (len(missing[node]) - len(around.get(node, ())), node)):
-            added = [ends for ends in missing[node] if ends not in self.links]
-            if added and len(added) < self._left:
-                moved |= self._move(added, around)
-        return moved
-
-    def _move(self, added: list[_Ends], around: dict[int, set[_Ends]]) -> bool:
-        before = self._value()
-        near = {ends for link in added for node in link for ends in around.get(node, ()) if ends in self.links}
-        self._link(added)
-        dropped = self._try_without(self._best_to_lose(near), self._left - len(added))
-        if self._value(added, dropped) < before and not self._have_too_many(added):
-            self._note_added(added)
-            self._note_removed(dropped)
-            return True
-        self._link(dropped)
-        self._unlink(added)
-        return False
-
-    def _have_too_many(self, links: Sequence[_Ends]) -> bool:
-        """Whether an end of some links has more of them than it may have."""
-        population = self._live.population
-        ends = _table(links).ravel()
-        return bool((population.neighbours.length[ends] > population.limit[ends]).any())
-
-    def relieve(self) -> bool:
-        """Take a link off a node of highest degree; whether that could be done, with no more links than a fresh design.
-
-        Where there are more already, there will not be still more.
+        A link is removed as soon as every topic has another path between its ends.
         """
-        if not self._left:
-            return False
-        most = 1 + max(0, len(self._fresh) - len(self.links))
-        relief = link_to_take_off(self._live, self.staying, min(most, self._left - 1))
-        if relief is None:
-            return False
-        self._add(relief.instead)
-        self._unlink([relief.gone])
-        self._note_removed([relief.gone])
-        return True
+        wanted = _set(found)
+        added = [ends for ends in _ends(found) if ends not in self._links]
+        removed = [ends for ends in self._links if ends not in wanted]
+        for new, old in _groups(added, removed):
+            for ends in new:
+                self.add([ends])
+                self._try_without([link for link in old if link in self._links and {*link} & {*ends}])
+            self._try_without([link for link in old if link in self._links])
+        self._remove([link for link in removed if link in self._links])
 
-    def go_all_the_way(self) -> None:
-        """Make the fresh design's links the only ones, if changes suffice and it is better."""
-        missing = [ends for ends in self._fresh if ends not in self.links]
-        if len(missing) + len(self.old) <= self._left and self._fresh_value() < self._value():
-            self._add(missing)
-            self.drop_needless(self.old)
+    def _worth(self, ends: Ends) -> tuple[int, Ends]:
+        if self._prices is not None:
+            return -int(self._prices.of(np.array(ends[:1]), np.array(ends[1:]))[0]), ends
+        return len(common_topics(self._live.population, self._live.scratch, *ends)), ends
 
-    def _value(self, added: Sequence[_Ends] = (), dropped: Sequence[_Ends] = ()) -> _Value:
-        """What shall become less; with links that are already linked or not, but not noted yet."""
-        if self._aim == "max-degree":
-            degrees = self._live.population.degrees
-            return int(degrees[-1]), int(degrees[degrees[-1]]), len(self.links) + len(added) - len(dropped)
-        return (self._weight([*self.links, *added]) - self._weight(dropped),)
-
-    def _fresh_value(self) -> _Value:
-        if self._aim != "max-degree":
-            return (self._weight(list(self._fresh)),)
-        degrees = np.bincount(np.array(list(self._fresh), np.int64).ravel(), minlength=1)
-        return int(degrees.max()), int((degrees == degrees.max()).sum()), len(self._fresh)
-
-    def _weight(self, links: Sequence[_Ends]) -> int:
-        if self._paid is None:
-            return len(links)
-        ends = np.array(links, np.int32).reshape(-1, 2)
-        return int(self._paid.of(ends[:, 0], ends[:, 1]).sum())
-
-    def _best_to_lose(self, links: Iterable[_Ends]) -> list[_Ends]:
-        """Links in the order in which they should go: the dearest, of the highest degrees, or of fewest topics."""
-        length = self._live.population.neighbours.length
-
-        def key(ends: _Ends) -> tuple[int, int, _Ends]:
-            degrees = sorted((int(length[ends[0]]), int(length[ends[1]])))
-            if self._paid is not None:
-                return -self._weight([ends]), -degrees[1], ends
-            if self._aim == "max-degree":
-                return -degrees[1], -degrees[0], ends
-            topics = self._live.population.topics
-            return len(np.intersect1d(row_of(topics, ends[0]), row_of(topics, ends[1]))), -degrees[1], ends
-
-        return sorted(links, key=key)
-
-    def _try_without(self, links: Sequence[_Ends], most: int) -> list[_Ends]:
-        """Unlink those of some links that no topic needs, one after the other, `most` of them at most."""
-        if not links or most <= 0:
-            return []
+    def _try_without(self, links: Sequence[Ends], most: int | None = None) -> None:
+        """Remove the links that no topic needs, one after the other, `most` of them at most."""
+        if not links or most == 0:
+            return
         reasons = prune(self._live.population, self._live.scratch, _table(links)).tolist()
         needless = [ends for ends, reason in zip(links, reasons, strict=True) if reason < 0]
-        self._link(needless[most:])
-        return needless[:most]
+        if most is not None:
+            self._relink(needless[most:], [])
+            needless = needless[:most]
+        self._note("remove", needless)
 
-    def _add(self, links: Sequence[_Ends]) -> None:
-        self._link(links)
-        self._note_added(links)
+    def add(self, links: Sequence[Ends]) -> None:
+        """Add links."""
+        self._relink(links, [])
+        self._note("add", links)
 
-    def _note_added(self, links: Sequence[_Ends]) -> None:
-        self.links |= dict.fromkeys(links)
-        self._left -= len(links)
-        self.steps += [LinkStep("add", self._live.link(*ends)) for ends in links]
+    def _remove(self, links: Sequence[Ends]) -> None:
+        self._relink([], links)
+        self._note("remove", links)
 
-    def _note_removed(self, links: Sequence[_Ends]) -> None:
+    def _relink(self, added: Sequence[Ends], removed: Sequence[Ends]) -> None:
+        self._live.reserve(links=len(added))
+        relink(self._live.population, _table(added), _table(removed))
+
+    def _note(self, action: Literal["add", "remove"], links: Sequence[Ends]) -> None:
         for ends in links:
-            del self.links[ends]
-        self._left -= len(links)
-        self.steps += [LinkStep("remove", self._live.link(*ends)) for ends in links]
-
-    def _link(self, links: Sequence[_Ends]) -> None:
-        self._live.reserve(links=len(links))
-        relink(self._live.population, _table(links), _table([]))
-
-    def _unlink(self, links: Sequence[_Ends]) -> None:
-        relink(self._live.population, _table([]), _table(links))
+            if action == "add":
+                self._links[ends] = None
+            else:
+                del self._links[ends]
+            self.steps.append(LinkStep(action, self._live.link(*ends)))
 
 
-class _Pieces:
-    """The pieces of all topics: every subscription has the number of one in its piece."""
+def _groups(added: Sequence[Ends], removed: Sequence[Ends]) -> list[tuple[list[Ends], list[Ends]]]:
+    """Links to add and to remove, in groups that share no node, those that save most for each change first."""
+    above: dict[int, int] = {}
 
-    def __init__(self, interest: Interest, links: Ids) -> None:
-        self._start, self._topics = interest.node_start, interest.node_topics
-        _, parent = merge_links(self._start, self._topics, links[:, 0].copy(), links[:, 1].copy())
-        piece: npt.NDArray[np.int64] = parent
-        while not np.array_equal(above := piece[piece], piece):
-            piece = above
-        self._piece = piece
+    def root(node: int) -> int:
+        while (parent := above.setdefault(node, node)) != node:
+            above[node] = above[parent]
+            node = parent
+        return node
 
-    def joined_by(self, u: int, v: int) -> int:
-        """How many pieces a link would join to others."""
-        ours, theirs = self._common(u, v)
-        return int((self._piece[ours] != self._piece[theirs]).sum())
+    for u, v in (*added, *removed):
+        above[root(u)] = root(v)
+    groups: dict[int, tuple[list[Ends], list[Ends]]] = {}
+    for side, links in enumerate((added, removed)):
+        for ends in links:
+            groups.setdefault(root(ends[0]), ([], []))[side].append(ends)
 
-    def join(self, u: int, v: int) -> None:
-        """Join what a link joins."""
-        ours, theirs = self._common(u, v)
-        for a, b in zip(self._piece[ours].tolist(), self._piece[theirs].tolist(), strict=True):
-            self._piece[self._piece == b] = a
+    def saved(group: tuple[list[Ends], list[Ends]]) -> float:
+        new, old = map(len, group)
+        return (old - new) / (old + new)
 
-    def _common(self, u: int, v: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Places of the subscriptions to common topics, of one node and of the other."""
-        ours, theirs = (self._topics[self._start[node] : self._start[node + 1]] for node in (u, v))
-        _, first, second = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-        return self._start[u] + first, self._start[v] + second
+    return sorted(groups.values(), key=saved, reverse=True)
 
 
-def _ends(overlay: Overlay) -> list[_Ends]:
-    return list(zip(overlay.source.tolist(), overlay.target.tolist(), strict=True))
+def _ends(links: Ids) -> list[Ends]:
+    """The columns of a table of links."""
+    return list(zip(links[0].tolist(), links[1].tolist(), strict=True))
 
 
-def _sorted(u: int, v: int) -> _Ends:
-    return (u, v) if u < v else (v, u)
+def _set(links: Ids) -> set[Ends]:
+    return set(_ends(links))
 
 
-def _table(links: Sequence[_Ends]) -> Ids:
-    return np.array(links, np.int32).reshape(-1, 2)
+def _table(links: Iterable[Ends]) -> Ids:
+    return np.array(list(links), np.int32).reshape(-1, 2)

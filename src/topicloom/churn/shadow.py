@@ -55,6 +55,8 @@ def coverage_factor(wanted_by: Iterable[Collection[str]], topics: Collection[str
 _NO_NODES = np.empty(0, np.int32)
 # By how many links more it is tried whether they suffice to tidy.
 _FEW_STEPS = 4
+# Rounds of each try: some tenths of a second.
+_TIDY_ROUNDS = 20_000
 
 
 def _has_many(overlay: Overlay, fresh: Overlay) -> bool:
@@ -403,7 +405,7 @@ class MendingMaintainer(Maintainer):
             if not _has_many(found, fresh) and not _is_high(found, fresh):
                 break
             aim: Aim = "max-degree" if _is_high(overlay, fresh) else "links"
-            better = improve(overlay, count, aim=aim, constraints=constraints, fresh=fresh)
+            better = improve(overlay, count, aim=aim, constraints=constraints, rounds=_TIDY_ROUNDS)
         if better is None or broken_topics(better.overlay) or constraints.broken_by(better.overlay):
             return []
         return list(better.steps)

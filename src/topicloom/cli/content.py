@@ -9,7 +9,6 @@ from topicloom.cli import (
     content_compare,
     content_cost,
     content_generate,
-    content_summarize,
     output,
 )
 from topicloom.cli.typer_commands import add_commands, new_app
@@ -48,6 +47,5 @@ add_commands(
         "assign": content_assign,
         "cost": content_cost,
         "compare": content_compare,
-        "summarize": content_summarize,
     },
 )

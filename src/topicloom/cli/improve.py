@@ -2,120 +2,97 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
+import click
 
-from topicloom.cli import output
-from topicloom.cli import output as checked_paths
-from topicloom.cli import typer_options as options
-from topicloom.cli.progress import COMPILING
-from topicloom.views import numbers
+from topicloom.cli import options, output
+from topicloom.cli.command import command
+from topicloom.cli.run import INTERRUPTED, Run, constraints_of
+from topicloom.views.view import View
 
 if TYPE_CHECKING:
-    from topicloom.model import Interest, Overlay, Prices
+    from topicloom.model import Overlay, Prices
 
 
-EXAMPLES = """\b
-Example:
+EXAMPLES = """
   topicloom improve subs.parquet overlay.parquet --changes 20 --out better.parquet
   topicloom improve subs.parquet there.parquet --changes 50 --aim max-degree \\
       --fleet fleet.toml --out better.parquet
 """
 
-_SHOWN = 20
 
+@command("improve", examples=EXAMPLES)
+@options.subscriptions
+@options.overlay
+@options.option("--changes", metavar="N", type=options.WHOLE, required=True, help="The most links to add or remove.")
+@options.option(
+    "--aim",
+    type=click.Choice(["links", "max-degree", "price"]),
+    default="links",
+    show_default=True,
+    help="What becomes less.",
+)
+@options.file("--out", "-o", metavar="OVERLAY2", help="Parquet file for the links.")
+@options.option(
+    "--rounds",
+    metavar="N",
+    type=options.WHOLE,
+    help="Rounds of the search.  [default: 200 for each node, at least 100,000]",
+)
+@options.option("--seconds", metavar="S", type=options.NUMBER, help="Seconds to search; the result depends on time.")
+@options.seed
+@options.fleet
+@options.prices
+def improve(
+    run: Run,
+    overlay: Path,
+    changes: int,
+    aim: Literal["links", "max-degree", "price"],
+    out: Path | None,
+    rounds: int | None,
+    seconds: float | None,
+    seed: int,
+) -> View:
+    """Improve an overlay by few changes.
 
-def command(
-    *,
-    subs: options.InterestFile,
-    overlay: options.OverlayFile,
-    changes: Annotated[
-        int, typer.Option("--changes", metavar="N", help="The most links to add or take away.", show_default=False)
-    ],
-    aim: Annotated[
-        Literal["links", "max-degree", "price"], typer.Option("--aim", help="What shall become less.")
-    ] = "links",
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            "--algorithm",
-            "-a",
-            metavar="NAME",
-            help="Designer of what to come nearer to: gm unless given, minmax-oda for max-degree.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="OVERLAY2", help="Parquet file to write the links to.", show_default=False),
-    ] = None,
-    limits: options.FleetLimits,
-    costs: options.PriceFile,
-    printing: options.Printing,
-) -> None:
-    """Bring an overlay nearer to a fresh design by few changes.
-
-    The best changes come first, and support never falls on the way: links are added before others go, and a link only
-    goes where no topic needs it.
+    Search for the best overlay that differs from OVERLAY by at most N links. No topic loses connection on the way:
+    links are added before others are removed. If the subscriptions have changed since OVERLAY was designed, what they
+    lack comes first. Ctrl-C ends the search with its best links so far.
     """
-    from topicloom.churn import improve
-    from topicloom.model import Overlay
+    from topicloom.churn import improve as improved
+    from topicloom.cli.progress import COMPILING
+    from topicloom.registry import Watch
+    from topicloom.views import designs
 
     if out is not None:
-        checked_paths.require_writable(out, subs.path, overlay)
-    fleet = limits.read()
-    with printing.working() as working:
-        interest = subs.read(working)
-        before = working.do(f"reading {overlay.name}", lambda: Overlay.read(overlay, interest))
-        prices = costs.read(fleet, interest)
-        found = working.do(
-            "improving",
-            lambda: improve(
-                before,
-                changes,
-                aim=aim,
-                designer=algorithm,
-                constraints=None if fleet is None else fleet.constraints,
-                prices=prices,
-            ),
-            if_slow=COMPILING,
-        )
-        rows = {
-            name: _measured(interest, each, prices)
-            for name, each in (("before", before), ("after", found.overlay), ("fresh", found.fresh))
-        }
+        output.require_writable(out, run.subscriptions, overlay)
+    before = run.overlay(overlay, changed=True)
+    constraints = None if run.fleet is None else constraints_of(run.fleet, run.interest)
+    watch = Watch()
+    work = partial(improved, before, changes, aim=aim, constraints=constraints, prices=run.prices, watch=watch)
+    found = run.step(
+        "improving",
+        partial(work, rounds=rounds, seconds=seconds, seed=seed),
+        watch=watch,
+        note=lambda: watch.note,
+        keep=True,
+        if_slow=COMPILING,
+    )
+    if watch.stopped:
+        run.finding("improve was stopped; its best links so far are kept", INTERRUPTED)
     if out is not None:
         found.overlay.write(out)
     steps = [{"action": action, "source": link.source, "target": link.target} for action, link in found.steps]
-    if printing.json:
-        output.print_json({**rows, "changes": steps, "out": None if out is None else str(out)})
-        return
-    _print_steps(steps)
-    headers = ["", *(name.replace("_", " ") for name in rows["before"])]
-    output.print_table(headers, [[name, *_cells(row)] for name, row in rows.items()])
-    if out is not None:
-        printing.written(out)
+    rows = {name: _measured(each, run.prices) for name, each in (("before", before), ("after", found.overlay))}
+    return designs.improvement(steps, found.mending, rows, out)
 
 
-def _measured(interest: Interest, overlay: Overlay, prices: Prices | None) -> dict[str, Any]:
+def _measured(overlay: Overlay, prices: Prices | None) -> dict[str, Any]:
     from topicloom.metrics import measure, measure_prices
 
-    found = measure(interest, overlay, diameters=False)
+    found = measure(overlay.interest, overlay, diameters=False)
     facts: dict[str, Any] = {"links": len(overlay), "max_degree": found.max_degree, "support": found.support}
-    return facts if prices is None else {**facts, "price": measure_prices(interest, overlay, prices).price}
-
-
-def _cells(row: dict[str, Any]) -> list[output.Cell]:
-    cells: list[output.Cell] = [numbers.count(row["links"]), numbers.count(row["max_degree"])]
-    cells.append(numbers.share(row["support"]))
-    return cells if "price" not in row else [*cells, numbers.mean(row["price"])]
-
-
-def _print_steps(steps: list[dict[str, str]]) -> None:
-    for step in steps[:_SHOWN]:
-        sign = "+" if step["action"] == "add" else "-"
-        output.say(output.one_line(f"{sign} link {step['source']} - {step['target']}"))
-    if len(steps) > _SHOWN:
-        output.say(f"  and {numbers.count(len(steps) - _SHOWN)} more, which --json lists")
+    return facts if prices is None else {**facts, "price": measure_prices(overlay.interest, overlay, prices).price}

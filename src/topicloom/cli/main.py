@@ -35,7 +35,10 @@ PIPE_CLOSED = 141
 _NO_MEMORY = re.compile("failed to map segment|annot allocate memory")
 
 SECTIONS = {
-    "Fleet": ("collect", "lint", "import", "plan", "explain", "render", "test", "diff", "events", "apply", "watch"),
+    "Fleet": (
+        *("init", "collect", "lint", "import", "plan", "explain", "render", "test", "diff", "events"),
+        *("apply", "watch"),
+    ),
     "Research": (
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
@@ -51,7 +54,6 @@ ON_TYPER = {
     "watch": ("watch", "Follow a fleet: mend, plan and apply what changes."),
     "generate": ("generate", "Make random subscriptions, shaped as in the papers."),
     "churn": ("churn", "Make random churn: nodes come, go and change topics."),
-    "improve": ("improve", "Bring an overlay nearer to a fresh design by few changes."),
     "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),
     "content": ("content", "Plan which broker each user connects to, by content."),
     "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from topicloom.cli import output
-from topicloom.cli.options import spark_settings
+from topicloom.cli.options import FLEET, spark_settings
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,11 +85,11 @@ class Run:
         columns = {f"{name}_column": self.shared[f"{name}_column"] for name in ("node", "topic", "role")}
         return self.step(f"reading {path.name}", Interest.read, path, **columns, filters=self.shared["filters"])
 
-    def overlay(self, path: Path) -> Overlay:
-        """An overlay of these subscriptions."""
+    def overlay(self, path: Path, *, changed: bool = False) -> Overlay:
+        """An overlay of these subscriptions, or of earlier ones if they may have changed."""
         from topicloom.model import Overlay
 
-        return self.step(f"reading {path.name}", Overlay.read, path, self.interest)
+        return self.step(f"reading {path.name}", Overlay.read, path, self.interest, changed=changed)
 
     @cached_property
     def plan(self) -> Plan:
@@ -238,6 +238,8 @@ def read_fleet(path: Path) -> Fleet:
     """Read a fleet file."""
     from topicloom.brokers import fleet_file
 
+    if path == FLEET and not path.exists():
+        raise InputError("no such file; give fleet, or write it with 'topicloom init'", "fleet", file=path)
     output.require_readable(path)
     return fleet_file.read_fleet(path)
 

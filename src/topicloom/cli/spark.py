@@ -22,7 +22,7 @@ Example:
 `topicloom spark COMMAND --help` says more about a command.
 """
 
-SECTIONS = {"Commands": ("design", "measure", "sweep", "stream")}
+SECTIONS = {"Commands": ("design", "measure", "sweep", "stream", "rates")}
 
 
 def _load(name: str) -> click.Command:

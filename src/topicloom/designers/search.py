@@ -35,15 +35,19 @@ from topicloom.designers.gm import greedy_merge
 from topicloom.designers.greedy import Greedy
 from topicloom.designers.memory import require
 from topicloom.errors import InputError
+from topicloom.kernels.changes import FIRST_PRICE, NO_GIVEN, given_links
 from topicloom.kernels.local_search import (
+    BEST_CHANGES,
     BEST_COST,
     BEST_LINKS,
     BEST_SQUARES,
     BEST_TARGET,
+    CHANGES,
     COST,
     COUNTS,
     JOURNAL_PLACES,
     KEPT,
+    MOST_CHANGES,
     ROUNDS,
     Instance,
     Progress,
@@ -97,6 +101,19 @@ class SearchedLinks(NamedTuple):
     facts: MappingProxyType[str, Any]
 
 
+class NearLinks(NamedTuple):
+    """Links to stay near to, the lower end first, and how many changes of them are allowed."""
+
+    source: Ids
+    target: Ids
+    changes: int
+
+    def changes_of(self, source: Ids, target: Ids) -> int:
+        """How many links are in one of two overlays alone."""
+        one, other = (set(zip(u.tolist(), v.tolist(), strict=True)) for u, v in (self[:2], (source, target)))
+        return len(one ^ other)
+
+
 class Search(NamedTuple):
     """A search that can be continued: what it searches, the overlay as it stands, and how far it is."""
 
@@ -120,6 +137,7 @@ class Search(NamedTuple):
         max_degree: int | None = None,
         aim: str = "links",
         seed: int = 0,
+        near: NearLinks | None = None,
     ) -> Search:
         """Begin a search; see `search_links`."""
         if aim not in AIMS:
@@ -140,12 +158,15 @@ class Search(NamedTuple):
         neighbours.total[SHARED] = total_common(links)
         salted = np.uint64(seed % 2**64)
         nearest = nearest_nodes(subscriptions, min(_NEAREST, max(1, interest.node_count - 1)), salted)
-        costs = _limits(interest, limits, prices if aim == "price" else None)
+        costs = _limits(interest, limits, prices if aim == "price" else None, near)
         cost = len(source) if aim != "price" or prices is None else int(prices.of(*ends).sum())
         count = np.zeros(COUNTS, np.int64)
         count[[COST, BEST_COST]] = cost
         count[BEST_TARGET] = NO_TARGET
         count[BEST_LINKS], count[BEST_SQUARES] = len(source), neighbours.total[SQUARES]
+        count[MOST_CHANGES] = UNLIMITED if near is None else near.changes
+        count[[CHANGES, BEST_CHANGES]] = 0 if near is None else near.changes_of(*ends)
+        change_price = np.array([FIRST_PRICE])
         space = Workspace(
             new_ruin(),
             new_parts(interest.node_count, interest.topic_count),
@@ -157,7 +178,9 @@ class Search(NamedTuple):
             degree=np.zeros_like(neighbours.degree),
             total=np.zeros_like(neighbours.total),
         )
-        progress = Progress(np.array([salted]), new_kinds(), count, np.zeros(JOURNAL_PLACES, np.int32), best)
+        progress = Progress(
+            np.array([salted]), new_kinds(), count, np.zeros(JOURNAL_PLACES, np.int32), best, change_price
+        )
         target_from = {"degree-links": 0.0, "links-degree": _DEGREES_LAST}.get(aim, 2.0)
         unit = max(1.0, cost / max(1, len(source)))
         schedule = Schedule(_HOT, _COLD, 0.0, 0.0, 0, unit, target_from, aim == "degree-links")
@@ -197,6 +220,7 @@ def search_links(
     seconds: float | None = None,
     rounds: int | None = None,
     seed: int = 0,
+    near: NearLinks | None = None,
     watch: Watch | None = None,
     lower_bound: int | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -215,6 +239,8 @@ def search_links(
         seconds: that it may take, without compiling. The result then depends on the speed of the machine.
         rounds: rounds that it may take; the same number and seed give the same links.
         seed: of the random draws.
+        near: links that the result may differ from by so many changes; of equals the one with fewest is best. The links
+            to begin with must have no more.
         watch: counts rounds, and stops the search, which then returns the best links so far.
         lower_bound: a known lower bound on the links, for the progress.
         clock: measures the seconds.
@@ -226,8 +252,8 @@ def search_links(
     compile_kernels()
     begun = clock()
     watch = watch or Watch()
-    given = {"limits": limits, "prices": prices, "fixed": fixed, "max_degree": max_degree, "aim": aim, "seed": seed}
-    search = Search.of(interest, source, target, **given)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"limits": limits, "prices": prices, "fixed": fixed, "max_degree": max_degree}
+    search = Search.of(interest, source, target, **given, aim=aim, seed=seed, near=near)
     if len(source) == 0:  # nothing to remove; kernels rely on a link
         return SearchedLinks(*search.best(), MappingProxyType(_facts(search, source, target)))
     if seconds is None:
@@ -453,14 +479,15 @@ def _fixed(
     return stays
 
 
-def _limits(interest: Interest, limits: LinkLimits, prices: LinkPrices | None) -> Limits:
-    """Which links may be added and what they cost, as kernels read it."""
+def _limits(interest: Interest, limits: LinkLimits, prices: LinkPrices | None, near: NearLinks | None) -> Limits:
+    """Which links may be added, what they cost and which were given, as kernels read it."""
+    given = NO_GIVEN if near is None else given_links(interest.node_count, *near[:2])
     none = np.zeros(interest.node_count, np.int32)
     group, may_link = (none, np.ones((1, 1), np.bool_)) if limits.unlimited else (limits.group, limits.may_link)
     if prices is None:
-        return Limits(group, may_link, none, np.zeros((0, 0), np.int64), np.zeros(0, np.int64), 1.0)
+        return Limits(group, may_link, none, np.zeros((0, 0), np.int64), np.zeros(0, np.int64), 1.0, given)
     cheapest = prices.price.min(axis=1)
-    return Limits(group, may_link, prices.group, prices.price, cheapest, float(cheapest.min()) * _FINE)
+    return Limits(group, may_link, prices.group, prices.price, cheapest, float(cheapest.min()) * _FINE, given)
 
 
 def _facts(search: Search, source: Ids, target: Ids) -> dict[str, Any]:
@@ -475,6 +502,7 @@ def _facts(search: Search, source: Ids, target: Ids) -> dict[str, Any]:
         "degree": int(best.degree.max(initial=0)),
         "squares": int(count[BEST_SQUARES]),
         "cost": int(count[BEST_COST]),
+        "changes": int(count[BEST_CHANGES]),
     }
 
 

@@ -1,17 +1,14 @@
-"""SpiderCast: nodes link to others until each of their topics is covered often enough.
+"""SpiderCast: choose neighbours by how many topics they cover, 64 nodes and many words at a time.
 
-A link covers every topic that both ends want, for both ends. What a candidate would cover is its gain. Nodes that can
-take no more links leave the lists of members; with a small max_degree that is most of them. Three ways give the same
-links and draws:
+Nodes link to others until each of their topics is covered often enough. A link covers every topic that both ends want,
+for both ends. In a turn a node makes all of its links, or one, and then the turns go round: coverage rises until no
+node can take another link.
 
-- By lists: the gain goes up by one for each topic in need, over its members, and down again once the topic has enough.
-  That costs a node twice the sizes of its topics, however many links it makes.
-- By bits, if topics are large: under Zipf's law lists would take 200,000 steps a node at 10,000 nodes. A topic is a row
-  of bits, one for each node, and gains are numbers down the planes: bit v of plane p is bit p of the gain of node v.
-  Adding a topic takes a few operations on whole rows. Small topics would need nodes x topics / 8 bytes; their rows are
-  written when they are used. Random links need no gains, only who wants a topic in need.
-- In turns: every node makes one link in its turn. Gains are counted anew in every turn: with so few links a node,
-  keeping them for all nodes would cost more.
+What a link with each node would cover is its gain, a number written down planes: bit v of plane p is bit p of the gain
+of node v. A large topic is a row of bits, one for each node, so adding it to all gains takes a few operations on whole
+rows. A small topic has no row, or these would take nodes x topics / 8 bytes: its members are added one by one, each
+with a carry that runs up the planes. A topic is taken from gains again once it is covered often enough. Random links
+need no gains, only the nodes that want any topic in need.
 """
 
 from __future__ import annotations
@@ -24,175 +21,6 @@ import numpy.typing as npt
 from topicloom.kernels.components import common_subscriptions
 from topicloom.kernels.jit import inner_kernel, kernel, step
 from topicloom.kernels.simd import WORDS, lowest_bit, popcount
-
-
-class OpenMembers(NamedTuple):
-    """The nodes of each topic that can take links, and how many topics in need a link with each node would cover."""
-
-    start: npt.NDArray[np.int64]
-    nodes: npt.NDArray[np.int32]
-    end: npt.NDArray[np.int64]
-    gain: npt.NDArray[np.int32]  # by node; 0 between turns
-    candidates: npt.NDArray[np.int32]  # nodes with a gain
-
-
-@kernel()
-def new_open_members(topic_start, topic_nodes, nodes):
-    """All nodes can take links."""
-    gain, candidates = np.zeros(nodes, np.int32), np.empty(nodes, np.int32)
-    return OpenMembers(topic_start, topic_nodes.copy(), topic_start[1:].copy(), gain, candidates)
-
-
-@inner_kernel()
-def count_gains(members, node_start, node_topics, covered, degree, u, enough, max_degree):
-    """Count how many topics of u in need a link with each other node would cover; list these nodes.
-
-    Nodes that can take no more links leave the member lists on the way.
-    """
-    found = np.int64(0)
-    for i in range(node_start[u], node_start[u + 1]):
-        if covered[i] < enough:
-            t = node_topics[i]
-            kept = members.start[t]
-            for at in range(members.start[t], members.end[t]):
-                v = members.nodes[at]
-                if degree[v] < max_degree:
-                    members.nodes[kept] = v
-                    kept += 1
-                    if members.gain[v] == 0:
-                        members.candidates[found] = v
-                        found += 1
-                    members.gain[v] += 1
-            members.end[t] = kept
-    return found
-
-
-class LinkChains(NamedTuple):
-    """Links so far. Those with a node whose turn is still to come form a chain from its last one back."""
-
-    source: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    before: npt.NDArray[np.int64]  # by link: the one before it in the chain of its target
-    last: npt.NDArray[np.int64]  # by node: the last one of its chain
-    closed_to: npt.NDArray[np.int32]  # by node: the last one that may not link to it: a neighbour, or itself
-    degree: npt.NDArray[np.int32]
-    covered: npt.NDArray[np.int32]  # by subscription: how often
-    of_u: npt.NDArray[np.int64]  # subscriptions that the last link covers, of the node whose turn it is
-    of_v: npt.NDArray[np.int64]  # and of the other
-
-
-@kernel()
-def new_link_chains(node_start, subscriptions, room):
-    """No links yet, and room for so many."""
-    nodes = node_start.shape[0] - 1
-    longest = np.int64(0)
-    for u in range(nodes):
-        longest = max(longest, node_start[u + 1] - node_start[u])
-    return LinkChains(
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int64),
-        np.full(nodes, -1, np.int64),
-        np.full(nodes, -1, np.int32),
-        np.zeros(nodes, np.int32),
-        np.zeros(subscriptions, np.int32),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.int64),
-    )
-
-
-@inner_kernel()
-def close_neighbours(chains, u):
-    """Begin the turn of u: it may link neither to itself nor to those that linked to it."""
-    chains.closed_to[u] = u
-    link = chains.last[u]
-    while link >= 0:
-        chains.closed_to[chains.source[link]] = u
-        link = chains.before[link]
-
-
-@inner_kernel()
-def chain_link(chains, links, node_start, node_topics, u, chosen):
-    """Write down the next link, of u whose turn it is, and what it covers; give how many topics that are."""
-    chains.source[links] = min(u, chosen)
-    chains.target[links] = max(u, chosen)
-    if u < chosen:
-        chains.before[links] = chains.last[chosen]
-        chains.last[chosen] = links
-    chains.degree[u] += 1
-    chains.degree[chosen] += 1
-    chains.closed_to[chosen] = u
-    return cover_common(chains, node_start, node_topics, u, chosen)
-
-
-@inner_kernel()
-def cover_common(chains, node_start, node_topics, u, v):
-    """Count that a link covers the common topics of two nodes; give how many these are."""
-    common = common_subscriptions(node_start, node_topics, u, v, chains.of_u, chains.of_v)
-    for k in range(common):
-        chains.covered[chains.of_u[k]] += 1
-        chains.covered[chains.of_v[k]] += 1
-    return common
-
-
-@kernel()
-def cover_topics(node_start, node_topics, topic_start, topic_nodes, greedy, random, max_degree, room, rng, ticks):
-    """Links by which each node in turn covers its topics, first by gain, then by chance; at most `room` of them."""
-    members = new_open_members(topic_start, topic_nodes, node_start.shape[0] - 1)
-    chains = new_link_chains(node_start, node_topics.shape[0], room)
-    covered, degree, gain, candidates = chains.covered, chains.degree, members.gain, members.candidates
-    links = 0
-    for u in range(degree.shape[0]):
-        if ticks[1] != 0:
-            break
-        close_neighbours(chains, u)
-        for by_chance in (False, True):
-            enough = greedy + random if by_chance else greedy
-            if degree[u] >= max_degree:
-                break
-            found = count_gains(members, node_start, node_topics, covered, degree, u, enough, max_degree)
-            while degree[u] < max_degree:
-                found, chosen = sift(candidates[:found], u, gain, chains.closed_to)
-                if found == 0:
-                    break
-                if by_chance:
-                    chosen = candidates[int(rng.random() * found)]
-                common = chain_link(chains, links, node_start, node_topics, u, chosen)
-                links += 1
-                for k in range(common):
-                    if covered[chains.of_u[k]] == enough:
-                        lower_gains(members, node_topics[chains.of_u[k]])
-            for i in range(node_start[u], node_start[u + 1]):
-                if covered[i] < enough:
-                    lower_gains(members, node_topics[i])
-        ticks[0] = links
-    return chains.source[:links].copy(), chains.target[:links].copy()
-
-
-@inner_kernel()
-def sift(candidates, u, gain, closed_to):
-    """Keep the candidates that u may still link to; give their number and the one of highest gain, lowest id.
-
-    One that drops out never comes back in this turn: gains only fall.
-    """
-    kept = 0
-    best = np.int64(-1)
-    for k in range(candidates.shape[0]):
-        v = np.int64(candidates[k])
-        if gain[v] > 0 and closed_to[v] != u:
-            candidates[kept] = v
-            kept += 1
-            if best < 0 or gain[v] > gain[best] or (gain[v] == gain[best] and v < best):
-                best = v
-    return kept, best
-
-
-@inner_kernel()
-def lower_gains(members, topic):
-    """Take one from the gain of every member of a topic."""
-    for at in range(members.start[topic], members.end[topic]):
-        members.gain[members.nodes[at]] -= 1
-
 
 # A topic has a row if this many words of it come on a member at most: 8 bytes each.
 WORDS_A_MEMBER = 4
@@ -210,7 +38,7 @@ class TopicRows(NamedTuple):
     start: npt.NDArray[np.int64]
     nodes: npt.NDArray[np.int32]
     row: npt.NDArray[np.int64]  # by topic; -1 for small ones
-    bits: npt.NDArray[np.uint64]  # by row; the last two are spare
+    bits: npt.NDArray[np.uint64]  # by row
 
 
 def topic_rows(topic_start: npt.NDArray[np.int64], topic_nodes: npt.NDArray[np.int32], words: int) -> TopicRows:
@@ -218,30 +46,74 @@ def topic_rows(topic_start: npt.NDArray[np.int64], topic_nodes: npt.NDArray[np.i
     sizes = np.diff(topic_start)
     large = WORDS_A_MEMBER * sizes >= words
     row = np.where(large, np.cumsum(large) - 1, -1)
-    bits = np.zeros((int(large.sum()) + 2, words), np.uint64)
+    bits = np.zeros((int(large.sum()), words), np.uint64)
     nodes = topic_nodes[np.repeat(large, sizes)]
     word = np.repeat(row[large] * words, sizes[large]) + (nodes >> 6)
     # As no bit is set twice, adding sets them.
-    np.add.at(bits.reshape(-1), word, np.uint64(1) << (nodes & 63).astype(np.uint64))
+    np.add.at(bits.reshape(-1), word, _ONE << (nodes & 63).astype(np.uint64))
     return TopicRows(topic_start, topic_nodes, row, bits)
 
 
-@inner_kernel()
-def _row_of(rows, topic, spare):
-    """The row of a topic: its own, or else the first or second spare one, to which it is written."""
-    row = rows.row[topic]
-    if row < 0:
-        row = rows.bits.shape[0] - spare
-        _fill(rows.bits[row], _NONE)
-        for k in range(rows.start[topic], rows.start[topic + 1]):
-            rows.bits[row, rows.nodes[k] >> 6] |= _ONE << np.uint64(rows.nodes[k] & 63)
-    return row
+class Covered(NamedTuple):
+    """Links so far, those of each node in a chain from its last one back, and what they cover."""
+
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    before: npt.NDArray[np.int64]  # (source, target) x link: the link before it in the chain of that end
+    last: npt.NDArray[np.int64]  # by node: the last link of its chain; -1 without links
+    degree: npt.NDArray[np.int32]
+    times: npt.NDArray[np.int32]  # by subscription: how often it is covered
+    of_u: npt.NDArray[np.int64]  # subscriptions that the last link covers, of the node whose turn it is
+    of_v: npt.NDArray[np.int64]  # and of the other
+
+
+class Turn(NamedTuple):
+    """Rows and lists of the node whose turn it is."""
+
+    open: npt.NDArray[np.uint64]  # nodes that can take links
+    allowed: npt.NDArray[np.uint64]  # those that it may link to
+    one: npt.NDArray[np.uint64]
+    other: npt.NDArray[np.uint64]
+    planes: npt.NDArray[np.uint64]  # gains
+    need: npt.NDArray[np.int64]  # its subscriptions in need
+    topics: npt.NDArray[np.int32]
+
+
+def new_covered(nodes: int, subscriptions: int, longest: int, capacity: int) -> Covered:
+    """No links yet, and capacity for so many."""
+    return Covered(
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty((2, capacity), np.int64),
+        np.full(nodes, -1, np.int64),
+        np.zeros(nodes, np.int32),
+        np.zeros(subscriptions, np.int32),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int64),
+    )
+
+
+def new_turn(nodes: int, longest: int, words: int) -> Turn:
+    """All nodes can take links."""
+    can_take = np.zeros(64 * words, np.bool_)
+    can_take[:nodes] = True
+    open_nodes = np.packbits(can_take, bitorder="little").view("<u8").astype(np.uint64)
+    rows = np.empty((3 + longest.bit_length(), words), np.uint64)
+    return Turn(
+        open_nodes, rows[0], rows[1], rows[2], rows[3:], np.empty(longest, np.int64), np.empty(longest, np.int32)
+    )
 
 
 @inner_kernel()
 def _fill(row, word):
     for w in range(row.shape[0]):
         row[w] = word
+
+
+@inner_kernel()
+def _copy(row, into):
+    for w in range(into.shape[0]):
+        into[w] = row[w]
 
 
 @inner_kernel()
@@ -263,31 +135,50 @@ def _change_by_two(plane, a, b, flip, carry):
 
 
 @inner_kernel()
-def _change_by_carry(plane, flip, carry):
-    """Add what is carried to the next plane, or take it; give whether anything is carried on."""
-    carried = _NONE
-    for w in range(plane.shape[0]):
-        out = carry[w] & (plane[w] ^ flip)
-        plane[w] ^= carry[w]
-        carry[w] = out
-        carried |= out
-    return carried != 0
+def _change_by_carry(planes, plane, flip, carry):
+    """Add what is carried to the planes from one on, or take it."""
+    carried = _ALL
+    while carried:
+        carried = _NONE
+        row = planes[plane]
+        for w in range(row.shape[0]):
+            out = carry[w] & (row[w] ^ flip)
+            row[w] ^= carry[w]
+            carry[w] = out
+            carried |= out
+        plane += 1
+
+
+@inner_kernel()
+def _change_members(planes, rows, topic, flip):
+    """Add one to the gains of the members of a topic, or take it."""
+    for k in range(rows.start[topic], rows.start[topic + 1]):
+        word, carry = rows.nodes[k] >> 6, _ONE << np.uint64(rows.nodes[k] & 63)
+        plane = 0
+        while carry:
+            bits = planes[plane, word]
+            planes[plane, word] = bits ^ carry
+            carry &= bits ^ flip
+            plane += 1
 
 
 @inner_kernel()
 def _change_gains(planes, rows, topics, flip, carry):
-    """Add one to the gain of every node for each topic that it wants, or take it; two topics at a time."""
-    for k in range(0, topics.shape[0], 2):
-        row = rows.bits[_row_of(rows, topics[k], 1)]
-        if k + 1 < topics.shape[0]:
-            carried = _change_by_two(planes[0], row, rows.bits[_row_of(rows, topics[k + 1], 2)], flip, carry)
+    """Add one to the gain of every node for each topic that it wants, or take it; two rows at a time."""
+    waiting = np.int64(-1)  # the row of a topic that is added with the next one
+    for k in range(topics.shape[0]):
+        row = rows.row[topics[k]]
+        if row < 0:
+            _change_members(planes, rows, topics[k], flip)
+        elif waiting < 0:
+            waiting = row
         else:
-            _copy(row, carry)
-            carried = _change_by_carry(planes[0], flip, carry)
-        plane = 1
-        while carried:
-            carried = _change_by_carry(planes[plane], flip, carry)
-            plane += 1
+            if _change_by_two(planes[0], rows.bits[waiting], rows.bits[row], flip, carry):
+                _change_by_carry(planes, 1, flip, carry)
+            waiting = np.int64(-1)
+    if waiting >= 0:
+        _copy(rows.bits[waiting], carry)
+        _change_by_carry(planes, 0, flip, carry)
 
 
 @inner_kernel()
@@ -300,22 +191,16 @@ def _keep_common(kept, row, common):
     return found != 0
 
 
-@inner_kernel()
-def _copy(row, into):
-    for w in range(into.shape[0]):
-        into[w] = row[w]
-
-
 @step()
-def _most(planes, turn):
-    """The allowed node of highest gain, lowest id first; -1 where none has any."""
-    best, trial = turn.one, turn.other
-    _copy(turn.allowed, best)
-    found = False
-    for plane in range(planes.shape[0] - 1, -1, -1):
-        if _keep_common(best, planes[plane], trial):
-            best, trial, found = trial, best, True
-    return _bit_at(best, 0) if found else np.int64(-1)
+def _most(gains, turn):
+    """The allowed node of highest gain, lowest id first, and how many planes that takes; -1 where none has any."""
+    best, trial, spare = turn.allowed, turn.one, turn.other
+    depth = 0
+    for plane in range(gains.shape[0] - 1, -1, -1):
+        if _keep_common(best, gains[plane], trial):
+            best, trial, spare = trial, spare, trial
+            depth = max(depth, plane + 1)
+    return (_bit_at(best, 0) if depth else np.int64(-1)), depth
 
 
 @inner_kernel()
@@ -338,6 +223,12 @@ def _add_row(row, into):
 
 
 @inner_kernel()
+def _add_members(rows, topic, into):
+    for k in range(rows.start[topic], rows.start[topic + 1]):
+        into[rows.nodes[k] >> 6] |= _ONE << np.uint64(rows.nodes[k] & 63)
+
+
+@inner_kernel()
 def _take(row, left, taken):
     """Take the bits of a row out of those that are left; give how many these were."""
     count = np.int64(0)
@@ -348,57 +239,110 @@ def _take(row, left, taken):
     return count
 
 
-class TurnRows(NamedTuple):
-    """Rows and lists of the node whose turn it is."""
-
-    allowed: npt.NDArray[np.uint64]  # nodes that it may link to
-    one: npt.NDArray[np.uint64]
-    other: npt.NDArray[np.uint64]
-    need: npt.NDArray[np.int64]  # its subscriptions in need
-    topics: npt.NDArray[np.int32]
+@step()
+def _still_wanting(rows, times, found, enough, turn):
+    """Write to `one` the allowed nodes that want any of the topics found that is still in need; give their number."""
+    left = turn.one
+    _fill(left, _NONE)
+    for k in range(found):
+        if times[turn.need[k]] < enough:
+            row = rows.row[turn.topics[k]]
+            if row < 0:
+                _add_members(rows, turn.topics[k], left)
+            else:
+                _add_row(rows.bits[row], left)
+    count = np.int64(0)
+    for w in range(left.shape[0]):
+        left[w] &= turn.allowed[w]
+        count += np.int64(popcount(left[w]))
+    return count
 
 
 @step()
-def _new_turn(words, longest):
-    return TurnRows(
-        np.empty(words, np.uint64),
-        np.empty(words, np.uint64),
-        np.empty(words, np.uint64),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.int32),
-    )
+def _in_order(rows, place, turn):
+    """The node at a place among those left in `one`, as they come up in the topics found."""
+    k = 0
+    while True:
+        topic = turn.topics[k]
+        row = rows.row[topic]
+        if row < 0:
+            for m in range(rows.start[topic], rows.start[topic + 1]):
+                word, bit = rows.nodes[m] >> 6, _ONE << np.uint64(rows.nodes[m] & 63)
+                if turn.one[word] & bit:
+                    if place == 0:
+                        return np.int64(rows.nodes[m])
+                    turn.one[word] ^= bit
+                    place -= 1
+        else:
+            count = _take(rows.bits[row], turn.one, turn.other)
+            if place < count:
+                return _bit_at(turn.other, place)
+            place -= count
+        k += 1
 
 
 @step()
-def _begin_turn(chains, open_nodes, allowed, u):
-    """Node u may link to all that can take links but itself and those that linked to it."""
-    _copy(open_nodes, allowed)
-    _clear(allowed, u)
-    link = chains.last[u]
+def _by_chance(rows, times, found, enough, rng, turn):
+    """A random one of the allowed nodes that want a topic in need; -1 where there is none."""
+    count = _still_wanting(rows, times, found, enough, turn)
+    return _in_order(rows, int(rng.random() * count), turn) if count > 0 else np.int64(-1)
+
+
+@step()
+def _begin_turn(covered, turn, u):
+    """Node u may link to all that can take links but itself and its neighbours."""
+    _copy(turn.open, turn.allowed)
+    _clear(turn.allowed, u)
+    link = covered.last[u]
     while link >= 0:
-        _clear(allowed, chains.source[link])
-        link = chains.before[link]
+        if covered.source[link] == u:
+            _clear(turn.allowed, covered.target[link])
+            link = covered.before[0, link]
+        else:
+            _clear(turn.allowed, covered.source[link])
+            link = covered.before[1, link]
 
 
 @step()
-def _list_need(node_start, node_topics, covered, u, enough, turn):
+def _list_need(node_start, node_topics, times, u, enough, turn):
     """List the topics of u in need, and its subscriptions to them; give their number."""
     found = 0
     for i in range(node_start[u], node_start[u + 1]):
-        if covered[i] < enough:
+        if times[i] < enough:
             turn.need[found] = i
             turn.topics[found] = node_topics[i]
             found += 1
     return found
 
 
+@inner_kernel()
+def _add_link(covered, turn, link, node_start, node_topics, max_degree, u, v):
+    """Write down the next link, of u whose turn it is, and what it covers; give how many topics that are."""
+    source, target = min(u, v), max(u, v)
+    covered.source[link], covered.target[link] = source, target
+    covered.before[0, link], covered.before[1, link] = covered.last[source], covered.last[target]
+    covered.last[u] = covered.last[v] = link
+    covered.degree[u] += 1
+    covered.degree[v] += 1
+    _clear(turn.allowed, v)
+    if covered.degree[v] == max_degree:
+        _clear(turn.open, v)
+    if covered.degree[u] == max_degree:
+        _clear(turn.open, u)
+    common = common_subscriptions(node_start, node_topics, u, v, covered.of_u, covered.of_v)
+    for k in range(common):
+        covered.times[covered.of_u[k]] += 1
+        covered.times[covered.of_v[k]] += 1
+    return common
+
+
 @step()
-def _list_met(chains, node_topics, common, enough, topics):
+def _list_met(covered, node_topics, common, enough, topics):
     """List the topics that the last link covered often enough; give their number."""
     met = 0
     for k in range(common):
-        if chains.covered[chains.of_u[k]] == enough:
-            topics[met] = node_topics[chains.of_u[k]]
+        if covered.times[covered.of_u[k]] == enough:
+            topics[met] = node_topics[covered.of_u[k]]
             met += 1
     return met
 
@@ -412,139 +356,47 @@ def _planes(count):
     return planes
 
 
-@step()
-def _still_wanting(rows, covered, found, enough, turn):
-    """Write to `one` the allowed nodes that want any of the topics found that is still in need; give their number."""
-    left = turn.one
-    _fill(left, _NONE)
-    for k in range(found):
-        if covered[turn.need[k]] < enough:
-            _add_row(rows.bits[_row_of(rows, turn.topics[k], 1)], left)
-    count = np.int64(0)
-    for w in range(left.shape[0]):
-        left[w] &= turn.allowed[w]
-        count += np.int64(popcount(left[w]))
-    return count
-
-
-@step()
-def _in_order(rows, place, turn):
-    """The node at a place among those left in `one`, as they come up in the topics found."""
-    k, count = -1, np.int64(0)
-    while place >= count:
-        place -= count
-        k += 1
-        count = _take(rows.bits[_row_of(rows, turn.topics[k], 1)], turn.one, turn.other)
-    return _bit_at(turn.other, place)
-
-
-@step()
-def _by_chance(rows, covered, found, enough, rng, turn):
-    """A random one of the allowed nodes that want a topic in need; -1 where there is none."""
-    count = _still_wanting(rows, covered, found, enough, turn)
-    return _in_order(rows, int(rng.random() * count), turn) if count > 0 else np.int64(-1)
-
-
-@step()
-def _all_open(nodes, words):
-    """A row of all nodes."""
-    row = np.empty(words, np.uint64)
-    _fill(row, _ALL)
-    for v in range(nodes, 64 * words):
-        _clear(row, v)
-    return row
-
-
 @kernel()
-def cover_by_bits(node_start, node_topics, topic_start, rows, greedy, random, max_degree, room, rng, ticks):
-    """The links of `cover_topics`, from the rows of `topic_rows`."""
-    chains = new_link_chains(node_start, node_topics.shape[0], room)
-    covered, degree, nodes = chains.covered, chains.degree, chains.degree.shape[0]
-    longest, words = chains.of_u.shape[0], rows.bits.shape[1]
-    planes, turn = np.empty((_planes(longest), words), np.uint64), _new_turn(words, longest)
-    open_nodes = _all_open(nodes, words)
-    links = 0
-    for u in range(nodes):
-        if ticks[1] != 0:
-            break
-        _begin_turn(chains, open_nodes, turn.allowed, u)
-        for by_chance in (False, True):
-            if degree[u] >= max_degree:
-                break
-            enough = greedy + random if by_chance else greedy
-            found = _list_need(node_start, node_topics, covered, u, enough, turn)
-            gains = planes[: 0 if by_chance else _planes(found)]
-            for plane in range(gains.shape[0]):
-                _fill(gains[plane], _NONE)
-            changed, flip = found, _NONE
-            while degree[u] < max_degree:
-                if by_chance:
-                    chosen = _by_chance(rows, covered, found, enough, rng, turn)
-                else:
-                    _change_gains(gains, rows, turn.topics[:changed], flip, turn.one)
-                    chosen = _most(gains, turn)
-                if chosen < 0:
-                    break
-                common = chain_link(chains, links, node_start, node_topics, u, chosen)
-                links += 1
-                _clear(turn.allowed, chosen)
-                if degree[chosen] >= max_degree:
-                    _clear(open_nodes, chosen)
-                if not by_chance:
-                    changed, flip = _list_met(chains, node_topics, common, enough, turn.topics), _ALL
-        if degree[u] >= max_degree:
-            _clear(open_nodes, u)
-        ticks[0] = links
-    return chains.source[:links].copy(), chains.target[:links].copy()
+def cover_topics(node_start, node_topics, rows, covered, turn, greedy, random, max_degree, by_links, rng, ticks):
+    """Add links by which nodes cover their topics, first by gain, then by chance; return their number.
 
-
-@kernel()
-def cover_in_turns(node_start, node_topics, topic_start, topic_nodes, greedy, random, max_degree, room, rng, ticks):
-    """Links by which nodes cover their topics, one in each turn, by gain or else by chance; at most `room` of them.
-
-    Once no node finds one, `greedy` is raised: to `max_degree`, where every topic of a node with room is in need.
+    With `by_links` a node makes one link in its turn and the turns go round; once no node finds a link, `greedy` is
+    raised: to `max_degree`, where every topic of a node with capacity is in need.
     """
-    members = new_open_members(topic_start, topic_nodes, node_start.shape[0] - 1)
-    chains = new_link_chains(node_start, node_topics.shape[0], room)
-    degree, gain, candidates = chains.degree, members.gain, members.candidates
-    neighbours = np.empty((degree.shape[0], max_degree), np.int32)
-    links = 0
-    before = -1
-    while ticks[1] == 0 and (links > before or greedy < max_degree):
+    times, degree = covered.times, covered.degree
+    links, before = 0, -1
+    while links > before or (by_links and greedy < max_degree):
         greedy += links == before
         before = links
         for u in range(degree.shape[0]):
-            if degree[u] == max_degree:
+            if ticks[1] != 0:
+                return links
+            most = min(max_degree, degree[u] + 1) if by_links else max_degree
+            if degree[u] >= most:
                 continue
-            chosen = -1
-            for enough in (greedy, greedy + random):
-                found = count_gains(members, node_start, node_topics, chains.covered, degree, u, enough, max_degree)
-                gain[u] = 0
-                for k in range(degree[u]):
-                    gain[neighbours[u, k]] = 0
-                possible = 0
-                for k in range(found):
-                    v = candidates[k]
-                    if gain[v] > 0:
-                        candidates[possible] = v
-                        possible += 1
-                        if chosen < 0 or gain[v] > gain[chosen] or (gain[v] == gain[chosen] and v < chosen):
-                            chosen = v
-                if enough > greedy and possible > 0:
-                    chosen = candidates[int(rng.random() * possible)]
-                for k in range(possible):
-                    gain[candidates[k]] = 0
-                if chosen >= 0:
+            _begin_turn(covered, turn, u)
+            for by_chance in (False, True):
+                if degree[u] >= most:
                     break
-            if chosen < 0:
-                continue
-            chains.source[links] = min(u, chosen)
-            chains.target[links] = max(u, chosen)
-            links += 1
-            neighbours[u, degree[u]] = chosen
-            neighbours[chosen, degree[chosen]] = u
-            degree[u] += 1
-            degree[chosen] += 1
-            cover_common(chains, node_start, node_topics, u, chosen)
-        ticks[0] = links
-    return chains.source[:links].copy(), chains.target[:links].copy()
+                enough = greedy + random if by_chance else greedy
+                found = _list_need(node_start, node_topics, times, u, enough, turn)
+                depth = 0 if by_chance else _planes(found)  # planes that the highest gain takes: gains only fall
+                for plane in range(depth):
+                    _fill(turn.planes[plane], _NONE)
+                changed, flip = found, _NONE
+                while degree[u] < most:
+                    if by_chance:
+                        chosen = _by_chance(rows, times, found, enough, rng, turn)
+                    else:
+                        _change_gains(turn.planes, rows, turn.topics[:changed], flip, turn.one)
+                        chosen, depth = _most(turn.planes[:depth], turn)
+                    if chosen < 0:
+                        break
+                    common = _add_link(covered, turn, links, node_start, node_topics, max_degree, u, chosen)
+                    links += 1
+                    if not by_chance:
+                        changed, flip = _list_met(covered, node_topics, common, enough, turn.topics), _ALL
+            ticks[0] = links
+        if not by_links:
+            break
+    return links

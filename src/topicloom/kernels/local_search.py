@@ -2,7 +2,7 @@
 
 A round is kept if its links cost less than those it removed, or if they cost as much and have lower degrees or more
 topics in common; otherwise with a probability that falls with the temperature. Else it is undone. The best overlay is
-found again from a journal of what has been kept since.
+found again from a journal of what has been kept since. If changes of the given links are limited, each has a price.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.kernels.changes import change_price, changes_by, changes_undone, is_limited
 from topicloom.kernels.draws import draw, fraction
 from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
 from topicloom.kernels.neighbours import (
@@ -56,7 +57,8 @@ from topicloom.kernels.topic_links import LOGGED, connect, disconnect, list_comm
 DONE, STOP = 0, 1
 # Positions in `Progress.counts`.
 ROUNDS, KEPT, COST, BEST_COST, BEST_TARGET, BEST_SQUARES, BEST_LINKS, JOURNAL, RESTORED = range(9)
-COUNTS = 9
+CHANGES, BEST_CHANGES, MOST_CHANGES = range(9, 12)
+COUNTS = 12
 JOURNAL_PLACES = 1 << 16
 # A topic more that the ends of a link have in common counts as much as so many squares of degrees.
 _SHARED = 8
@@ -65,6 +67,8 @@ _HOT_TIES = 100.0
 _COLD_TIES = 20.0
 # So many links more are allowed to lower degrees that come first; others may not be saved by as much.
 _LINKS_FOR_DEGREE = 2
+# If changes are limited, a link less counts as much as so many links less above the highest degree aimed at.
+_LINK_GAIN = 0.125
 
 
 class Instance(NamedTuple):
@@ -105,6 +109,7 @@ class Progress(NamedTuple):
     counts: npt.NDArray[np.int64]
     journal: npt.NDArray[np.int32]  # pairs of nodes; the first is inverted if the link was removed
     best: Neighbours  # the best overlay, once it has been asked for or the journal is full
+    change_price: npt.NDArray[np.float64]  # of a change, in those of a link
 
 
 @inner_kernel()
@@ -144,7 +149,12 @@ def level(neighbours):
 
 @inlined()
 def is_best(schedule, neighbours, count):
-    """Whether an overlay is better than the best so far: by cost and highest degree, in the order of the aim."""
+    """Whether an overlay is better than the best so far: by cost and highest degree, in the order of the aim.
+
+    Of equals the one with fewer changes is better, then the one with less squared degrees.
+    """
+    if count[CHANGES] > count[MOST_CHANGES]:
+        return False
     cost, best_cost = count[COST], count[BEST_COST]
     target, best_target = level(neighbours), count[BEST_TARGET]
     if schedule.degree_first and target != best_target:
@@ -153,6 +163,8 @@ def is_best(schedule, neighbours, count):
         return cost < best_cost
     if target != best_target:
         return target < best_target
+    if count[CHANGES] != count[BEST_CHANGES]:
+        return count[CHANGES] < count[BEST_CHANGES]
     return neighbours.total[SQUARES] < count[BEST_SQUARES]
 
 
@@ -163,6 +175,7 @@ def note(schedule, progress, neighbours, ruin):
     if is_best(schedule, neighbours, count):
         count[BEST_COST], count[BEST_TARGET] = count[COST], level(neighbours)
         count[BEST_LINKS], count[BEST_SQUARES] = neighbours.total[LINKS], neighbours.total[SQUARES]
+        count[BEST_CHANGES] = count[CHANGES]
         count[JOURNAL] = 0
         count[RESTORED] = 0
         return
@@ -235,6 +248,17 @@ def is_kept(schedule, saved, less, as_good):
     return less > 0 or (less == 0 and as_good)
 
 
+@inlined()
+def is_kept_near(schedule, price, change, saved, less, as_good, slack):
+    """Whether a round is kept if changes are limited: if it saves more than its changes cost, but for some slack."""
+    gain = saved / schedule.unit
+    if schedule.degree_first:
+        gain = less + gain * _LINK_GAIN
+    if gain == 0 and change >= 0 and not as_good:
+        return False
+    return price * change - gain <= slack
+
+
 @inner_kernel()
 def do_round(instance, links, neighbours, space, schedule, progress):
     """Do a round; tell whether it is kept."""
@@ -243,14 +267,17 @@ def do_round(instance, links, neighbours, space, schedule, progress):
     for k in range(4):
         ruin.counts[k] = 0
     passed = schedule.begin + (count[ROUNDS] - schedule.first) * schedule.share
-    more = np.int64(schedule.unit * above(draws, schedule.hot * (schedule.cold / schedule.hot) ** passed))
+    slack = above(draws, schedule.hot * (schedule.cold / schedule.hot) ** passed)
+    more = np.int64(schedule.unit * slack)
     worse = above(draws, _HOT_TIES * (_COLD_TIES / _HOT_TIES) ** passed)
-    if schedule.target_from <= passed and neighbours.total[EXCESS] == 0:
+    reached = neighbours.total[EXCESS] == 0 and count[CHANGES] <= count[MOST_CHANGES]
+    if schedule.target_from <= passed and reached:
         if neighbours.total[TARGET] == NO_TARGET:
             restore_best(progress, neighbours)
             count[RESTORED] = 1
             count[BEST_TARGET] = highest_degree(progress.best)
         set_target(neighbours)
+    limited = is_limited(instance.limits.given)
     kind = choose_kind(progress.kinds, draws)
     salt = draw(draws)
     excess = neighbours.total[EXCESS]
@@ -261,14 +288,24 @@ def do_round(instance, links, neighbours, space, schedule, progress):
         if schedule.degree_first and excess > 0:
             more = max(more, np.int64(_LINKS_FOR_DEGREE * schedule.unit))
         allowed = ruin.counts[COST_REMOVED] + more
+        if limited:
+            undone = changes_undone(instance.limits.given, ruin, ruin.counts[REMOVED])
+            allowed += np.int64(schedule.unit * progress.change_price[0] * 2 * undone)
         kept = recreate(
             space.heap, instance.limits, neighbours, links, parts, subscriptions, salt, instance.nearest, ruin, allowed
         )
+    removed, added = ruin.counts[REMOVED], ruin.counts[ADDED]
     saved = ruin.counts[COST_REMOVED] - ruin.counts[COST_ADDED]
     if kept:
         less = excess - neighbours.total[EXCESS]
         worse_ties = neighbours.total[SQUARES] - _SHARED * neighbours.total[SHARED] - ties
-        kept = is_kept(schedule, saved, less, worse_ties <= worse)
+        change = changes_by(instance.limits.given, ruin, removed, added) if limited else np.int64(0)
+        if limited:
+            price = progress.change_price[0]
+            kept = is_kept_near(schedule, price, change, saved, less, worse_ties <= worse, slack)
+            count[CHANGES] += change if kept else 0
+        else:
+            kept = is_kept(schedule, saved, less, worse_ties <= worse)
     if kept:
         count[COST] -= saved
         count[KEPT] += 1
@@ -281,6 +318,8 @@ def do_round(instance, links, neighbours, space, schedule, progress):
     if saved > 0:
         progress.kinds.saved[kind] += saved / schedule.unit
     forget(parts)
+    if limited:
+        change_price(progress.change_price, count[CHANGES] > count[MOST_CHANGES], schedule.share)
     count[ROUNDS] += 1
     if count[ROUNDS] % PERIOD == 0:
         weigh(progress.kinds)

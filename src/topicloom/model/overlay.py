@@ -78,8 +78,11 @@ class Overlay:
         return cls.from_arrow(interest, table)
 
     @classmethod
-    def from_arrow(cls, interest: Interest, table: pa.Table, *, where: str = "links") -> Overlay:
-        """From a table with the columns `source` and `target`, and `contribution` where it is known."""
+    def from_arrow(cls, interest: Interest, table: pa.Table, *, where: str = "links", changed: bool = False) -> Overlay:
+        """From a table with the columns `source` and `target`, and `contribution` where it is known.
+
+        With `changed` the links may be those of earlier subscriptions; links of nodes that are gone are left out.
+        """
         require_columns(table.column_names, ["source", "target"], where)
         require_at_most(table.num_rows, LINKS, "links", file=where)
         metadata = metadata_texts(table)
@@ -87,6 +90,8 @@ class Overlay:
         if filters is not None and filters != interest.filters:
             problem = f"was designed for subscriptions with wildcards of {filters}; read them with filters {filters}"
             raise InputError(problem, "filters", file=where)
+        if changed and expected != interest.fingerprint:
+            return cls._of_earlier(interest, table, where)
         if expected is not None and expected != interest.fingerprint:
             raise InputError(
                 f"{where}: was designed for other subscriptions (fingerprint {expected}, "
@@ -112,14 +117,29 @@ class Overlay:
         )
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], interest: Interest) -> Overlay:
-        """From what `design` wrote, a Parquet file or a folder of Spark, or any file with `source` and `target`."""
+    def _of_earlier(cls, interest: Interest, table: pa.Table, where: str) -> Overlay:
+        """From links of earlier subscriptions: those between nodes that are still there."""
+        names = [names_column(table, column, where) for column in ("source", "target")]
+        ends = [ids_of(column, interest.node_names) for column in names]
+        there = (ends[0] >= 0) & (ends[1] >= 0)
+        if len(there) and not there.any():
+            raise InputError(f"{where}: no link joins two nodes of the subscriptions; give those that it was made for")
+        _check_links(interest, ends[0][there], ends[1][there], where, np.flatnonzero(there))
+        low, high = (pick(*ends)[there].astype(np.int32) for pick in (np.minimum, np.maximum))
+        return cls(interest, low, high)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], interest: Interest, *, changed: bool = False) -> Overlay:
+        """From what `design` wrote, a Parquet file or a folder of Spark, or any file with `source` and `target`.
+
+        With `changed` the subscriptions may have changed since; links of nodes that are gone are left out.
+        """
         file = Path(path)
         if is_overlay_folder(file):
             table = _read_folder(file)
         else:
             table = read_table(file, ["source", "target"], optional=["contribution"])
-        return cls.from_arrow(interest, table, where=os.fspath(path))
+        return cls.from_arrow(interest, table, where=os.fspath(path), changed=changed)
 
     @classmethod
     def given(cls, overlay: Overlay | str | os.PathLike[str], interest: Interest) -> Overlay:
@@ -170,7 +190,8 @@ class Overlay:
 
     def to_spark(self, spark: Any) -> Any:
         """The links as a Spark data frame: `source`, `target` (names), `contribution`."""
-        return spark.createDataFrame(self.to_arrow().replace_schema_metadata(None))
+        types = "source string, target string" + ("" if self.contribution is None else ", contribution int")
+        return spark.createDataFrame(self.to_arrow().replace_schema_metadata(None), types)
 
     def to_networkx(self) -> networkx.Graph:
         """A networkx graph of all nodes by name; each edge has its `order` and `contribution`."""
@@ -286,12 +307,20 @@ def _contribution(table: pa.Table, where: str) -> Ids:
     return numbers.to_numpy().copy()  # type: ignore[no-any-return]
 
 
-def _check_links(interest: Interest, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], where: str) -> None:
+def _check_links(
+    interest: Interest,
+    first: npt.NDArray[np.int64],
+    second: npt.NDArray[np.int64],
+    where: str,
+    rows: npt.NDArray[np.int64] | None = None,
+) -> None:
+    """Refuse loops and repeated links; `rows` are the rows that these links have in `where`, if not all."""
+    rows = np.arange(len(first)) if rows is None else rows
     loops = np.flatnonzero(first == second)
     if len(loops):
         row = int(loops[0])
         name = interest.node_names[first[row]]
-        raise InputError(f"{where}: row {row + 1}: links '{name}' with itself; a link needs two nodes")
+        raise InputError(f"{where}: row {rows[row] + 1}: links '{name}' with itself; a link needs two nodes")
     keys = np.minimum(first, second) * interest.node_count + np.maximum(first, second)
     _, earliest, inverse = np.unique(keys, return_index=True, return_inverse=True)
     repeats = np.flatnonzero(earliest[inverse] != np.arange(len(keys)))
@@ -299,6 +328,6 @@ def _check_links(interest: Interest, first: npt.NDArray[np.int64], second: npt.N
         row = int(repeats[0])
         names = interest.node_names
         raise InputError(
-            f"{where}: row {row + 1}: repeats the link '{names[first[row]]}' - '{names[second[row]]}' "
-            f"of row {int(earliest[inverse[row]]) + 1}"
+            f"{where}: row {rows[row] + 1}: repeats the link '{names[first[row]]}' - '{names[second[row]]}' "
+            f"of row {rows[earliest[inverse[row]]] + 1}"
         )

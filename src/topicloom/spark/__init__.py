@@ -20,6 +20,7 @@ from topicloom.spark.interned import Interned, Totals
 from topicloom.spark.sample import sample
 from topicloom.spark.session import SparkOptions, spark_session
 from topicloom.spark.stream import current, event_lines, follow
+from topicloom.spark.summarize import Summary, rates, summarize
 from topicloom.spark.sweep import sweep
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Interned",
     "Manifest",
     "SparkOptions",
+    "Summary",
     "Totals",
     "current",
     "design",
@@ -36,7 +38,9 @@ __all__ = [
     "event_lines",
     "follow",
     "ingest",
+    "rates",
     "sample",
     "spark_session",
+    "summarize",
     "sweep",
 ]

@@ -38,6 +38,7 @@ from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay, overlay_metadata
 from topicloom.model.provenance import Provenance
 from topicloom.registry import Prepared, Watch
+from topicloom.spark.frames import frame_of
 from topicloom.spark.interned import Interned
 from topicloom.spark.links import LinkIds, node_sizes, require_plain, topic_sizes, with_contributions, write_links
 from topicloom.spark.shared import Shared, shared
@@ -103,7 +104,7 @@ class SparkDesign:
         """The links by name, in their order: `source`, `target`, `contribution`."""
         links = self.links
         ids = {"source_id": links.source, "target_id": links.target, "contribution": links.contribution}
-        named = self.interned.spark.createDataFrame(pa.table({"link": np.arange(len(links.source)), **ids}))
+        named = frame_of(self.interned.spark, pa.table({"link": np.arange(len(links.source)), **ids}))
         for end in ("source", "target"):
             names = self.interned.nodes.selectExpr(f"id as {end}_id", f"name as {end}")
             named = named.join(names, f"{end}_id")
@@ -177,7 +178,7 @@ class _SparkFleet:
 
         wanted = np.flatnonzero(counts)
         table = pa.table({"topic_id": wanted.astype(np.int32), "count": counts[wanted]})
-        listed = self._subscriptions.join(sql.broadcast(self._spark.createDataFrame(table)), "topic_id")
+        listed = self._subscriptions.join(sql.broadcast(frame_of(self._spark, table)), "topic_id")
         by_size = Window.partitionBy("topic_id").orderBy(sql.desc("size"), "node_id")
         ranked = listed.join(self._nodes, "node_id").withColumn("rank", sql.row_number().over(by_size))
         found = ranked.where("rank <= count").select("node_id").distinct().toArrow()
@@ -207,7 +208,7 @@ class _SparkFleet:
     def _listed(self, nodes: Ids) -> DataFrame:
         from pyspark.sql import functions as sql
 
-        return sql.broadcast(self._spark.createDataFrame(pa.table({"node_id": nodes})))
+        return sql.broadcast(frame_of(self._spark, pa.table({"node_id": nodes})))
 
 
 def _rows_in_order(nodes: Ids, places: npt.NDArray[np.integer], topics: npt.NDArray[np.integer]) -> Rows:

@@ -27,6 +27,7 @@ import pyarrow as pa
 from topicloom.metrics import LinkGraph, Measures, TopicMeasures, measure_topics, summarise
 from topicloom.model.interest import Ids
 from topicloom.model.overlay import Overlay
+from topicloom.spark.frames import frame_of
 from topicloom.spark.links import LinkIds, link_ids, links_by_topic, node_sizes
 from topicloom.spark.shared import Shared, shared
 
@@ -142,7 +143,7 @@ class _Chunks:
         ids = np.arange(len(self._sizes)) if topics is None else topics
         partitions = self._spark.conf.get("spark.sql.shuffle.partitions")
         chunks = deal(self._sizes[ids], int(partitions or 1))
-        chunk_of = self._spark.createDataFrame(pa.table({"topic_id": ids.astype(np.int32), "chunk": chunks}))
+        chunk_of = frame_of(self._spark, pa.table({"topic_id": ids.astype(np.int32), "chunk": chunks}))
         count = int(chunks.max(initial=0)) + 1
         return rows.join(chunk_of, "topic_id").repartitionById(count, "chunk").drop("chunk")
 

@@ -23,6 +23,7 @@ from topicloom.kernels.components import merge_links
 from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Ids
 from topicloom.model.overlay import FOLDER_LINKS, FOLDER_MANIFEST, Overlay, read_fingerprint
+from topicloom.spark.frames import frame_of
 from topicloom.spark.raw_rows import spark_path
 
 if TYPE_CHECKING:
@@ -188,8 +189,8 @@ def links_by_topic(subscriptions: DataFrame, links: LinkIds, sizes: Ids) -> Data
     """Links by topic: `topic_id`, `link` (its number), `one`, `other`; `sizes` are the topics of each node."""
     fewer = np.where(sizes[links.source] <= sizes[links.target], links.source, links.target)
     other = np.where(fewer == links.source, links.target, links.source)
-    rows = subscriptions.sparkSession.createDataFrame(
-        pa.table({"link": np.arange(len(links.source)), "one": fewer, "other": other})
+    rows = frame_of(
+        subscriptions.sparkSession, pa.table({"link": np.arange(len(links.source)), "one": fewer, "other": other})
     )
     of_one = subscriptions.selectExpr("node_id as one", "topic_id")
     of_other = subscriptions.selectExpr("node_id as other", "topic_id")

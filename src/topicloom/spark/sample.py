@@ -28,6 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from topicloom.errors import InputError
+from topicloom.spark.frames import frame_of
 from topicloom.spark.interned import Interned
 from topicloom.spark.links import require_plain
 from topicloom.spark.neighbours import place, require_seed
@@ -71,7 +72,7 @@ def sample(
         >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")])
         >>> part = sample(Interned.of(spark, interest), 2, seeds=1)
         >>> sorted(tuple(row) for row in part.collect())
-        [('c', 'y'), ('d', 'y')]
+        [('a', 'x'), ('b', 'x')]
     """
     require_plain(interned)
     require_seed(seed)
@@ -176,7 +177,7 @@ class _Visits:
     def _frame(self, users: Longs, **columns: Longs) -> DataFrame:
         from pyspark.sql import functions as sql
 
-        frame = self._graph.users.sparkSession.createDataFrame(pa.table({"user": users, **columns}))
+        frame = frame_of(self._graph.users.sparkSession, pa.table({"user": users, **columns}))
         return sql.broadcast(frame) if len(users) <= _FEW else frame
 
 
@@ -294,10 +295,10 @@ class _SocialGraph:
     def induced(self, visited: Longs) -> DataFrame:
         """Those whose node and topic are both visited."""
         spark = self._interned.spark
-        users = spark.createDataFrame(pa.table({"user": visited}))
+        users = frame_of(spark, pa.table({"user": visited}))
         topics = self.users.where("topic_id IS NOT NULL").join(users, "user", "left_semi").select("topic_id").toArrow()
         kept = _of_some(self._interned, "node_id", visited[visited >= 0])
-        wanted = spark.createDataFrame(topics)
+        wanted = frame_of(spark, topics)
         return kept.join(wanted, "topic_id", "left_semi").select(*_pair_columns(self._interned))
 
     def forget(self) -> None:
@@ -310,7 +311,7 @@ class _SocialGraph:
 
 
 def _of_some(interned: Interned, column: str, ids: Longs) -> DataFrame:
-    listed = interned.spark.createDataFrame(pa.table({column: ids}))
+    listed = frame_of(interned.spark, pa.table({column: ids}))
     return interned.subscriptions.join(listed, column, "left_semi")
 
 

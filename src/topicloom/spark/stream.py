@@ -27,6 +27,7 @@ from topicloom.churn.state import MaintainedState, Outcome, open_state
 from topicloom.errors import InputError
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay, overlay_metadata
+from topicloom.spark.frames import frame_of
 from topicloom.spark.links import location, write_links
 from topicloom.spark.raw_rows import readable_path
 
@@ -282,7 +283,7 @@ class Follower:
                 table = pa.table([pa.array(column, field.type) for column, field in columns], schema=schema)
                 # A batch that comes again replaces what it wrote.
                 place = f"{self._out}/{name}/batch={number:08}"
-                spark.createDataFrame(table).coalesce(1).write.mode("overwrite").parquet(place)
+                frame_of(spark, table).coalesce(1).write.mode("overwrite").parquet(place)
         if self._every and number % self._every == self._every - 1:
             write_current(spark, state.maintainer.overlay(), self._out)
 
@@ -307,8 +308,8 @@ def write_current(spark: SparkSession, overlay: Overlay, out: str) -> None:
     links = overlay.to_spark(spark).coalesce(1)
     metadata = overlay_metadata(overlay.interest.fingerprint, overlay.provenance)
     write_links(links, f"{where}/overlay", len(overlay), metadata, overwrite=True)
-    pairs = overlay.interest.to_arrow().replace_schema_metadata(None)
-    spark.createDataFrame(pairs).coalesce(1).write.mode("overwrite").parquet(f"{where}/subscriptions")
+    pairs = overlay.interest.to_arrow()
+    frame_of(spark, pairs).coalesce(1).write.mode("overwrite").parquet(f"{where}/subscriptions")
 
 
 def _parsed(

@@ -6,10 +6,9 @@ channel that it published in. Messages that cannot be placed are counted by reas
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,25 +17,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topicloom._version import __version__
 from topicloom.content.space import Space
 from topicloom.content.tables import read_space
 from topicloom.errors import InputError
-from topicloom.io.tables import require_columns, write_parquet
-from topicloom.io.whole import MANIFEST, replacing_folder
-from topicloom.spark.clean import IngestOptions
-from topicloom.spark.raw_rows import files_by_format, spark_path
+from topicloom.io.tables import require_columns
+from topicloom.spark.frames import frame_of
+from topicloom.spark.links import location
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-
+# The column of the file that a message is from, if it is from one.
+FILE = "__file"
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
+_FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
+_COMPRESSED = (".gz", ".bz2", ".zst")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a log came to: messages read, those set aside by reason, users, channels, and the time they span."""
+    """What a log came to: messages, those set aside by reason, users, channels, and the seconds that they span."""
 
     messages: int
     bad: int
@@ -44,79 +44,140 @@ class Summary:
     users: int
     channels: int
     seconds: float
+    counts: pa.Table = field(repr=False, compare=False)
+    _rows: DataFrame = field(repr=False, compare=False)
+
+    @property
+    def rates(self) -> pa.Table:
+        """Messages a second by `user` and `channel`, as a network has them."""
+        good = self.counts.select(["user", "channel", "messages"])
+        rates = good.append_column("rate", pa.array(good["messages"].to_numpy() / self.seconds))
+        return rates.select(["user", "channel", "rate"])
+
+    def by(self, key: str) -> pa.Table:
+        """Sums by `user` or by `channel`."""
+        other, count = {"user": ("channel", "channels"), "channel": ("user", "publishers")}[key]
+        sums = self.counts.group_by(key).aggregate([("messages", "sum"), (other, "count")]).sort_by(key)
+        return pa.table(
+            {
+                key: sums[key],
+                "messages": sums["messages_sum"],
+                count: sums[f"{other}_count"],
+                "rate": np.asarray(sums["messages_sum"]) / self.seconds,
+            }
+        )
+
+    @property
+    def rejected(self) -> DataFrame:
+        """Messages that were set aside: `reason`, `text`, `file`."""
+        return self._rows.where("reason IS NOT NULL").select("reason", "text", "file")
 
 
 def summarize(
-    spark: SparkSession,
-    inputs: Sequence[str | os.PathLike[str]],
-    space: str | os.PathLike[str],
-    out: str | os.PathLike[str],
+    messages: DataFrame,
+    space: Space | str | os.PathLike[str],
     *,
-    user_column: str = "user",
-    time_column: str = "time",
+    user: str = "user",
+    time: str = "time",
     seconds: float | None = None,
     max_bad: float = 0.1,
 ) -> Summary:
-    """Write the folder `out` with `rates` (user, channel, rate), and sums by user and by channel.
+    """Count the messages of each user in each channel of a content space.
 
     Args:
-        spark: the session to run on.
-        inputs: files, folders or globs; CSV or TSV with a header, JSON Lines or Parquet.
-        space: the table `space.parquet` of a network; its attributes are columns of the log.
-        out: folder to write; a summary there is replaced.
-        user_column: the column that names the publisher.
-        time_column: the column of times: numbers of seconds, or dates with times.
+        messages: a row a message; the attributes of the space are columns.
+        space: the content space, or the table `space.parquet` of a network.
+        user: the column that names the publisher.
+        time: the column of times: numbers of seconds, or dates with times.
         seconds: the time that the log spans; unless given, from its first message to its last.
         max_bad: the largest share of messages that may be set aside.
     """
-    cells = read_space(Path(space))
+    cells = space if isinstance(space, Space) else read_space(Path(space))
     if seconds is not None and not 0 < seconds < float("inf"):
-        raise InputError(f"seconds is {seconds}; give a number above 0")
+        raise InputError(f"seconds is {seconds}; give a number above 0", "seconds")
     if not 0 <= max_bad <= 1:
-        raise InputError(f"max_bad is {max_bad}; give a share from 0 to 1")
-    columns = [user_column, *(attribute.name for attribute in cells.attributes)]
-    if seconds is None:
-        columns.append(time_column)
-    rows = _placed(_read(spark, inputs, columns), cells, user_column, time_column if seconds is None else None)
-    with replacing_folder(out) as folder:
-        counts = _counted(rows)
-        summary = _summary(counts, seconds, max_bad)
-        bad = rows.where("reason is not null")
-        if summary.bad:
-            bad.select("file", "reason", "raw").write.parquet(spark_path(folder / "quarantine"))
-        for name, table in _tables(counts, summary.seconds).items():
-            write_parquet(table, folder / f"{name}.parquet")
-        manifest = {"kind": "topicloom summary", "fingerprint": None, "version": __version__, **asdict(summary)}
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    return summary
+        raise InputError(f"max_bad is {max_bad}; give a share from 0 to 1", "max_bad")
+    columns = [user, *(attribute.name for attribute in cells.attributes), *([time] if seconds is None else [])]
+    require_columns(messages.columns, columns, "messages")
+    kept = [name for name in messages.columns if name in (*columns, FILE)]
+    rows = _placed(messages.select(*(f"`{name}`" for name in kept)), cells, user, time if seconds is None else None)
+    return _summary(rows, _counted(rows), seconds, max_bad)
 
 
-def _read(spark: SparkSession, inputs: Sequence[str | os.PathLike[str]], columns: list[str]) -> DataFrame:
-    """The columns of all files as text, and the file of each row."""
+def rates(
+    messages: DataFrame,
+    space: Space | str | os.PathLike[str],
+    *,
+    user: str = "user",
+    time: str = "time",
+    seconds: float | None = None,
+    max_bad: float = 0.1,
+) -> DataFrame:
+    """Return messages a second by `user` and `channel`; arguments are those of `summarize`.
+
+    Example:
+        >>> from topicloom.content.space import Attribute, Space
+        >>> from topicloom.spark import rates
+        >>> space = Space((Attribute("size", 0.0, 10.0, 2),))
+        >>> log = [("u", 1.0, 0.0), ("u", 9.0, 5.0), ("u", 2.0, 10.0)]
+        >>> messages = spark.createDataFrame(log, "user string, size double, time double")
+        >>> [tuple(row) for row in rates(messages, space).collect()]
+        [('u', 'c1', 0.2), ('u', 'c2', 0.1)]
+    """
+    found = summarize(messages, space, user=user, time=time, seconds=seconds, max_bad=max_bad)
+    return frame_of(messages.sparkSession, found.rates)
+
+
+def read_messages(spark: SparkSession, places: Sequence[str], form: str | None = None) -> DataFrame:
+    """Read a log: CSV or TSV with a header, JSON Lines or Parquet, by the endings of names unless `form` is given."""
+    by_form: dict[str, list[str]] = {}
+    for place in places:
+        by_form.setdefault(form or _format_of(place), []).append(location(place))
+    frames = []
+    for each, paths in by_form.items():
+        if each in _SEPARATORS:
+            reader = spark.read.options(header="true", sep=_SEPARATORS[each], escape='"')
+            columns = reader.csv(paths[0]).columns
+            # Spark gives the columns of the first file to all, whatever their headers say, unless it is to check them.
+            schema = ", ".join(f"`{name}` string" for name in columns)
+            frame = reader.schema(schema).option("enforceSchema", "false").csv(paths)
+        elif each == "json":
+            frame = spark.read.json(paths, primitivesAsString=True)
+        else:
+            frame = spark.read.format(each).load(paths)
+        frames.append(frame.select("*", frame["_metadata.file_path"].alias(FILE)))
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+
+
+def _format_of(place: str) -> str:
+    name = place
+    if "://" not in place and Path(place).is_dir():
+        # Of a folder, that of its first file.
+        name = min(
+            (str(file) for file in Path(place).rglob("*") if file.is_file() and file.name[0] not in "._"), default=""
+        )
+    for ending in _COMPRESSED:
+        name = name.removesuffix(ending)
+    found = next((form for ending, form in _FORMATS.items() if name.lower().endswith(ending)), None)
+    if found is None:
+        raise InputError("its name does not say its format; expected .csv, .tsv, .jsonl or .parquet", file=place)
+    return found
+
+
+def _text(name: str) -> Column:
     from pyspark.sql import functions as sql
 
-    frames = []
-    for format_, paths in files_by_format(inputs, IngestOptions()).items():
-        if format_ == "parquet":
-            frame = spark.read.parquet(*paths)
-        elif format_ == "jsonl":
-            frame = spark.read.json(list(paths), primitivesAsString=True)
-        else:
-            frame = spark.read.csv(list(paths), header=True, sep=_SEPARATORS[format_], escape='"')
-        require_columns(frame.columns, columns, os.fspath(paths[0]).removeprefix("file://"))
-        chosen = [sql.col(f"`{name}`").cast("string").alias(name) for name in columns]
-        frames.append(frame.select(sql.col("_metadata.file_path").alias("file"), *chosen))
-    return reduce(lambda one, other: one.union(other), frames)
+    return sql.col(f"`{name}`").cast("string")
 
 
-def _placed(rows: DataFrame, space: Space, user_column: str, time_column: str | None) -> DataFrame:
+def _placed(rows: DataFrame, space: Space, user: str, time: str | None) -> DataFrame:
     """Rows with `user`, `channel` and `at`, seconds since some time; or with the `reason` why they have none."""
     from pyspark.sql import functions as sql
 
-    reason = sql.when(sql.coalesce(sql.trim(sql.col(f"`{user_column}`")), sql.lit("")) == "", "no user")
+    reason = sql.when(sql.coalesce(sql.trim(_text(user)), sql.lit("")) == "", "no user")
     names = []
     for attribute in space.attributes:
-        value = sql.col(f"`{attribute.name}`").try_cast("double")
+        value = _text(attribute.name).try_cast("double")
         reason = reason.when(value.isNull() | sql.isnan(value), f"{attribute.name} is no number")
         reason = reason.when(
             (value < attribute.low) | (value > attribute.high), f"{attribute.name} is outside the space"
@@ -126,19 +187,19 @@ def _placed(rows: DataFrame, space: Space, user_column: str, time_column: str | 
         cell = sql.least(sql.floor((value - attribute.low) / width), sql.lit(attribute.cells - 1)).cast("long")
         names.append(sql.lpad((cell + 1).cast("string"), len(str(attribute.cells)), "0"))
     at: Column = sql.lit(0.0)
-    if time_column is not None:
-        text = sql.col(f"`{time_column}`")
+    if time is not None:
+        text = _text(time)
         moment = sql.unix_micros(text.try_cast("timestamp")).cast("double") / 1e6
         at = sql.coalesce(text.try_cast("double"), moment)
         reason = reason.when(at.isNull(), "no time")
-    raw = sql.to_json(sql.struct(*(sql.col(f"`{name}`") for name in rows.columns if name != "file")))
+    raw = sql.to_json(sql.struct(*(_text(name).alias(name) for name in rows.columns if name != FILE)))
     return rows.select(
-        "file",
-        sql.trim(sql.col(f"`{user_column}`")).alias("user"),
+        sql.col(FILE).alias("file") if FILE in rows.columns else sql.lit(None).cast("string").alias("file"),
+        sql.trim(_text(user)).alias("user"),
         sql.concat(sql.lit("c"), sql.concat_ws(".", *names)).alias("channel"),
         at.alias("at"),
         reason.alias("reason"),
-        raw.alias("raw"),
+        raw.alias("text"),
     )
 
 
@@ -154,7 +215,7 @@ def _counted(rows: DataFrame) -> pa.Table:
     return counted.toArrow().sort_by([("user", "ascending"), ("channel", "ascending"), ("reason", "ascending")])
 
 
-def _summary(counts: pa.Table, seconds: float | None, max_bad: float) -> Summary:
+def _summary(rows: DataFrame, counts: pa.Table, seconds: float | None, max_bad: float) -> Summary:
     good = counts.filter(pc.is_null(counts["reason"]))
     bad = counts.filter(pc.is_valid(counts["reason"]))
     reasons = dict(zip(bad["reason"].to_pylist(), bad["messages"].to_pylist(), strict=True))
@@ -170,23 +231,4 @@ def _summary(counts: pa.Table, seconds: float | None, max_bad: float) -> Summary
         if seconds <= 0:
             raise InputError("all messages have the same time; give how long the log spans, as seconds", "seconds")
     users, channels = (len(pc.unique(good[name])) for name in ("user", "channel"))
-    return Summary(total, wrong, reasons, users, channels, float(seconds))
-
-
-def _tables(counts: pa.Table, seconds: float) -> dict[str, pa.Table]:
-    good = counts.filter(pc.is_null(counts["reason"])).select(["user", "channel", "messages"])
-    rates = good.append_column("rate", pa.array(good["messages"].to_numpy() / seconds))
-    tables = {"rates": rates.select(["user", "channel", "rate"])}
-    for key, other in (("user", "channel"), ("channel", "user")):
-        sums = good.group_by(key).aggregate([("messages", "sum"), (other, "count")]).sort_by(key)
-        count = {"user": "channels", "channel": "publishers"}[key]
-        sums = pa.table(
-            {
-                key: sums[key],
-                "messages": sums["messages_sum"],
-                count: sums[f"{other}_count"],
-                "rate": np.asarray(sums["messages_sum"]) / seconds,
-            }
-        )
-        tables[f"{key}s"] = sums
-    return tables
+    return Summary(total, wrong, reasons, users, channels, float(seconds), good, rows)

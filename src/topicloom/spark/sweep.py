@@ -23,6 +23,7 @@ from topicloom.designers.run import require_honoured
 from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
 from topicloom.spark.cells import Cell, GridWatch, run_cells
+from topicloom.spark.frames import frame_of, types_of
 from topicloom.spark.links import location
 from topicloom.spark.shared import Shared, shared
 from topicloom.spark.sweep_spec import (
@@ -90,7 +91,7 @@ def sweep(spark: SparkSession, spec: str | os.PathLike[str], out: str, *, watch:
     from pathlib import Path
 
     result = run_sweep(spark, plan_sweep(read_spec(Path(spec))), out, watch or GridWatch())
-    return spark.createDataFrame(result.table)
+    return frame_of(spark, result.table)
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class _Done:
         frame = self._frame()
         if frame is None:
             return list(keys)
-        wanted = self._spark.createDataFrame(pa.table({"order": range(len(keys)), "key": list(keys)}))
+        wanted = frame_of(self._spark, pa.table({"order": range(len(keys)), "key": list(keys)}))
         missing = wanted.join(frame.select("key"), "key", "left_anti").orderBy("order").toArrow()
         found: list[str] = missing["key"].to_pylist()
         return found
@@ -185,7 +186,7 @@ class _Done:
     def append(self, rows: Sequence[tuple[Cell, pa.Table]]) -> None:
         """Keep the rows of some cells."""
         records = [{"key": cell.key, **record} for cell, table in rows for record in table.to_pylist()]
-        frame = self._spark.createDataFrame(pa.Table.from_pylist(records, self._schema))
+        frame = frame_of(self._spark, pa.Table.from_pylist(records, self._schema))
         frame.coalesce(1).write.mode("append").parquet(self._cells)
 
     def results(self, plan: SweepPlan, errors: Mapping[Cell, str]) -> pa.Table:
@@ -193,23 +194,25 @@ class _Done:
         frame = self._frame()
         kept: dict[str, dict[str, Any]] = {}
         if frame is not None:
-            wanted = self._spark.createDataFrame(pa.table({"key": [cell.key for cell in dict.fromkeys(plan.cells)]}))
+            wanted = frame_of(self._spark, pa.table({"key": [cell.key for cell in dict.fromkeys(plan.cells)]}))
             kept = {record["key"]: record for record in frame.join(wanted, "key", "left_semi").toArrow().to_pylist()}
         records = []
         for row, cell in zip(plan.rows, plan.cells, strict=True):
             measured = {"error": errors[cell]} if cell in errors else kept[cell.key]
             records.append({**described(row), **{name: value for name, value in measured.items() if value is not None}})
         table = pa.Table.from_pylist(records, pa.schema(list(self._schema)[1:]))
-        self._spark.createDataFrame(table).coalesce(1).write.mode("overwrite").parquet(self._results)
+        frame_of(self._spark, table).coalesce(1).write.mode("overwrite").parquet(self._results)
         return table
 
     def _frame(self) -> DataFrame | None:
         from pyspark.errors import AnalysisException
 
-        schema = self._spark.createDataFrame(self._schema.empty_table()).schema
+        # Cells whose file is damaged run again.
+        reader = self._spark.read.schema(types_of(self._schema)).option("ignoreCorruptFiles", "true")
         try:
-            # Cells whose file is damaged run again.
-            return self._spark.read.schema(schema).option("ignoreCorruptFiles", "true").parquet(self._cells)
+            frame = reader.parquet(self._cells)
+            _ = frame.columns  # Spark Connect looks for the path only when it is asked something
+            return frame
         except AnalysisException:
             return None
 

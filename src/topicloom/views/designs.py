@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,8 @@ _COMPARED: dict[str, tuple[Show, str]] = {
     "seconds": (seconds, ""),
 }
 _BOUNDED = {"links": "links", "max_degree": "max degree"}
+# Changes that people see.
+_SHOWN_STEPS = 20
 
 
 def measures(
@@ -162,6 +165,38 @@ def _design(
         show, title = _DESIGNED.get(key, (text, ""))
         blocks.append(Fact(key, value, show, title, On.ALL if shown else On.DATA))
     return View("design", "Design", (*blocks, *written(out)))
+
+
+def improvement(
+    steps: Sequence[Mapping[str, str]],
+    mending: int,
+    rows: Mapping[str, Mapping[str, Any]],
+    out: str | PathLike[str] | None,
+) -> View:
+    """Changes of an overlay, and what it is before and after them."""
+    shown = [
+        Note(f"{'+' if each['action'] == 'add' else '-'} link {each['source']} - {each['target']}") for each in steps
+    ]
+    if len(steps) > _SHOWN_STEPS:
+        shown[_SHOWN_STEPS:] = [Note(f"  and {count(len(steps) - _SHOWN_STEPS)} more, which JSON lists")]
+    shown = [replace(note, text=printable(note.text)) for note in shown]
+    records = [{"": name, **row} for name, row in rows.items()]
+    show = {"support": share, "price": mean}
+    columns = [Column(key, show.get(key, text if not key else count), key.replace("_", " ")) for key in records[0]]
+    data = [Fact(name, dict(row), on=On.DATA) for name, row in rows.items()]
+    return View(
+        "improvement",
+        "Improvement",
+        (
+            *data,
+            Fact("changes", [dict(step) for step in steps], on=On.DATA),
+            Fact("mending", mending, on=On.DATA),
+            Fact("out", None if out is None else str(out), on=On.DATA),
+            *shown,
+            Table.of("", columns, records, on=On.PEOPLE),
+            *written(out),
+        ),
+    )
 
 
 def comparison(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from reference.summarize import summarized
 from topicloom import InputError
-from topicloom.spark.summarize import Summary, summarize
+from topicloom.spark import rates, summarize
+from topicloom.spark.summarize import read_messages
 from topicloom.workloads.content import content_network
 
 ATTRIBUTES = [("price", 0.0, 50.0, 10), ("size", -1.0, 1.0, 3)]
@@ -54,21 +58,22 @@ def write_log(path: Path, messages: list[tuple]) -> Path:
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_summarize_counts_as_its_twin(spark: SparkSession, tmp_path: Path, ending: str) -> None:
     messages = some_messages(3000, bad=0.05)
-    rates, reasons, seconds = summarized(messages, ATTRIBUTES)
+    expected, reasons, seconds = summarized(messages, ATTRIBUTES)
     log = write_log(tmp_path / f"log.{ending}", messages)
-    found = summarize(spark, [log], write_space(tmp_path), tmp_path / "out")
-    assert found == Summary(3000, sum(reasons.values()), dict(reasons), 9, len({c for _, c in rates}), seconds)
-    table = pyarrow.parquet.read_table(tmp_path / "out" / "rates.parquet").to_pylist()
-    assert {(row["user"], row["channel"]): row["rate"] for row in table} == pytest.approx(rates)
-    assert [(row["user"], row["channel"]) for row in table] == sorted(rates)
-    users = pyarrow.parquet.read_table(tmp_path / "out" / "users.parquet").to_pandas()
-    channels = pyarrow.parquet.read_table(tmp_path / "out" / "channels.parquet").to_pandas()
-    assert users.messages.sum() == channels.messages.sum() == 3000 - found.bad
-    assert users.rate.sum() == pytest.approx(sum(rates.values()))
-    assert channels.publishers.sum() == users.channels.sum() == len(rates)
-    quarantine = pyarrow.parquet.read_table(tmp_path / "out" / "quarantine").to_pandas()
-    assert quarantine.reason.value_counts().to_dict() == dict(reasons)
-    assert quarantine.file.str.endswith(f"log.{ending}").all()
+    found = summarize(read_messages(spark, [str(log)]), write_space(tmp_path))
+    assert (found.messages, found.bad, found.bad_by_reason) == (3000, sum(reasons.values()), dict(reasons))
+    assert (found.users, found.channels, found.seconds) == (9, len({c for _, c in expected}), seconds)
+    table = found.rates.to_pylist()
+    assert {(row["user"], row["channel"]): row["rate"] for row in table} == pytest.approx(expected)
+    assert [(row["user"], row["channel"]) for row in table] == sorted(expected)
+    users, channels = (found.by(key).to_pylist() for key in ("user", "channel"))
+    for sums in (users, channels):
+        assert sum(row["messages"] for row in sums) == 3000 - found.bad
+        assert sum(row["rate"] for row in sums) == pytest.approx(sum(expected.values()))
+    assert sum(row["publishers"] for row in channels) == sum(row["channels"] for row in users) == len(expected)
+    rejected = found.rejected.toArrow().to_pylist()
+    assert Counter(row["reason"] for row in rejected) == dict(reasons)
+    assert all(row["file"].endswith(f"log.{ending}") for row in rejected)
 
 
 def test_summarize_takes_dates_and_is_read_by_a_network(spark: SparkSession, tmp_path: Path) -> None:
@@ -85,9 +90,9 @@ def test_summarize_takes_dates_and_is_read_by_a_network(spark: SparkSession, tmp
     pyarrow.parquet.write_table(space, net / "space.parquet")
     boxes = pa.table({"user": ["u1", "u2"], "low_x": [0.0, 0.0], "high_x": [4.0, 4.0]})
     pyarrow.parquet.write_table(boxes, net / "boxes.parquet")
-    found = summarize(spark, [log], net / "space.parquet", tmp_path / "out", user_column="who", time_column="at")
+    found = summarize(read_messages(spark, [str(log)]), net / "space.parquet", user="who", time="at")
     assert found.seconds == 40
-    (tmp_path / "out" / "rates.parquet").rename(net / "rates.parquet")
+    pyarrow.parquet.write_table(found.rates, net / "rates.parquet")
     from topicloom.content import read_network
 
     network = read_network(net)
@@ -99,13 +104,21 @@ def test_summarize_refuses(spark: SparkSession, tmp_path: Path) -> None:
     space = write_space(tmp_path)
     log = write_log(tmp_path / "log.csv", some_messages(200, bad=0.5))
     with pytest.raises(InputError, match=r"of 200 messages are bad, more than max_bad 0.1 accepts \("):
-        summarize(spark, [log], space, tmp_path / "out")
-    same = write_log(tmp_path / "same.csv", [("u", 1.0, 0.5, 7.0)] * 3)
+        summarize(read_messages(spark, [str(log)]), space)
+    same = read_messages(spark, [str(write_log(tmp_path / "same.csv", [("u", 1.0, 0.5, 7.0)] * 3))])
     with pytest.raises(InputError, match="all messages have the same time; give how long the log spans, as seconds"):
-        summarize(spark, [same], space, tmp_path / "out")
-    with pytest.raises(InputError, match=r"same.csv: no column 'node'; it has 'user', 'price', 'size', 'time'"):
-        summarize(spark, [same], space, tmp_path / "out", user_column="node")
-    assert not (tmp_path / "out").exists()
-    found = summarize(spark, [same], space, tmp_path / "out", seconds=6.0)
+        summarize(same, space)
+    with pytest.raises(InputError, match=r"messages: no column 'node'; it has 'user', 'price', 'size', 'time'"):
+        summarize(same, space, user="node")
+    found = summarize(same, space, seconds=6.0)
     assert (found.messages, found.seconds) == (3, 6)
-    assert pyarrow.parquet.read_table(tmp_path / "out" / "rates.parquet")["rate"].to_pylist() == [0.5]
+    assert rates(same, space, seconds=6.0).toArrow()["rate"].to_pylist() == [0.5]
+    with pytest.raises(InputError, match=r"log\.txt: its name does not say its format; expected \.csv, "):
+        read_messages(spark, ["log.txt"])
+
+
+def test_headers_that_differ_are_not_swapped(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("user,price,size,time\nu,1,0.5,7\n")
+    (tmp_path / "b.csv").write_text("price,user,size,time\n1,u,0.5,9\n")
+    with pytest.raises((PySparkException, Py4JError), match="CSV header does not conform to the schema"):
+        summarize(read_messages(spark, [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]), write_space(tmp_path))
