@@ -27,6 +27,8 @@ maintain subs.csv overlay.parquet events.jsonl --out out/o.parquet --trace out/t
 maintain subs.csv overlay.parquet events.jsonl --method naive --coverage 2 --seed 1 --out out/o.parquet
 maintain subs.csv overlay.parquet events.jsonl --state state --out out/o.parquet
 plan subs.csv overlay.parquet --fleet fleet.toml --out out/p.json
+plan subs.csv --fleet fleet.toml --out out/p.json
+init a.example.net b=10.0.0.1:1884 --out out/f.toml
 plan roles.csv overlay.parquet --fleet fleet.toml --target rabbitmq --out out/p.json
 plan subs.csv overlay.parquet --fleet fleet.toml --prices prices.csv --rates rates.csv --relays --out out/p.json
 render plan.json --out out/r
@@ -57,11 +59,11 @@ report net assignment.parquet --out out/p.html
 """.strip().splitlines()
 
 SPARK = """
-ingest subs.csv --out out/i
-ingest subs.csv.gz --max-bad 0.5 --out out/i
-ingest subs.parquet --out out/i
+spark ingest subs.csv --out out/i
+spark ingest subs.csv.gz --max-bad 0.5 --out out/i
+spark ingest subs.parquet --out out/i
 spark measure ingested overlay.parquet --topics out/t.parquet
-profile ingested --out out/p
+spark profile ingested --out out/p
 sample ingested --nodes 3 --uniform --seed 1 --out out/s
 spark sweep sweep.toml --out out/g
 spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once

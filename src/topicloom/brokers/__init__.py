@@ -1,8 +1,11 @@
 """Fleets of brokers: planned, taken from plan to plan, and kept connected.
 
-- `fleet_file`: reads the fleet file into the values of `model.fleet`; secrets. `names`: names that each kind carries.
+- `fleet_file`: reads the fleet file into the values of `model.fleet`; secrets. `new_fleet`: a new one, for hosts.
+  `logins`: secrets looked up. `names`: names as identifiers.
 - `plan`: a tree for each topic, and the broker that opens each link; `flows`: what goes over a tree; `plan_file`: its
-  file and the configurations; `explain`: the reason for each link. `diff`: safe steps from one plan to another.
+  file and the configurations; `explain`: the reason for each link. `diff`: safe steps from one plan to another, by
+  `fingerprints` of configurations.
+- `kind`: what differs between kinds of brokers.
 - `kinds`: Mosquitto, RabbitMQ, NATS and EMQX: configurations written and read, brokers asked.
 - `lint`: loops and duplicates in bridges as people wrote them.
 - `collect`: who subscribes and publishes, asked of running brokers; `rows` and `log_files` are what it reads.

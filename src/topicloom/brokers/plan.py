@@ -397,11 +397,11 @@ class Plan:
         return tuple(link for link in self.links_of.get(broker, ()) if link[0] == broker)
 
 
-def empty_plan() -> Plan:
-    """Return the plan of no brokers."""
+def empty_plan(*brokers: Broker) -> Plan:
+    """Return a plan of brokers without topics and links."""
     none = np.empty(0, np.int32)
-    interest = Interest.from_ids((), (), none, none)
-    return Plan((), Trees(interest, np.zeros(1, np.int64), none, none, none), none, none, np.empty(0, np.uint8))
+    interest = Interest.from_ids(tuple(broker.name for broker in brokers), (), none, none)
+    return Plan(brokers, Trees(interest, np.zeros(1, np.int64), none, none, none), none, none, np.empty(0, np.uint8))
 
 
 def pair_keys(first: Ids, second: Ids, count: int) -> Numbers:
