@@ -27,6 +27,8 @@ maintain subs.csv overlay.parquet events.jsonl --out out/o.parquet --trace out/t
 maintain subs.csv overlay.parquet events.jsonl --method naive --coverage 2 --seed 1 --out out/o.parquet
 maintain subs.csv overlay.parquet events.jsonl --state state --out out/o.parquet
 plan subs.csv overlay.parquet --fleet fleet.toml --out out/p.json
+plan subs.csv --fleet fleet.toml --out out/p.json
+init a.example.net b=10.0.0.1:1884 --out out/f.toml
 plan roles.csv overlay.parquet --fleet fleet.toml --target rabbitmq --out out/p.json
 plan subs.csv overlay.parquet --fleet fleet.toml --prices prices.csv --rates rates.csv --relays --out out/p.json
 render plan.json --out out/r

@@ -1,6 +1,7 @@
 """Fleets of brokers: planned, taken from plan to plan, and kept connected.
 
-- `fleet_file`: reads the fleet file into the values of `model.fleet`; secrets. `names`: names that each kind carries.
+- `fleet_file`: reads the fleet file into the values of `model.fleet`; secrets. `new_fleet`: a new one, for hosts.
+  `names`: names that each kind carries.
 - `plan`: a tree for each topic, and the broker that opens each link; `plan_file`: its file and the configurations;
   `plan_costs`, `explain`: its cost, and the reason for each link. `diff`: safe steps from one plan to another.
 - `kinds`: Mosquitto, RabbitMQ, NATS and EMQX: configurations written and read, brokers asked.

@@ -124,7 +124,7 @@ class Command(_WithSections):
         """What a person writes to give a parameter; its own name if the command has no option for it."""
         for each in self.get_params(ctx):
             if each.name == parameter or option_name(parameter) in each.opts:
-                return each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+                return each.opts[0] if isinstance(each, click.Option) else each.human_readable_name.strip("[].")
         return parameter
 
 

@@ -35,7 +35,10 @@ PIPE_CLOSED = 141
 _NO_MEMORY = re.compile("failed to map segment|annot allocate memory")
 
 SECTIONS = {
-    "Fleet": ("collect", "lint", "import", "plan", "explain", "render", "test", "diff", "events", "apply", "watch"),
+    "Fleet": (
+        *("init", "collect", "lint", "import", "plan", "explain", "render", "test", "diff", "events"),
+        *("apply", "watch"),
+    ),
     "Research": (
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),

@@ -28,6 +28,9 @@ READING = "Reading SUBS"
 SPARK = "Spark"
 PRINTING = "Printing"
 
+# The fleet file unless another is given, for commands that need one.
+FLEET = Path("fleet.toml")
+
 # Under this key a context keeps the values of shared options.
 SHARED_VALUES = "topicloom.shared"
 
@@ -140,6 +143,7 @@ subscriptions = all_of(
     columns,
 )
 
+overlay_if_any = path("overlay", "[OVERLAY]", "Links to use; designed unless given.", required=False)
 overlay = path("overlay", "OVERLAY", "Links of `topicloom design`, or any table with columns source and target.")
 
 plan = click.argument("plan", metavar="PLAN", type=PATH, help="JSON file of `topicloom plan`.", **SHARED)
@@ -161,13 +165,14 @@ fleet = file(
 brokers = file(
     "--fleet",
     "-f",
-    required=True,
+    default=FLEET,
+    show_default=True,
     help="Fleet file: where brokers are, and how to reach them.",
     **SHARED,
 )
 
 
-def _kinds(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+def kinds(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
     """Kinds of brokers, for shells to complete."""
     from topicloom.brokers.kinds import KINDS
 
@@ -180,7 +185,7 @@ target = option(
     metavar="KIND",
     default="mosquitto",
     show_default=True,
-    shell_complete=_kinds,
+    shell_complete=kinds,
     help="Kind of brokers whose kind the fleet file does not give.",
 )
 prices = file("--prices", help="CSV file: source, target (nodes or regions), price; `*,*` is the default.", **SHARED)

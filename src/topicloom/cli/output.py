@@ -104,8 +104,8 @@ def print_entry(title: str, lines: Sequence[tuple[str, str]]) -> None:
 
 
 # Endings that promise one kind of file.
-_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".json", ".jsonl", ".parquet", ".html", ".pdf")
-_KINDS = {".parquet": "Parquet", ".json": "JSON", ".jsonl": "JSON Lines", ".html": "HTML"}
+_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".json", ".jsonl", ".parquet", ".html", ".pdf", ".toml")
+_KINDS = {".parquet": "Parquet", ".json": "JSON", ".jsonl": "JSON Lines", ".html": "HTML", ".toml": "TOML"}
 
 
 def require_writable(path: Path, *inputs: Path, ending: str = ".parquet") -> None:

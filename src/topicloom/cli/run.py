@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from topicloom.cli import output
-from topicloom.cli.options import spark_settings
+from topicloom.cli.options import FLEET, spark_settings
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
@@ -239,6 +239,8 @@ def read_fleet(path: Path) -> Fleet:
     """Read a fleet file."""
     from topicloom.brokers import fleet_file
 
+    if path == FLEET and not path.exists():
+        raise InputError("no such file; give fleet, or write it with 'topicloom init'", "fleet", file=path)
     output.require_readable(path)
     return fleet_file.read_fleet(path)
 

@@ -35,7 +35,7 @@ EXAMPLES = """
     "-o",
     metavar="PLACE",
     required=True,
-    help="Folder for changes and refused events by batch, the overlay and the subscriptions.",
+    help="Folder for changes and refused events by batch, overlay and subscriptions.",
 )
 @options.option(
     "--every", metavar="N", type=options.WHOLE, help="Write the overlay after every N batches, not only at the end."

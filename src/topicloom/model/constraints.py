@@ -57,6 +57,13 @@ class Constraints:
         object.__setattr__(self, "require", tuple(pair for pair in self.require if pair not in kept))
         self._check()
 
+    @property
+    def empty(self) -> bool:
+        """Whether any link may be built and none has to be."""
+        rules = (*self.nodes.values(), self.others)
+        pairs = (self.forbid, self.forbid_regions, self.keep, self.require)
+        return not any(pairs) and all(rule.accepts and rule.max_links is None for rule in rules)
+
     def _check(self) -> None:
         for name, rule in (*self.nodes.items(), ("others", self.others)):
             limit = rule.max_links

@@ -36,8 +36,13 @@ def plan(
     costs: Mapping[str, float | None],
     traffic: TopicTraffic | None,
     out: str | PathLike[str],
+    *,
+    designed: bool = False,
 ) -> View:
-    """A new plan, made of the links of an overlay, and the file that it was written to."""
+    """A new plan, made of the links of an overlay, and the file that it was written to.
+
+    `designed` if the overlay was designed for this plan.
+    """
     carried = [len(lines) for lines in made.lines_of_link.values()]
     patterns = {name for route in made.routes for side in route.sides for names in side.values() for name in names}
     relays = [{"topic": route.topic, "relays": list(route.relays)} for route in made.routes if route.relays]
@@ -64,12 +69,28 @@ def plan(
             _unless_zero("passed_on", _passed_on(made), "relayed without subscribers"),
             *(Fact(key, value, mean, COSTS[key], On.DATA if value is None else On.ALL) for key, value in costs.items()),
             *([] if traffic is None else _rated(traffic)),
+            *(_design(overlay) if designed else []),
             Fact("out", str(out), on=On.DATA),
             *_notes(f"  {topic}: is in the fleet file, without subscribers or publishers" for topic in unused),
             *_notes(f"  {line}" for line in relayed),
             *written(out),
         ),
     )
+
+
+def _design(overlay: Overlay) -> list[Fact | Note]:
+    """How the links of a plan were designed."""
+    made = overlay.provenance
+    assert made is not None
+    rounds, bound = made.parameters.get("rounds"), made.facts.get("lower_bound")
+    effort = "" if rounds is None else f" in {rounds:,} rounds"
+    proved = "" if bound is None else f"; any design that connects all topics has {bound:,} or more"
+    return [
+        Fact("designer", made.algorithm, on=On.DATA),
+        Fact("parameters", dict(made.parameters), on=On.DATA),
+        Fact("lower_bound", bound, on=On.DATA),
+        Note(f"links designed by {made.algorithm}{effort}{proved}"),
+    ]
 
 
 def _rated(traffic: TopicTraffic) -> list[Fact]:
@@ -105,6 +126,20 @@ def not_connected(broken: Sequence[BrokenTopic]) -> View:
     rows = [(topic.topic, [list(names) for names in topic.pieces]) for topic in broken]
     table = Table("broken", (Column("topic"), Column("pieces")), rows, On.DATA)
     return View("not_connected", "Topics that are not connected", (table, *_notes(lines)))
+
+
+def new_fleet(names: Sequence[str], out: str | PathLike[str]) -> View:
+    """The brokers of a new fleet file."""
+    return View(
+        "fleet",
+        "Fleet",
+        (
+            Fact("brokers", list(names), on=On.DATA),
+            Fact("out", str(out), on=On.DATA),
+            Note(f"{count_of(len(names), 'broker')}: {printable(_some(names))}"),
+            *written(out),
+        ),
+    )
 
 
 def rendered(plan: Plan, files: Sequence[str], out: str | PathLike[str]) -> View:
