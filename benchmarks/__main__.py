@@ -25,6 +25,7 @@ from benchmarks import (
     search,
     short_forms,
 )
+from benchmarks.instances import collection
 from topicloom.designers import DESIGNERS
 
 PARTS = (
@@ -45,10 +46,14 @@ PARTS = (
 
 def main() -> None:
     """Choose what to run, run it, print it."""
+    if sys.argv[1:2] == ["instances"]:
+        sys.exit(collection.main(sys.argv[2:]))
     parser = argparse.ArgumentParser(
         prog="./dev bench", description="Time designers, measures, the Spark pipeline, churn, broker plans and content."
     )
-    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all of them if none is named")
+    parser.add_argument(
+        "parts", nargs="*", help=f"{', '.join(PARTS)}; all of them if none is named. `instances --help` is apart"
+    )
     parser.add_argument(
         "--sizes", default="1000,2000,5000,10000", help="numbers of nodes or users (default: %(default)s)"
     )
