@@ -13,9 +13,11 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import TypeVar
 from unittest import mock
 
 from campaign.ledger import Ledger
@@ -45,6 +47,11 @@ _PATIENCE = 2000
 _MAX_LINKS = 4
 # How long what brokers told still counts when they tell it no more.
 _HOLD_SECONDS = 30.0
+# Until when a controller has read back and mended what somebody changed.
+_READ_BACK_SECONDS = 150.0
+
+
+T = TypeVar("T")
 
 
 class Broken(Exception):  # noqa: N818  it says what happened
@@ -75,6 +82,7 @@ def simulate(ledger: Ledger, seed: int, hours: float) -> None:
         ledger.count("simulated fleet-hours", round(world.hours))
         ledger.count("simulated steps, all promises checked at each", world.fleet.steps)
         ledger.count("simulated kills of the controller", world.kills)
+        ledger.count("simulated files that somebody changed", world.drifts)
         ledger.count("simulated circles by brokers that came back with old files", world.circles)
         longest = "longest such circle in virtual seconds"
         ledger.counts[longest] = max(ledger.counts[longest], round(world.longest_circle))
@@ -113,6 +121,9 @@ class World:
         # Brokers that came back by themselves, with whatever file they had.
         self.returned: set[str] = set()
         self.back_since: dict[str, float] = {}
+        # What each broker was given, and when somebody last put another file there.
+        self.had: dict[str, list[str]] = {name: [] for name in self.names}
+        self.drifts, self.drifted_at = 0, -_HOUR
         self.circles, self.longest_circle = 0, 0.0
         self.circle_since: float | None = None
         for name in self.names:
@@ -219,7 +230,9 @@ class World:
     def _burst(self) -> None:
         for _ in range(self.dice.randint(1, 6)):
             at = self.dice.random() * _BURST_SECONDS
-            self.fleet.plan_at(at, self.dice.choice((self._churn, self._churn, self._outage, self._partition)))
+            self.fleet.plan_at(
+                at, self.dice.choice((self._churn, self._churn, self._outage, self._partition, self._drift))
+            )
         self.fleet.plan_at(self.dice.random() * _BURST_SECONDS, self._delivery_trouble)
         if self.dice.random() < 0.5:
             self.fleet.plan_at(self.dice.random() * _BURST_SECONDS, self._kill_controller)
@@ -253,6 +266,16 @@ class World:
             self.fleet.crash(name)
             seconds = self.dice.choice((5.0, 60.0, 900.0)) * self.dice.random()
             self.fleet.plan_at(seconds, lambda: self._return(name))
+
+    def _drift(self) -> None:
+        """Somebody empties the file of a broker, or puts back an old one, and restarts it."""
+        name = self.dice.choice(self.names)
+        broker = self.fleet.brokers[name]
+        if broker.up:
+            self.drifts += 1
+            self.drifted_at = self.fleet.now
+            broker.disk = self.dice.choice(["", *self.had[name]])
+            self._return(name)
 
     def _return(self, name: str) -> None:
         self.returned.add(name)
@@ -299,7 +322,14 @@ class World:
             known = {
                 name: {topic for topic, _ in wishes} for name, wishes in controller.decisions.demand.by_node.items()
             }
-            calm = not news and controller.waiting is None and not controller.decisions.away and not self.events
+            read_back = self.fleet.now - self.drifted_at > _READ_BACK_SECONDS
+            calm = (
+                read_back
+                and not news
+                and controller.waiting is None
+                and not controller.decisions.away
+                and not self.events
+            )
             quiet = quiet + 1 if calm and known == self.wanted and self.fleet.next_due is None else 0
             if quiet > 1:
                 return
@@ -388,6 +418,7 @@ class _Driver:
         if not world.fleet.brokers[self._broker].up:
             raise DeliveryFailed("no answer")
         world.fleet.put(self._broker, text)
+        world.had[self._broker] = [*world.had[self._broker][-3:], text]
         world.maybe_killed()
 
     def reload(self) -> None:
@@ -414,6 +445,15 @@ class _AtOnce:
 
     def __exit__(self, *_: object) -> None:
         pass
+
+    def submit(self, do: Callable[..., T], *given: object, **named: object) -> Future[T]:
+        """Do it now."""
+        done: Future[T] = Future()
+        try:
+            done.set_result(do(*given, **named))
+        except Exception as error:
+            done.set_exception(error)
+        return done
 
     def map(self, ask: Callable[[str], bool], names: list[str]) -> list[bool]:
         """Ask all."""

@@ -61,6 +61,17 @@ def test_a_new_state_and_files_of_an_old_one(fleet: FolderFleet, tmp_path: Path)
     assert_has(fleet, second)
 
 
+def test_links_of_a_broker_that_left_are_taken_away(fleet: FolderFleet) -> None:
+    first = fleet.plan(FIRST)
+    fleet.apply(first)
+    old = fleet.written()["a"]
+    rest = fleet.plan([("b", "c"), ("b", "d")], [pair for pair in WANTED if pair[0] != "a"])
+    fleet.apply(rest)
+    (fleet.files / "a.conf").write_text(old)
+    assert steps(fleet, rest) == [("a", True)]
+    assert_has(fleet, rest)
+
+
 def test_a_command_that_prints_the_file(tmp_path: Path) -> None:
     files = tmp_path / "files"
     commands = {"put": f"cp {{file}} {files}/{{broker}}.conf", "get": f"sh -c 'cat {files}/{{broker}}.conf || true'"}
@@ -90,7 +101,7 @@ def bring_what_can_be(fleet: FolderFleet, plan: Plan) -> list[str]:
         silent = unanswering(fleet.fleet, proposal)
         brokers: Iterable = brokers_of(fleet.fleet, plan).values()
         present = read_present(fleet.fleet, brokers, fleet.state, silent)
-        proposal = adjusted(state, proposal, present, silent, silent)
+        proposal = adjusted(state, fleet.fleet, proposal, present, silent, silent)
         carry_out(
             state, fleet.fleet, proposal, lambda one: done.append(one.step.broker), silent=silent, present=present
         )
@@ -151,7 +162,7 @@ def test_a_real_broker_that_is_dead_is_left_out(tmp_path: Path) -> None:
             silent = unanswering(brokers.fleet, proposal)
             assert silent == {"d"}
             present = read_present(brokers.fleet, second.brokers, tmp_path / "state", silent)
-            proposal = adjusted(state, proposal, present, silent, silent)
+            proposal = adjusted(state, brokers.fleet, proposal, present, silent, silent)
             carry_out(state, brokers.fleet, proposal, lambda _: None, silent=silent, present=present)
         brokers.restart("d")
         assert bring(brokers, tmp_path / "state", second) == []

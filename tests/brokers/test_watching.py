@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from following import Decided
 from hypothesis import given
 from hypothesis import strategies as st
 
+from killed_writes import commits_of
 from topicloom import InputError, Interest, Overlay, design, synthetic
 from topicloom.brokers import apply
 from topicloom.brokers import watch as controlling
@@ -76,9 +78,9 @@ class Watched:
                 Demand.from_interest(Interest.from_pairs(WANTED)),
                 plannable=Plannable(fleet, self.settings.target),
             )
-            feed = LineFeed(str(self.events), decisions.last_event)
+            feed = LineFeed(str(self.events), decisions.last_event, state.store.meta)
             said = self.said.append
-            made = Controller(fleet, decisions, state, feed, self.allowance, self.settings, said)
+            made = Controller(fleet, decisions, state, feed, self.allowance, self.settings, said, feed.kept)
             for turn in range(number):
                 happening(turn)
                 self.now += seconds
@@ -335,3 +337,66 @@ def test_a_foreign_bridge_that_would_repeat_messages(watched: Watched) -> None:
     hand.unlink()
     assert watched.turns(12).waiting is None
     assert list((folder / "files").rglob("topicloom.conf"))
+
+
+def test_an_idle_second_plans_and_writes_nothing(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    def settled(turn: int) -> None:
+        if turn == 10:
+            for module, name in ((controlling, "make_plan"), (controlling, "propose"), (MeshLinks, "tidying")):
+                monkeypatch.setattr(module, name, None)
+        if turn > 10:
+            assert written() == before[0]
+        before[:] = [written()]
+
+    def written() -> list[tuple[str, int]]:
+        return sorted((path.name, path.stat().st_mtime_ns) for path in watched.fleet.state.iterdir())
+
+    before: list[list[tuple[str, int]]] = []
+    made = watched.turns(200, happening=settled)
+    assert made.waiting is None
+
+
+def test_events_of_a_turn_are_one_commit(watched: Watched) -> None:
+    watched.turns(2)
+    watched.events.write_text(lines(JOIN, CHANGE, LEAVE))
+    controller: list[Controller] = []
+    count = commits_of(lambda: controller.append(watched.turns()))
+    none = commits_of(lambda: watched.turns())
+    assert controller[0].decisions.last_event == 3
+    # For each step two more, for the move two, and one that notes what was applied.
+    steps = len(watched.fleet.reloaded())
+    assert count <= none + 1 + 2 + 1 + 2 * steps
+
+
+def test_a_file_of_events_is_read_on_after_a_restart(watched: Watched) -> None:
+    watched.events.write_text(lines(JOIN, CHANGE))
+    watched.turns(2)
+    with watched.events.open("a") as file:
+        file.write(lines(LEAVE, Event(2, "leave", "c")))
+    assert watched.turns(2).decisions.last_event == 3
+    (said,) = [text for text in watched.said if "is left out, as its id" in text]
+    assert said == f"{watched.events}: event 2 is left out, as its id is not above 3"
+
+
+def test_what_drifts_is_told_and_mended_within_the_allowance(watched: Watched) -> None:
+    first = watched.turns()
+    file = watched.fleet.files / "a.conf"
+    good = file.read_text()
+
+    def edit(turn: int) -> None:
+        if turn == 5:
+            file.write_text(good + "\nconnection more\naddress host-d\ntopic t both\n")
+
+    watched.allowance = Allowance(1)
+    made = watched.turns(100, happening=edit)
+    assert "were changed within the hour" in str(made.waiting)
+    assert watched.said.count("a has other links") == 1
+    watched.allowance = Allowance(100)
+    watched.turns(100)
+    watched.assert_applied(first)
+    watched.settings = replace(watched.settings, apply=False)
+    file.write_text("")
+    shown = watched.turns(100)
+    assert shown.waiting == "it only shows what it would do"
+    assert "a has none of its links" in watched.said
+    assert file.read_text() == ""

@@ -33,7 +33,6 @@ from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
 
 
-@pytest.mark.xfail(strict=True, reason="an event whose id is not above all before it vanishes without a word")
 def test_a_late_event_is_told(tmp_path: Path) -> None:
     watched = Watched(tmp_path)
 
@@ -60,7 +59,6 @@ def gone_for_a_moment(events: Path) -> None:
     events.rename(events.with_suffix(".1"))
 
 
-@pytest.mark.xfail(strict=True, reason="a file of events is read on at its old offset, whatever file it is by now")
 @pytest.mark.parametrize("rotate", [renamed, truncated, gone_for_a_moment])
 def test_a_rotated_file_of_events(tmp_path: Path, rotate: Callable[[Path], None]) -> None:
     path = tmp_path / "events.jsonl"
@@ -74,9 +72,6 @@ def test_a_rotated_file_of_events(tmp_path: Path, rotate: Callable[[Path], None]
     assert [*found, *feed()[0]] == [Event(2, "leave", "b")]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="with --subs and --collect brokers that are not asked leave after --hold seconds"
-)
 def test_brokers_that_are_not_asked_keep_their_first_subscriptions(tmp_path: Path) -> None:
     log, clock = tmp_path / "a.log", [0.0]
     log.write_text("1793491200: New client connected from 10.1.0.7:5 as app (p2, c1, k60).\n1793491201: app 1 t\n")
@@ -90,7 +85,6 @@ def test_brokers_that_are_not_asked_keep_their_first_subscriptions(tmp_path: Pat
     assert feed() == ([], [])
 
 
-@pytest.mark.xfail(strict=True, reason="hold-down runs on the wall clock, so one missed look and a jump are a death")
 def test_a_jump_of_the_clock_is_no_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watched, silent = Watched.looked_at(tmp_path, monkeypatch)
     jump, looks = [0.0], [0]
@@ -189,9 +183,6 @@ def test_an_answer_that_is_no_json() -> None:
         RabbitManagement(url, lambda: None, 5).ask("GET", "nodes")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="watch does not read back what brokers have, so one that lost its bridges stays so"
-)
 def test_a_broker_that_lost_its_bridges_gets_them_again(tmp_path: Path) -> None:
     watched = Watched(tmp_path)
     first = watched.turns()

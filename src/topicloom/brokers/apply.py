@@ -19,7 +19,7 @@ from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
 from topicloom.brokers.health import answers
 from topicloom.brokers.kind import DeliveryFailed
-from topicloom.brokers.kinds import kind_of
+from topicloom.brokers.kinds import kind_of, placed
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.moves import FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
@@ -144,22 +144,30 @@ def _under_way(state: FleetState, known: Plan, *, back: bool) -> Proposal:
 def _proposed(
     state: FleetState, has: Plan, wants: Plan, silent: Collection[str] = (), drift: Sequence[Drift] = ()
 ) -> Proposal:
+    strays = {one.broker for one in drift if one.broker not in has.broker and one.broker not in wants.broker}
     difference = compare_plans(has, wants)
     new = plan_id(wants) if wants.brokers else None
-    touched = {one.broker for one in drift if not one.lost}.union(state.move.touched if state.move is not None else ())
-    owed = {name for name in state.owed if name not in has.broker and name not in silent}
+    touched = {one.broker for one in drift if not one.lost} - strays
+    touched |= set(state.move.touched if state.move is not None else ())
+    owed = {name for name in state.owed if name not in has.broker and name not in silent} | strays
     lost = {one.broker for one in drift if one.lost} - touched
     move = move_along(difference, state.has, new, owed, touched, wants.broker, lost)
     return Proposal(move, has, wants, difference, tuple(drift))
 
 
 def adjusted(
-    state: FleetState, proposal: Proposal, present: Present, silent: Collection[str] = (), dead: Collection[str] = ()
+    state: FleetState,
+    fleet: Fleet,
+    proposal: Proposal,
+    present: Present,
+    silent: Collection[str] = (),
+    dead: Collection[str] = (),
 ) -> Proposal:
     """The move that leads to the same plan from what brokers have; a move that is under way goes on as it is.
 
     Args:
         state: the fleet.
+        fleet: its brokers; those that are in no plan should have no links.
         proposal: a move from what brokers should have.
         present: what they have.
         silent: brokers that are known not to answer; those that left are not told now.
@@ -171,7 +179,7 @@ def adjusted(
     if _is_resumed(state, proposal):
         return proposal
     has, wants = proposal.has, proposal.wants
-    drift = [*_drifted(has, wants, present), *_owed(state, has, wants, present, silent)]
+    drift = [*_drifted(fleet, has, wants, present, state.owed), *_owed(state, has, wants, present, silent)]
     new = _proposed(state, has, wants, silent, drift)
     left_out = [name for name in sorted(dead) if name in {step.broker for step in new.steps if not step.may_fail}]
     for name in left_out:
@@ -187,10 +195,10 @@ def _is_resumed(state: FleetState, proposal: Proposal) -> bool:
     return state.move is not None and state.move.steps == proposal.move.steps
 
 
-def _drifted(has: Plan, wants: Plan, present: Present) -> Iterator[Drift]:
-    """Brokers whose files are not those of a plan."""
-    for name, broker in sorted({**wants.broker, **has.broker}.items()):
-        if name in present.own:
+def _drifted(fleet: Fleet, has: Plan, wants: Plan, present: Present, owed: Collection[str]) -> Iterator[Drift]:
+    """Brokers whose files are not those of a plan; those that left and are owed their step are known."""
+    for name, broker in sorted((brokers_of(fleet, wants) | {**has.broker}).items()):
+        if name in present.own and (name in has.broker or name not in owed):
             with suppress(InputError):  # a password is not here, so its file is not known
                 found = drift_of(has, broker, present.own[name])
                 if found is not None:
@@ -278,6 +286,7 @@ def carry_out(
     probing: bool = False,
     silent: Collection[str] = (),
     present: Present | None = None,
+    ending: Callable[[], bool] = lambda: False,
 ) -> tuple[str, ...]:
     """Make a move, or what is left of it; gives what stood in the way of keeping messages meanwhile.
 
@@ -293,11 +302,12 @@ def carry_out(
         silent: brokers that are known not to answer; those that leave the fleet, and links to them, are not waited
             for.
         present: what brokers have; read now unless given.
+        ending: asked before each step but the first; if it says so, the move stops there.
     """
     require_deliveries(fleet, proposal, probing=probing)
     brokers = brokers_of(fleet, proposal.wants)
     present = present or read_present(fleet, brokers.values(), state.folder, silent)
-    proposal = adjusted(state, proposal, present, silent, proposal.left_out)
+    proposal = adjusted(state, fleet, proposal, present, silent, proposal.left_out)
     require_deliveries(fleet, proposal, probing=probing)
     if proposal.steps and proposal.wants.links:
         require_no_repeats(proposal.wants, foreign_bridges(brokers, present))
@@ -318,6 +328,10 @@ def carry_out(
     for number, step in enumerate(proposal.steps):
         done = proposal.move.done + (-1 - number if proposal.move.back else number + 1)
         place = len(proposal.move.steps) - count + number + 1
+        if number and ending():
+            raise ApplyStopped(
+                f"asked to end; {place - 1} of {len(proposal.move.steps)} steps are done. Apply again to go on"
+            )
         state.begun()
         began = time.perf_counter()
         unreached, links, probes = None, 0, 0
@@ -354,7 +368,7 @@ def _abandoned(state: FleetState, proposal: Proposal) -> frozenset[Session]:
 
 def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, silent: Collection[str]) -> int:
     """Give a broker its file; how many of its links are up then."""
-    broker, known = _known(state, proposal, step.broker)
+    broker, known = _known(state, fleet, proposal, step.broker)
     delivery = fleet.deliveries.get(step.broker)
     if delivery is None:
         raise DeliveryFailed(f"{fleet.where} does not say how to get there")
@@ -368,12 +382,18 @@ def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, s
     return wait_until_taken(_without(plan, silent), broker, delivery, driver)
 
 
-def _known(state: FleetState, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
+def _known(state: FleetState, fleet: Fleet, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
     """A broker, and a plan that has it."""
     for plan in (proposal.wants, proposal.has):
         if name in plan.broker:
             return plan.broker[name], plan
-    plan = state.plan_with(name)
+    try:
+        plan = state.plan_with(name)
+    except InputError:
+        if name not in fleet.brokers:
+            raise
+        broker = placed(fleet.brokers[name], proposal.wants.target)
+        return broker, Plan(broker.kind or "", (broker,), (), ())
     return plan.broker[name], plan
 
 

@@ -6,11 +6,17 @@ collector that cannot ask a broker says so, and what that broker told before sta
 
 from __future__ import annotations
 
+import glob
+import hashlib
+import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from topicloom.brokers.collect import Collected, collect
 from topicloom.errors import InputError
@@ -20,28 +26,67 @@ from topicloom.model.fleet import Fleet
 
 STANDARD_INPUT = "-"
 _CHUNK = 1 << 16
+_TAIL_BYTES = 256
 
 # Gives what has come since it was last called, and what is wrong.
 Feed = Callable[[], tuple[list[Event], list[str]]]
 
 
-class LineFeed:
-    """Events from lines; `last` is the highest id so far."""
+@dataclass(frozen=True)
+class _Read:
+    """How far a file was read: its offset, and the hash of the bytes before that, by which the file is known."""
 
-    def __init__(self, path: str, last: int = -1) -> None:
+    offset: int
+    tail: str
+
+    @classmethod
+    def of(cls, file: IO[bytes], offset: int) -> _Read:
+        """How far an open file was read."""
+        file.seek(max(0, offset - _TAIL_BYTES))
+        tail = file.read(min(offset, _TAIL_BYTES))
+        return cls(offset, hashlib.blake2b(tail, digest_size=8).hexdigest())
+
+
+class LineFeed:
+    """Events from lines; `last` is the highest id so far.
+
+    A file may be rotated: if it is another one now, the rest of the old one is read if that lies beside it, then the
+    new one from its beginning. An event that comes late, with an id that is not above all before it, is told and left
+    out; those of a file that is read again are not told.
+
+    Args:
+        path: a file, a folder of files, or `-` for standard input.
+        last: the highest id of an event before.
+        kept: what `kept` returned in an earlier run.
+    """
+
+    def __init__(self, path: str, last: int = -1, kept: Mapping[str, str] | None = None) -> None:
         self._path = path
         self._last = last
-        self._read: dict[str, int] = {}
+        self._key = f"feed {path}"
+        self._read: dict[str, _Read] = {}
+        self._seen: dict[str, tuple[int, int, int]] = {}
         self._rest = b""
+        self._kept = {self._key: (kept or {}).get(self._key, "{}")}
         if path == STANDARD_INPUT:
             os.set_blocking(sys.stdin.fileno(), False)
         elif not Path(path).exists():
             raise InputError("no such file or folder", file=path)
+        with suppress(ValueError, TypeError, AttributeError):
+            self._read = {name: _Read(*read) for name, read in json.loads(self._kept[self._key]).items()}
+
+    def kept(self) -> Mapping[str, str]:
+        """How far files were read, to be committed with their events."""
+        return self._kept
 
     def __call__(self) -> tuple[list[Event], list[str]]:
         """The events that have come, and what is wrong."""
-        events, problems = [], []
-        for where, line in self._lines():
+        if self._path != STANDARD_INPUT and not self._changed():
+            return [], []
+        events: list[Event] = []
+        problems: list[str] = []
+        late: list[int] = []
+        for where, line, is_new in self._lines(problems):
             try:
                 event = Event.from_json(line.decode(errors="replace"), where)
             except InputError as error:
@@ -50,22 +95,67 @@ class LineFeed:
             if event.id > self._last:
                 events.append(event)
                 self._last = event.id
+            elif is_new:
+                late.append(event.id)
+        if late:
+            more = f" (and {len(late) - 1} more)" if len(late) > 1 else ""
+            problems.append(f"{self._path}: event {late[0]} is left out, as its id is not above {self._last}{more}")
+        self._kept = {self._key: json.dumps({name: [one.offset, one.tail] for name, one in self._read.items()})}
         return events, problems
 
-    def _lines(self) -> Iterator[tuple[str, bytes]]:
-        if self._path == STANDARD_INPUT:
-            yield from self._piped()
-            return
+    def _changed(self) -> bool:
+        """Whether a file is other than it was when it was last read: one `stat` for each."""
+        seen = {}
         path = Path(self._path)
-        files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-        for file in files:
-            with file.open("rb") as opened:
-                opened.seek(self._read.get(file.name, 0))
-                # A line without an end is still being written.
-                while (line := opened.readline()).endswith(b"\n"):
-                    self._read[file.name] = opened.tell()
-                    if line.strip():
-                        yield str(file), line
+        for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
+            with suppress(FileNotFoundError):
+                found = file.stat()
+                seen[str(file)] = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if not seen and not path.is_dir():
+            seen[self._path] = (0, 0, 0)
+        if seen == self._seen:
+            return False
+        self._seen = seen
+        return True
+
+    def _lines(self, problems: list[str]) -> Iterator[tuple[str, bytes, bool]]:
+        """Whole lines with where they are, and whether they were never read before."""
+        if self._path == STANDARD_INPUT:
+            yield from ((where, line, True) for where, line in self._piped())
+            return
+        for name in self._seen:
+            try:
+                yield from self._lines_of(Path(name), problems)
+            except OSError as error:
+                problems.append(f"{name}: cannot be read ({error.strerror}); it is read on when it is back")
+
+    def _lines_of(self, path: Path, problems: list[str]) -> Iterator[tuple[str, bytes, bool]]:
+        left, is_new = self._read.get(path.name, _Read(0, "")), True
+        with path.open("rb") as file:
+            if left.offset and _Read.of(file, left.offset) != left:
+                is_new = False
+                old = self._rotated(path, left)
+                if old is None:
+                    problems.append(f"{path}: is another file than before; lines between may be missing")
+                else:
+                    yield from ((str(old), line, True) for line, _ in _whole_lines(old, left.offset))
+                left = _Read(0, "")
+        end = left.offset
+        for line, after in _whole_lines(path, left.offset):
+            end = after
+            yield str(path), line, is_new
+        if end != left.offset or not is_new:
+            with path.open("rb") as file:
+                self._read[path.name] = _Read.of(file, end)
+
+    def _rotated(self, path: Path, left: _Read) -> Path | None:
+        """The file of another name that was read before."""
+        for other in sorted(path.parent.glob(f"{glob.escape(path.stem)}*")):
+            if other != path and other.is_file():
+                with other.open("rb") as file:
+                    if _Read.of(file, left.offset) == left:
+                        return other
+        return None
 
     def _piped(self) -> Iterator[tuple[str, bytes]]:
         try:
@@ -75,6 +165,15 @@ class LineFeed:
             pass
         *lines, self._rest = self._rest.split(b"\n")
         yield from (("standard input", line) for line in lines if line.strip())
+
+
+def _whole_lines(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
+    """Lines of a file from an offset on, with where each ends; one without an end is still being written."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        while (line := file.readline()).endswith(b"\n"):
+            if line.strip():
+                yield line, file.tell()
 
 
 class CollectedFeed:
@@ -114,6 +213,9 @@ class CollectedFeed:
         now = self._clock()
         for node, wishes in Demand.from_table(self._collected.to_arrow()).by_node.items():
             self._told |= dict.fromkeys(((node, wish) for wish in wishes), now)
+        # What a broker tells that is not asked, or does not answer, is not known: it wants what it wanted.
+        answered = self._fleet.sources.keys() - collection.problems.keys()
+        self._told |= dict.fromkeys((pair for pair in self._told if pair[0] not in answered), now)
         self._told = {pair: when for pair, when in self._told.items() if now - when <= self._hold_seconds}
         wanted: dict[str, set[Wish]] = {}
         for node, wish in self._told:

@@ -50,7 +50,9 @@ def brokers_of(fleet: Fleet, plan: Plan) -> dict[str, Broker]:
     return {name: placed(broker, plan.target) for name, broker in fleet.brokers.items()} | {**plan.broker}
 
 
-def read_present(fleet: Fleet, brokers: Iterable[Broker], state: Path, silent: Collection[str] = ()) -> Present:
+def read_present(
+    fleet: Fleet, brokers: Iterable[Broker], state: Path, silent: Collection[str] = (), *, at_once: int = _AT_ONCE
+) -> Present:
     """Read the files at brokers, several at once.
 
     Args:
@@ -71,7 +73,7 @@ def read_present(fleet: Fleet, brokers: Iterable[Broker], state: Path, silent: C
         except (DeliveryFailed, InputError) as failure:
             return str(failure)
 
-    with ThreadPoolExecutor(_AT_ONCE) as reading:
+    with ThreadPoolExecutor(at_once) as reading:
         for broker, found in zip(asked, reading.map(read, asked), strict=True):
             if isinstance(found, str):
                 unread[broker.name] = found

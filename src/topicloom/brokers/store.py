@@ -119,6 +119,11 @@ class FleetState:
         return not self.earlier and not self._number
 
     @property
+    def moves(self) -> int:
+        """How many moves were begun."""
+        return self._number
+
+    @property
     def unfinished(self) -> bool:
         """Whether something is left to do besides steps that a plan asks for."""
         return self.move is not None or self.clearing is not None or bool(self.owed_sessions)

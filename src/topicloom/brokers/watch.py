@@ -14,21 +14,25 @@ What is known of a fleet under control, for people and programs.
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from topicloom.brokers.apply import ApplyStopped, Proposal, StepDone, carry_out, propose
+from topicloom.brokers.apply import ApplyStopped, Proposal, StepDone, adjusted, carry_out, propose
+from topicloom.brokers.bridge_sessions import end_old_sessions
 from topicloom.brokers.decisions import DecisionFailed, Decisions, LeftOut
 from topicloom.brokers.feed import Feed
 from topicloom.brokers.health import HoldDown, answers
 from topicloom.brokers.kinds import one_tree, placed
 from topicloom.brokers.plan import Plan, make_plan
+from topicloom.brokers.present import Present, brokers_of, drift_of, read_present
 from topicloom.brokers.store import FleetState, plan_id
 from topicloom.errors import InputError
 from topicloom.metrics import measure
@@ -94,6 +98,8 @@ _AT_ONCE = 32
 _REFUSED_SECONDS = 10.0
 # Links that one tidying may change.
 _TIDY_CHANGES = 20
+# How often the file of a broker is read back, and how many are in a second at most.
+_READ_SECONDS, _READS_A_SECOND = 60.0, 10.0
 # Between two tries to reach a broker that left; one that answers again may have links that close a cycle.
 _FIRST_WAIT_SECONDS, _LONGEST_SILENT_SECONDS, _LONGEST_WAIT_SECONDS = 1.0, 60.0, 3600.0
 
@@ -117,6 +123,7 @@ class Controller:
     Args:
         fleet: its brokers, and how files get to them. decisions: what was decided. state: what the fleet has.
         feed: gives events. allowance: when it may be changed. settings: the rest. tell: hears a line for what happens.
+        kept: how far feeds were read, which is committed with their events. ending: whether to end after a step.
     """
 
     fleet: Fleet
@@ -126,6 +133,8 @@ class Controller:
     allowance: Allowance
     settings: WatchSettings
     tell: Callable[[str], None]
+    kept: Callable[[], Mapping[str, str]] = dict
+    ending: Callable[[], bool] = lambda: False
     waiting: str | None = None
     problems: tuple[str, ...] = ()
     applied: int = 0
@@ -134,30 +143,60 @@ class Controller:
     # A plan that was refused before the first step, the time of the next attempt, and the reason.
     _refused: tuple[str, float, str] | None = None
     _untidy: str | None = None
-    _told_left_out: Collection[object] = ()
+    _told_left_out: tuple[LeftOut, ...] = ()
     # When brokers that left are tried again, and how long to wait after that.
     _waits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    # After how many decisions there was nothing to tidy, and nothing to bring about.
+    _tidied: int = -1
+    _settled: int = -1
+    # When sessions that could not be ended are tried again.
+    _sessions_due: float = -math.inf
+    _kept: Mapping[str, str] = field(default_factory=dict)
+    # When each broker's file is read back, those that are being read, and what has drifted.
+    _reads: dict[str, float] = field(default_factory=dict)
+    _reading: dict[str, tuple[int, Future[Present]]] = field(default_factory=dict)
+    _next_read: float = -math.inf
+    _drifted: dict[str, str | None] = field(default_factory=dict)
+    _told_drift: Collection[str] = ()
     _hold: HoldDown = field(init=False)
+    _pool: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(_AT_ONCE)
         self._hold = HoldDown(self.settings.down_seconds, self.settings.up_seconds)
         for name in self.decisions.away:
             self._hold.begin(name, there=False)
 
-    def turn(self, now: float) -> bool:
-        """Look once, and do what there is to do; whether there was any news."""
+    def turn(self, now: float, steady: float | None = None) -> bool:
+        """Look once, and do what there is to do; whether there was any news.
+
+        Args:
+            now: the time of day.
+            steady: the time of a clock that nobody sets; that of day unless given.
+        """
+        steady = now if steady is None else steady
         news = self._take_events()
-        self._tell_left_out()
+        if self.decisions.left_out is not self._told_left_out:
+            self._tell_left_out()
         if self.settings.health:
-            news = self._look(now) or news
+            news = self._look(steady) or news
         doubtful = sorted(self.silent - self.decisions.away)
         if doubtful:
             # Links to it would be waited for in vain; soon it counts as gone, or answers.
             self.waiting = f"{doubtful[0]} does not answer"
+            self._settled = -1
             return news
-        if not news and self.waiting is None:
+        self._read_back(steady)
+        decided = self.decisions.count
+        if not news and self.waiting is None and self._tidied != decided:
             news = self._tidy()
-        self._bring_about(now)
+        if (
+            self._settled != decided
+            or news
+            or self._drifted
+            or (self.state.owed_sessions and steady >= self._sessions_due)
+        ):
+            self._bring_about(now, steady)
         return news
 
     def plan(self) -> Plan:
@@ -167,30 +206,37 @@ class Controller:
 
     def _take_events(self) -> bool:
         events, problems = self.feed()
-        for problem in problems:
-            if problem not in self.problems:
-                self.tell(problem)
-        self.problems = tuple(problems)
+        if problems or self.problems:
+            for problem in problems:
+                if problem not in self.problems:
+                    self.tell(problem)
+            self.problems = tuple(problems)
+        kept = self.kept()
+        if not events and kept == self._kept:
+            return False
         taken = 0
-        for event in events:
-            if event.id <= self.decisions.last_event:
-                continue
-            refusal = self.decisions.take(event)
-            if refusal is not None:
-                self.tell(f"refused event {event.id}: {refusal}")
-            else:
-                taken += 1
+        with self.state.store.transaction():
+            for event in events:
+                if event.id <= self.decisions.last_event:
+                    continue
+                refusal = self.decisions.take(event)
+                if refusal is not None:
+                    self.tell(f"refused event {event.id}: {refusal}")
+                else:
+                    taken += 1
+            self.state.store.set_meta(kept)
+        self._kept = dict(kept)
         if taken:
             self.tell(f"{taken} events taken, the last one {self.decisions.last_event}")
         return taken > 0
 
     def _tell_left_out(self) -> None:
         """Tell what plans leave out, once for each node or topic as long as that lasts."""
-        left_out = {(one.topic, one.topic is None and one.nodes): one for one in self.decisions.left_out}
-        for key, one in left_out.items():
-            if key not in self._told_left_out:
+        told = {_what(one) for one in self._told_left_out}
+        for one in self.decisions.left_out:
+            if _what(one) not in told:
                 self.tell(f"left out of plans: {one}")
-        self._told_left_out = left_out.keys()
+        self._told_left_out = self.decisions.left_out
 
     def _tidy(self) -> bool:
         """Tidy some links; whether there was anything to tidy."""
@@ -203,6 +249,8 @@ class Controller:
                 self.tell(f"links are not tidied: {error}")
         if changes:
             self.tell(f"tidied: {count_of(changes, 'link')} changed")
+        else:
+            self._tidied = self.decisions.count
         return changes > 0
 
     def _look(self, now: float) -> bool:
@@ -229,6 +277,7 @@ class Controller:
                     self.tell(f"{name} is {'back' if decided else 'gone'}, which {failure}")
                     continue
                 self.tell(f"{name} is {'back' if decided else 'gone'}")
+                self._reads[name] = self._next_read = -math.inf
                 news = True
         return news
 
@@ -244,34 +293,44 @@ class Controller:
             broker = placed(self.fleet.brokers[name], self.settings.target)
             return answers(broker, self.settings.target, None if delivery is None else delivery.url)
 
-        with ThreadPoolExecutor(_AT_ONCE) as asking:
-            return dict(zip(names, asking.map(ask, names), strict=True))
+        return dict(zip(names, self._pool.map(ask, names), strict=True))
 
-    def _bring_about(self, now: float) -> None:
+    def _bring_about(self, now: float, steady: float) -> None:
         self.waiting = None
+        self._settled = -1
         try:
             wanted = self.plan()
-            owed, silent = self._owed(wanted, now)
+            owed, silent = self._owed(wanted, steady)
             proposal = propose(self.state, wanted, older=True, instead=True, silent=silent)
+            if self._drifted:
+                proposal = adjusted(self.state, self.fleet, proposal, Present(self._drifted, {}, {}), silent)
+                self._tell_drift(proposal)
         except InputError as error:
             self.waiting = str(error)
             return
         if not proposal.steps and self.state.move is None:
+            self._drifted = {}
+            if self.settings.apply and self.state.unfinished and steady >= self._sessions_due:
+                self._sessions_due = steady + _LONGEST_SILENT_SECONDS
+                end_old_sessions(self.state, self.fleet, silent)
+            if not owed:
+                self._settled = self.decisions.count
             return
         if not self.settings.apply:
             self._show(proposal, plan_id(wanted))
+            self._settled = self.decisions.count
             return
         # What is owed to brokers that left was counted when they left.
         changes = sum(step.broker not in owed for step in proposal.steps)
         refusal = self.allowance.refusal(changes, self.state.changed(now - _HOUR_SECONDS, now), now)
         if refusal is None and self._refused is not None and self._refused[0] == plan_id(wanted):
-            refusal = self._refused[2] if now < self._refused[1] else None
+            refusal = self._refused[2] if steady < self._refused[1] else None
         if refusal is not None:
             self.waiting = refusal
             return
         leaving = {step.broker for step in proposal.steps if step.may_fail} - silent
         heard = self._ask([name for name in sorted(leaving) if self.looks_at(name)])
-        self._apply(proposal, silent | {name for name, answer in heard.items() if not answer}, now)
+        self._apply(proposal, silent | {name for name, answer in heard.items() if not answer}, now, steady)
 
     def _owed(self, wanted: Plan, now: float) -> tuple[set[str], frozenset[str]]:
         """Brokers that left and may still have a file with links, and those that are silent or not to be tried now."""
@@ -289,6 +348,43 @@ class Controller:
             self._waits[name] = (now + wait, min(2 * wait, longest))
         return owed, self.silent | (owed - {name for name in due if heard.get(name, True)})
 
+    def _read_back(self, steady: float) -> None:
+        """Read back the files of brokers now and then, beside the turns; take in those that have drifted."""
+        if self._reading:
+            for name in [name for name, (_, reading) in self._reading.items() if reading.done()]:
+                moves, reading = self._reading.pop(name)
+                if moves == self.state.moves:
+                    self._take_read(name, reading.result())
+        if steady < self._next_read or self.state.has is None or self.state.move is not None:
+            return
+        brokers = brokers_of(self.fleet, self.state.plan(self.state.has, self.settings.target))
+        seconds = max(_READ_SECONDS, len(brokers) / _READS_A_SECOND)
+        self._reads = {name: self._reads.get(name, -math.inf) for name in brokers}
+        due = [name for name, at in self._reads.items() if at <= steady and name not in self._reading]
+        for name in due[:_AT_ONCE]:
+            self._reads[name] = steady + seconds
+            if name in self.fleet.deliveries and name not in self.silent:
+                reading = self._pool.submit(read_present, self.fleet, [brokers[name]], self.state.folder, at_once=1)
+                self._reading[name] = self.state.moves, reading
+        self._next_read = min(self._reads.values(), default=steady + seconds)
+
+    def _take_read(self, name: str, present: Present) -> None:
+        """Take in what a broker has; if it is what it should have, or cannot be read, it has not drifted."""
+        self._drifted.pop(name, None)
+        if name not in present.own or self.state.has is None or self.state.move is not None:
+            return
+        plan = self.state.plan(self.state.has, self.settings.target)
+        if name not in self.decisions.away and (name in plan.broker or name not in self.state.owed):
+            with suppress(InputError):  # its password is not here now
+                if drift_of(plan, brokers_of(self.fleet, plan)[name], present.own[name]) is not None:
+                    self._drifted[name] = present.own[name]
+
+    def _tell_drift(self, proposal: Proposal) -> None:
+        for drift in proposal.drift:
+            if drift.broker not in self._told_drift:
+                self.tell(f"{drift.broker} {drift.why}")
+        self._told_drift = [drift.broker for drift in proposal.drift]
+
     def _show(self, proposal: Proposal, name: str) -> None:
         self.waiting = "it only shows what it would do"
         if self._shown != name:
@@ -296,22 +392,24 @@ class Controller:
             brokers = ", ".join(step.broker for step in proposal.steps)
             self.tell(f"would put new files on {brokers}")
 
-    def _apply(self, proposal: Proposal, silent: Collection[str], now: float) -> None:
+    def _apply(self, proposal: Proposal, silent: Collection[str], now: float, steady: float) -> None:
         done: list[StepDone] = []
         try:
-            carry_out(self.state, self.fleet, proposal, done.append, silent=silent)
+            carry_out(self.state, self.fleet, proposal, done.append, silent=silent, ending=self.ending)
             self.applied += 1
             self._refused = None
         except InputError as error:
             self.waiting = str(error)
             known = self._refused is not None and self._refused[2] == self.waiting
-            self._refused = (plan_id(proposal.wants), now + _REFUSED_SECONDS, self.waiting)
+            self._refused = (plan_id(proposal.wants), steady + _REFUSED_SECONDS, self.waiting)
             if not done:
                 if not known:
                     self.tell(f"not applied: {self.waiting}")
                 return
         except ApplyStopped as error:
             self.waiting = str(error)
+        # All files were read for it.
+        self._drifted = {}
         reached = [step for step in done if step.unreached is None]
         if self.waiting is not None:
             self.tell(f"not applied: {self.waiting}")
@@ -324,6 +422,10 @@ class Controller:
         self.decisions.note({"applied": [step.step.broker for step in reached], "waiting": self.waiting, "at": now})
 
 
+def _what(one: LeftOut) -> object:
+    return one.topic, one.topic is None and one.nodes
+
+
 def watch(
     controller: Controller,
     *,
@@ -334,7 +436,7 @@ def watch(
     """Take turns until asked to end; with `once` until there is no more news. `after` is called after each."""
     while not until():
         began, now = time.monotonic(), time.time()
-        news = controller.turn(now)
+        news = controller.turn(now, began)
         after(controller, now)
         if once and not news:
             return
@@ -379,11 +481,17 @@ class StatusBoard:
     def __init__(self) -> None:
         self._support: deque[tuple[float, float]] = deque(maxlen=_HISTORY)
         self.present: FleetStatus | None = None
+        self._last: tuple[object, ...] = ()
         # After how many decisions, and the links that they led to.
         self.decided: tuple[int, Overlay] | None = None
 
     def update(self, controller: Controller, now: float) -> None:
         """Take in how a fleet is after a turn."""
+        shown = self._shown(controller)
+        if self.present is not None and shown == self._last:
+            self.present = replace(self.present, at=now)
+            return
+        self._last = shown
         decisions = controller.decisions
         overlay = decisions.overlay()
         names = overlay.interest.node_names
@@ -409,6 +517,14 @@ class StatusBoard:
             left_out=decisions.left_out,
             support=tuple(self._support),
             latest=tuple(_said(entry) for entry in decisions.latest()),
+        )
+
+    @staticmethod
+    def _shown(controller: Controller) -> tuple[object, ...]:
+        """What changes a status."""
+        return (
+            *(controller.decisions.count, controller.silent, controller.applied, controller.waiting),
+            *(controller.problems, controller.decisions.left_out),
         )
 
     def as_table(self) -> dict[str, Any]:

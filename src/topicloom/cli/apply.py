@@ -125,7 +125,7 @@ def command(
         brokers = brokers_of(ways, proposal.wants)
         present = read_present(ways, brokers.values(), folder, dead)
         try:
-            proposal = adjusted(opened_state, proposal, present, dead, dead)
+            proposal = adjusted(opened_state, ways, proposal, present, dead, dead)
         except ApplyStopped as stopped:
             output.complain(str(stopped))
             raise typer.Exit(STOPPED) from None

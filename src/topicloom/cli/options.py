@@ -137,7 +137,7 @@ subscriptions = all_of(
         "subscriptions",
         metavar="SUBS",
         type=PATH,
-        help="Subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz, or a folder of `topicloom ingest`.",
+        help="Subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; or what `spark ingest` wrote.",
         **SHARED,
     ),
     columns,
@@ -219,6 +219,13 @@ spark = all_of(
         metavar="URL",
         section=SPARK,
         help="Spark to run on, such as local[4], yarn.  [default: SPARK_MASTER, spark-defaults, or this machine]",
+        **SHARED,
+    ),
+    option(
+        "--remote",
+        metavar="URL",
+        section=SPARK,
+        help="Server of Spark Connect in place of a master, such as sc://host:15002.",
         **SHARED,
     ),
     option(

@@ -40,14 +40,12 @@ def command(
     relations among them. The result is a folder like that of `ingest`.
     """
     from topicloom.errors import InputError
-    from topicloom.io.whole import require_replaceable
-    from topicloom.spark.ingest import Ingested
+    from topicloom.io.ingest_folder import read_manifest
     from topicloom.spark.sample_folder import write_sample
 
     if uniform and seeds is not None:
         raise InputError("--seeds is of no use with --uniform; leave one of them out")
-    Ingested.open(folder)
-    require_replaceable(out)
+    read_manifest(folder)
     if out.exists() and out.samefile(folder):
         raise InputError(f"{out}: is read by this command; give another folder to write to")
     step = ["drawing nodes"]

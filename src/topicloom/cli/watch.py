@@ -171,8 +171,10 @@ def command(
         if collect:
             feed = CollectedFeed(ways, folder, decisions.demand, decisions.last_event + 1, hold)
         elif events is not None:
-            feed = LineFeed(events, decisions.last_event)
-        controller = Controller(ways, decisions, fleet_state, feed, allowance, settings, say)
+            feed = LineFeed(events, decisions.last_event, fleet_state.store.meta)
+        controller = Controller(ways, decisions, fleet_state, feed, allowance, settings, say, ending=lambda: ended[0])
+        if isinstance(feed, LineFeed):
+            controller.kept = feed.kept
         for name in (signal.SIGTERM, signal.SIGINT):
             before = signal.signal(name, end)
             stack.callback(signal.signal, name, before)

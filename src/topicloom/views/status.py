@@ -98,16 +98,15 @@ def _handler(
             elif not _is_loopback(self.headers.get("Host", "").rpartition(":")[0].strip("[]")):
                 self._send(403, line_of("give an address of loopback"))
                 return
-            if self.path == "/status.json":
-                self._send(200, Reply("application/json", board.as_json().encode()))
-            elif self.path == "/metrics":
-                self._send(200, Reply("text/plain; version=0.0.4", board.as_metrics().encode()))
-            else:
-                self._send(*self._page())
+            self._send(*self._answer())
 
-        def _page(self) -> tuple[int, Reply]:
-            """A page; whatever goes wrong in one is told in a line, and the fleet is followed as before."""
+        def _answer(self) -> tuple[int, Reply]:
+            """What is asked for; whatever goes wrong is told in a line, and the fleet is followed as before."""
             try:
+                if self.path == "/status.json":
+                    return 200, Reply("application/json", board.as_json().encode())
+                if self.path == "/metrics":
+                    return 200, Reply("text/plain; version=0.0.4", board.as_metrics().encode())
                 asked = urlsplit(self.path)
                 reply = pages(asked.path, dict(parse_qsl(asked.query)))
             except InputError as error:
