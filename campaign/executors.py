@@ -19,7 +19,7 @@ _CLUSTER = ["--master", "local-cluster[2,1,1024]"]
 _LINES = """
 spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
-sample ingested --nodes 3 --uniform --seed 1 --out out/s
+spark sample ingested --nodes 3 --uniform --seed 1 --out out/s
 spark sweep many.toml --out out/g
 """.strip().splitlines()
 _BACKEND = b"CoarseGrainedExecutorBackend"

@@ -46,7 +46,7 @@ watch fleet.toml --state out/w --subs subs.csv --events many.jsonl --no-health -
 SPARK = """
 spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
-sample ingested --nodes 3 --uniform --seed 1 --out out/s
+spark sample ingested --nodes 3 --uniform --seed 1 --out out/s
 spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 spark sweep sweep.toml --out out/g
 """.strip().splitlines()

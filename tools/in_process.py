@@ -18,6 +18,7 @@ COMMANDS: dict[str, str | None] = {
     "evaluate": "spark measure",
     "ingest": "spark ingest",
     "profile": "spark profile",
+    "sample": "spark sample",
     "sweep": "spark sweep",
     "stream": "spark stream",
     "content sweep": None,

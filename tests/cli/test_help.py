@@ -19,10 +19,10 @@ from topicloom.workloads import POPULARITIES, SIZES
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "test"),
-    *("sample", "reproduce"),
+    "reproduce",
     *("completion", "prepare"),
 ]
-SPARK = ("ingest", "profile", "design", "measure", "sweep", "stream", "rates")
+SPARK = ("sample", "ingest", "profile", "design", "measure", "sweep", "stream", "rates")
 CONTENT = ("generate", "assign", "cost", "compare")
 GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 

@@ -106,13 +106,15 @@ def test_every_command_takes_the_folder(cli: Cli, ingested: Path, tmp_path: Path
 
 
 def test_sample(cli: Cli, ingested: Path, tmp_path: Path) -> None:
-    ended = cli("sample", ingested, "--nodes", 3, "--seeds", 2, "--seed", 7, "--out", tmp_path / "part", "--json")
+    ended = cli(
+        "spark", "sample", ingested, "--nodes", 3, "--seeds", 2, "--seed", 7, "--out", tmp_path / "part", "--json"
+    )
     assert (ended.status, ended.err) == (0, "")
     assert (ended.json["nodes"], ended.json["out"]) == (3, str(tmp_path / "part"))
     assert Interest.read(tmp_path / "part").node_count == 3
-    ended = cli("sample", ingested, "--nodes", 2, "--uniform", "--out", tmp_path / "part")
+    ended = cli("spark", "sample", ingested, "--nodes", 2, "--uniform", "--out", tmp_path / "part", "--overwrite")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("2 nodes, ")
+    assert ended.out.splitlines()[0].split() == ["nodes", "2"]
     assert Interest.read(tmp_path / "part").node_count == 2
 
 

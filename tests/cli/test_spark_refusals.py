@@ -61,7 +61,7 @@ def test_folders_that_are_none(refused: Any, tmp_path: Path) -> None:
     for command in (
         ["spark", "measure", "{}", overlay],
         ["spark", "profile", "{}"],
-        ["sample", "{}", "--nodes", 3, "--out", "part"],
+        ["spark", "sample", "{}", "--nodes", 3, "--out", "part"],
     ):
         for folder, wrong in (("none", "none: no such folder; give one that"), ("folder", "folder: has no ")):
             assert refused(*(folder if one == "{}" else one for one in command)).startswith(wrong)
@@ -87,10 +87,12 @@ def test_sample_and_profile(refused: Any, tmp_path: Path) -> None:
     for part in ("subscriptions", "nodes", "topics"):
         (fleet / part).mkdir(parents=True)
     write_manifest(fleet, IngestedManifest("1-2", TableCounts(0, 0, 0)))
-    sample = ["sample", "fleet", "--nodes", 3]
+    sample = ["spark", "sample", "fleet", "--nodes", 3]
     assert refused(*sample).startswith("--out is missing")
     assert "is read by this command" in refused(*sample, "--out", "fleet")
-    assert refused(*sample, "--uniform", "--seeds", 2, "--out", "part").startswith("--seeds is of no use")
+    assert refused(*sample, "--uniform", "--seeds", 2, "--out", "part").startswith(
+        "--seeds are of no use with --uniform"
+    )
     assert refused("spark", "profile", "fleet", "--out", "fleet") == "fleet: is there already; give a new folder"
     assert refused("spark", "profile", "fleet", "--out", "none/p") == "none/p: the folder none does not exist"
 

@@ -43,7 +43,7 @@ SECTIONS = {
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("spark", "sample"),
+    "Spark": ("spark",),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
@@ -57,7 +57,6 @@ ON_TYPER = {
     "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),
     "content": ("content", "Plan which broker each user connects to, by content."),
     "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),
-    "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
     "explore": ("explore", "Look at networks in a browser, and ask what if."),
     "report": ("report", "Make a page of results to look at and to print."),
     "prepare": ("prepare", "Compile and keep what first runs wait for."),

@@ -239,19 +239,22 @@ spark = all_of(
     flag("--verbose", help="Show output of Spark and Java instead of progress.", section=SPARK, **SHARED),
 )
 
-printing = all_of(
-    option(
-        "--format",
-        type=click.Choice(["text", "json", "csv", "markdown"]),
-        default="text",
-        show_default=True,
-        section=PRINTING,
-        help="Print text, or data for programs.",
-        **SHARED,
-    ),
-    flag("--json", help="Same as --format json.", section=PRINTING, **SHARED),
-    flag("--quiet", "-q", section=PRINTING, help="Print only errors and data.", **SHARED),
-)
+
+def printing(formats: Sequence[str] = ()) -> Decorator:
+    """How a command prints; `formats` are further ones that it has."""
+    return all_of(
+        option(
+            "--format",
+            type=click.Choice(["text", "json", "csv", "markdown", *formats]),
+            default="text",
+            show_default=True,
+            section=PRINTING,
+            help="Print text, or data for programs.",
+            **SHARED,
+        ),
+        flag("--json", help="Same as --format json.", section=PRINTING, **SHARED),
+        flag("--quiet", "-q", section=PRINTING, help="Print only errors and data.", **SHARED),
+    )
 
 
 def spark_settings(texts: Iterable[str], name: str = "conf") -> dict[str, str]:

@@ -228,7 +228,7 @@ class Run:
         if self._format != "text":
             from topicloom.views.formats import FORMATS
 
-            print(FORMATS[self._format](view.data()), flush=True)
+            print({**FORMATS, **view.formats}[self._format](view.data()), flush=True)
         elif not self.shared["quiet"]:
             from topicloom.views import terminal
 

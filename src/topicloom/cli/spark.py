@@ -23,7 +23,9 @@ Example:
 `topicloom spark COMMAND --help` says more about a command.
 """
 
-SECTIONS = {"Commands": ("ingest", "profile", "design", "measure", "sweep", "stream", "rates")}
+SECTIONS = {
+    "Commands": ("ingest", "profile", "sample", "design", "measure", "sweep", "stream", "rates"),
+}
 
 
 def _load(name: str) -> click.Command:

@@ -168,7 +168,7 @@ def write_interest(
     where = Place(interned.spark, place)
     before = require_writable(where, overwrite=overwrite)
     totals = interned.totals
-    number, mode = (0, "errorifexists") if before is None else (int(before["number"]) + 1, "overwrite")
+    number, mode = (0, "error") if before is None else (int(before["number"]) + 1, "overwrite")
     if overwrite:
         mode = "overwrite"
         where.add_to_manifest(number, WRITING, None, {})

@@ -11,6 +11,7 @@ from topicloom.views.view import Column, Fact, Note, On, Show, Table, View
 
 if TYPE_CHECKING:
     from topicloom.spark.ingest import Ingest
+    from topicloom.spark.interned import Totals
     from topicloom.spark.profile import Profile
     from topicloom.spark.profile_folder import Distribution
 
@@ -91,3 +92,10 @@ def _megabytes(size: int) -> Number:
 def _row(name: str, distribution: Distribution) -> list[Any]:
     quantiles = [distribution.quantile(part) for part in _QUANTILES]
     return [name, distribution.min, *quantiles, distribution.max, distribution.mean]
+
+
+def sample(found: Totals, out: str) -> View:
+    """How much a sample has."""
+    facts = [Fact(key, getattr(found, key), count) for key in ("nodes", "topics", "subscriptions")]
+    data = [Fact("fingerprint", found.fingerprint, on=On.DATA), Fact("out", out, on=On.DATA)]
+    return View("sample", "Sample", (*facts, *data, *written(out)))
