@@ -95,17 +95,17 @@ def _compared(name: str) -> list[dict[str, Any]]:
 
 def _on_spark(nodes: int) -> dict[str, Any]:
     """From an ingested folder to an overlay's; the start of Spark and the ingest do not count."""
-    from topicloom.spark import SparkOptions, ingest, spark_session
+    from topicloom.spark import SparkOptions, read_interest, spark_session
     from topicloom.spark.design import design_links
-    from topicloom.spark.ingest import Ingested
+    from topicloom.spark.ingest import ingest
 
     with tempfile.TemporaryDirectory() as name, spark_session(SparkOptions(master="local[2]"), "bench") as spark:
         folder = Path(name)
         sparse(nodes).write(folder / "subs.parquet")
-        ingest(spark, [folder / "subs.parquet"], folder / "fleet")
+        ingest(spark, [str(folder / "subs.parquet")], str(folder / "fleet"))
         with peak_memory() as peak:
             began = time.perf_counter()
-            interned = Ingested.open(folder / "fleet").interned(spark)
+            interned = read_interest(spark, str(folder / "fleet"))
             done = design_links(interned, DESIGNERS.prepare("backbone", 0, {}))
             done.write(str(folder / "overlay"))
             seconds = time.perf_counter() - began

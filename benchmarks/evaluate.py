@@ -10,7 +10,6 @@ needs a search for its relays.
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +24,7 @@ from rich.table import Table
 
 from benchmarks.alone import in_own_process
 from benchmarks.memory import peak_memory
+from topicloom.io.ingest_folder import IngestedManifest, TableCounts, write_manifest
 
 Ids = npt.NDArray[np.int64]
 
@@ -39,9 +39,8 @@ _FAILED_LINKS = 100
 
 def main(nodes: int, workload: str, master: str = "local[2]") -> dict[str, Any]:
     """Write the folder and the overlay, evaluate, and say how long each stage took."""
-    from topicloom.spark import SparkOptions, spark_session
+    from topicloom.spark import SparkOptions, read_interest, spark_session
     from topicloom.spark.evaluate import evaluate
-    from topicloom.spark.ingest import Ingested
     from topicloom.spark.links import read_links
 
     with tempfile.TemporaryDirectory(prefix="topicloom-bench-") as scratch:
@@ -53,10 +52,10 @@ def main(nodes: int, workload: str, master: str = "local[2]") -> dict[str, Any]:
         began = time.perf_counter()
         with (
             peak_memory() as peak,
-            spark_session(SparkOptions(master=master, driver_memory="2g"), "evaluate") as spark,
+            spark_session(SparkOptions(master=master, conf={"spark.driver.memory": "2g"}), "evaluate") as spark,
         ):
             seconds["session"] = time.perf_counter() - began
-            interned = Ingested.open(folder).interned(spark)
+            interned = read_interest(spark, str(folder))
             frame = read_links(interned, str(overlay))
             for stage, diameters in (("without_diameters", False), ("with_diameters", True)):
                 began = time.perf_counter()
@@ -171,7 +170,8 @@ def write_folder(folder: Path, subscriptions: Ids) -> None:
         step = -(-table.num_rows // parts)
         for part in range(parts):
             pyarrow.parquet.write_table(table.slice(part * step, step), folder / name / f"part-{part}.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"fingerprint": "1-2", "options": {}}))
+    counts = TableCounts(**{name: table.num_rows for name, table in tables.items()})
+    write_manifest(folder, IngestedManifest("1-2", counts))
 
 
 def write_links(file: Path, links: Ids) -> None:

@@ -71,11 +71,13 @@ def with_duckdb(raw: Path, out: Path) -> float:
 def with_spark(raw: Path, out: Path) -> dict[str, Any]:
     """Seconds of the session's start, of ingest and of its steps, and the stages that took longest."""
     began = time.perf_counter()
-    with spark_session(SparkOptions(master="local[2]", driver_memory=_JAVA_MEMORY), "benchmark") as spark:
+    with spark_session(
+        SparkOptions(master="local[2]", conf={"spark.driver.memory": _JAVA_MEMORY}), "benchmark"
+    ) as spark:
         spark.range(1).count()
         started = time.perf_counter()
         marks: list[tuple[str, float]] = []
-        ingest(spark, [raw], out, progress=lambda step: marks.append((step, time.perf_counter())))
+        ingest(spark, [str(raw)], str(out), progress=lambda step: marks.append((step, time.perf_counter())))
         ended = time.perf_counter()
         stages = _stages(spark)
     ends = [mark for _, mark in marks[1:]] + [ended]

@@ -59,12 +59,12 @@ report net assignment.parquet --out out/p.html
 """.strip().splitlines()
 
 SPARK = """
-ingest subs.csv --out out/i
-ingest subs.csv.gz --max-bad 0.5 --out out/i
-ingest subs.parquet --out out/i
+spark ingest subs.csv --out out/i
+spark ingest subs.csv.gz --max-bad 0.5 --out out/i
+spark ingest subs.parquet --out out/i
 spark measure ingested overlay.parquet --topics out/t.parquet
-profile ingested --out out/p
-sample ingested --nodes 3 --uniform --seed 1 --out out/s
+spark profile ingested --out out/p
+spark sample ingested --nodes 3 --uniform --seed 1 --out out/s
 spark sweep sweep.toml --out out/g
 spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 """.strip().splitlines()

@@ -17,10 +17,9 @@ from campaign.valid_files import make_files
 
 _CLUSTER = ["--master", "local-cluster[2,1,1024]"]
 _LINES = """
-ingest many.csv --out out/i
 spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
-sample ingested --nodes 3 --uniform --seed 1 --out out/s
+spark sample ingested --nodes 3 --uniform --seed 1 --out out/s
 spark sweep many.toml --out out/g
 """.strip().splitlines()
 _BACKEND = b"CoarseGrainedExecutorBackend"

@@ -144,7 +144,7 @@ def _counts(folder: Path) -> Any:
 def _rows(folder: Path) -> Any:
     """What an ingest folder says: its manifest, and who wants what."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text())
+        manifest = json.loads((folder / "manifest" / "part-00000.json").read_text())
         tables = [pyarrow.parquet.read_table(folder / name) for name in ("nodes", "topics", "subscriptions")]
         names = [dict(zip(*(table[name].to_pylist() for name in ("id", "name")), strict=True)) for table in tables[:2]]
         ids = zip(*(tables[2][name].to_pylist() for name in ("node_id", "topic_id")), strict=True)

@@ -44,10 +44,9 @@ apply later-plan.json --fleet fleet.toml --state out/f --yes
 watch fleet.toml --state out/w --subs subs.csv --events many.jsonl --no-health --apply --once
 """.strip().splitlines()
 SPARK = """
-ingest subs.csv --out out/i
 spark design ingested --out out/b
 spark measure ingested overlay.parquet --topics out/t.parquet
-sample ingested --nodes 3 --uniform --seed 1 --out out/s
+spark sample ingested --nodes 3 --uniform --seed 1 --out out/s
 spark stream subs.csv overlay.parquet --events stream-events --state out/st --out out/so --once
 spark sweep sweep.toml --out out/g
 """.strip().splitlines()
@@ -91,7 +90,7 @@ def _killed(
     """What is wrong after a run was killed, once or several times, and run again."""
     prepare(valid, work)
     old = {}
-    if "--replace" in line or (line.split()[0] in ("design", "plan", "ingest") and dice.random() < 0.5):
+    if "--replace" in line or (line.split()[0] in ("design", "plan") and dice.random() < 0.5):
         _run(line.replace("later", "subs"), work, spark=spark)
         old = contents(work)
     for _ in range(dice.choice((1, 1, 2))):

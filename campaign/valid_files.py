@@ -12,7 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from campaign.inside import run_inside
-from topicloom.io.ingest_folder import nodes_table, subscriptions_table, topics_table, write_manifest
+from topicloom.io.ingest_folder import (
+    IngestedManifest,
+    TableCounts,
+    nodes_table,
+    subscriptions_table,
+    topics_table,
+    write_manifest,
+)
 from topicloom.model.interest import Interest
 
 _LOG = """\
@@ -105,8 +112,8 @@ def _ingest_folder(folder: Path, interest: Interest) -> None:
     for name, rows in tables.items():
         (folder / name).mkdir()
         pyarrow.parquet.write_table(rows, folder / name / "part-00000.parquet")
-    counts = {name: rows.num_rows for name, rows in tables.items()}
-    write_manifest(folder, {"fingerprint": interest.fingerprint, "counts": counts, "options": {}})
+    counts = TableCounts(**{name: rows.num_rows for name, rows in tables.items()})
+    write_manifest(folder, IngestedManifest(interest.fingerprint, counts))
 
 
 def _fleet(folder: Path, dice: random.Random, nodes: list[str], topics: list[str]) -> None:

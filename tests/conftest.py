@@ -110,7 +110,7 @@ def spark() -> Iterator[SparkSession]:
     """One Spark session for all tests of a process; starting and warming one takes half a minute."""
     from topicloom.spark import SparkOptions, spark_session
 
-    with spark_session(SparkOptions("local[2]", driver_memory="1g"), "tests") as session:
+    with spark_session(SparkOptions("local[2]", {"spark.driver.memory": "1g"}), "tests") as session:
         yield session
 
 

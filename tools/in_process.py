@@ -16,6 +16,9 @@ from topicloom.cli.main import run
 COMMANDS: dict[str, str | None] = {
     "version": None,
     "evaluate": "spark measure",
+    "ingest": "spark ingest",
+    "profile": "spark profile",
+    "sample": "spark sample",
     "sweep": "spark sweep",
     "stream": "spark stream",
     "content sweep": None,
@@ -25,6 +28,7 @@ COMMANDS: dict[str, str | None] = {
 # What options and arguments of theirs are called now, such as {"plan": {"--target": "--kind"}}.
 # None for words that are left out.
 OPTIONS: dict[str, dict[str, str | None]] = {
+    "ingest": {"--format": "--input-format"},
     "collect": {"fleet.toml": "--fleet=fleet.toml", "--watch": "--follow"},
     "plan": {"--relays": None, "allow": "--relays", "forbid": None},
 }

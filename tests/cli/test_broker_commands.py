@@ -174,7 +174,7 @@ def test_lint_of_what_is_rendered_and_of_a_triangle(site: Path, cli: Cli) -> Non
     ended = cli("lint", "triangle")
     assert (ended.status, ended.err) == (1, "")
     assert ended.out == (
-        "loops:\n"
+        "loops (TL001):\n"
         "  'any' published at a goes round for ever: b -> c -> a -> b\n"
         "    triangle/a.conf:1\n    triangle/b.conf:1\n    triangle/c.conf:1\n"
         "3 brokers, 3 bridges; a tree needs 2.\n"
@@ -186,7 +186,7 @@ def test_lint_of_what_is_rendered_and_of_a_triangle(site: Path, cli: Cli) -> Non
     ended = cli("lint", "conf")
     assert (ended.status, ended.err) == (1, "")
     assert ended.out.startswith(
-        "cannot be read:\n  direction 'sideways' is none of out, in, both\n    conf/madrid.conf:3\n"
+        "cannot be read (TL003):\n  direction 'sideways' is none of out, in, both\n    conf/madrid.conf:3\n"
     )
     assert ended.out.endswith("\nLint: 0 loops or duplicates, 1 other finding.\n")
     assert cli("lint", "conf", "--json").json["findings"][0] == {
@@ -195,6 +195,25 @@ def test_lint_of_what_is_rendered_and_of_a_triangle(site: Path, cli: Cli) -> Non
         "text": "direction 'sideways' is none of out, in, both",
         "where": ["conf/madrid.conf:3"],
     }
+
+
+def test_lint_for_reviews(site: Path, cli: Cli) -> None:
+    Path("a b").mkdir()
+    for name, other in (("a", "b"), ("b", "a")):
+        Path(f"a b/{name}.conf").write_text(f"connection x\naddress {other}:1883\ntopic t both 1\ntopic u wrong\n")
+    ended = cli("lint", "a b", "--format", "sarif")
+    assert (ended.status, ended.err) == (1, "")
+    (run,) = ended.json["runs"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [f"TL00{number}" for number in range(1, 8)]
+    loop = next(result for result in run["results"] if result["ruleId"] in ("TL001", "TL002"))
+    assert loop["level"] == "error"
+    location = loop["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"] == {"uri": "a%20b/a.conf"}
+    assert location["region"] == {"startLine": 1}
+    ended = cli("lint", "a b", "--format", "github")
+    assert ended.status == 1
+    assert "::error file=a b/a.conf,line=4,title=TL003 unreadable::direction 'wrong' is none of " in ended.out
+    assert cli("diff", "plan.json", "plan.json", "--format", "sarif").status == 2
 
 
 @pytest.mark.broker("mosquitto")

@@ -75,7 +75,7 @@ def test_findings_are_on_stderr_and_give_status_1(painting: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["--shade", "3"], "SUBS is missing: subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz, or "),
+        (["--shade", "3"], "SUBS is missing: subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; or "),
         (["w"], "--shade is missing: how dark it is; see 'topicloom bound --help'"),
         (["w", "--shade", "dark"], "--shade: 'dark' is not a whole number; see"),
         (["w", "--shade", "1", "--gloss", "x"], "--gloss: 'x' is not a number; see"),

@@ -64,7 +64,7 @@ def test_missing_file(refused_subscriptions: Any, tmp_path: Path) -> None:
 
 def test_folder(refused_subscriptions: Any, tmp_path: Path) -> None:
     line = refused_subscriptions(tmp_path)
-    assert "is not a folder that 'topicloom ingest' wrote" in line
+    assert "is not a folder that 'topicloom spark ingest' wrote" in line
 
 
 def test_unknown_ending(refused_subscriptions: Any, tmp_path: Path) -> None:

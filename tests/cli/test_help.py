@@ -19,10 +19,10 @@ from topicloom.workloads import POPULARITIES, SIZES
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
     *("plan", "render", "diff", "explain", "lint", "test"),
-    *("ingest", "sample", "profile", "reproduce"),
+    "reproduce",
     *("completion", "prepare"),
 ]
-SPARK = ("design", "measure", "sweep", "stream", "rates")
+SPARK = ("sample", "ingest", "profile", "design", "measure", "sweep", "stream", "rates")
 CONTENT = ("generate", "assign", "cost", "compare")
 GROUPED = [*(["content", name] for name in CONTENT), *(["spark", name] for name in SPARK)]
 
@@ -74,7 +74,7 @@ def test_help_shows_no_types_of_python(cli: Cli, command: list[str]) -> None:
 
 
 def test_the_default_of_max_pairs_is_that_of_the_library(cli: Cli) -> None:
-    assert f"({MAX_PAIRS:,})" in cli("profile", "--help").out
+    assert f"{MAX_PAIRS}]" in cli("spark", "profile", "--help").out
     assert inspect.signature(profile).parameters["max_pairs"].default == MAX_PAIRS
 
 
@@ -158,7 +158,7 @@ for arguments in {without_spark!r}:
 @pytest.mark.slow
 def test_commands_load_only_what_they_need() -> None:
     without_numba = [["--help"], ["measure", "--help"], ["content", "--help"]]
-    without_spark = [["ingest", "--help"], ["spark", "sweep", "--help"], ["designers"]]
+    without_spark = [["spark", "ingest", "--help"], ["spark", "sweep", "--help"], ["designers"]]
     code = LOADING.format(without_numba=without_numba, without_spark=without_spark)
     ended = run_process([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

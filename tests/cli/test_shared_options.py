@@ -59,5 +59,5 @@ def test_quiet_prints_nothing_but_errors_and_json(cli: Cli, subscriptions: Path,
 
 def test_an_option_may_have_another_name_than_the_parameter(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "subs.csv").write_text("node,topic\na,x\n")
-    ended = cli("ingest", tmp_path / "subs.csv", "--out", tmp_path / "out", "--max-name-length", 0)
+    ended = cli("spark", "ingest", tmp_path / "subs.csv", "--out", tmp_path / "out", "--max-name-length", 0)
     assert (ended.status, ended.err) == (2, "topicloom: --max-name-length 0: expected at least 1\n")

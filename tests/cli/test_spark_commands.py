@@ -53,7 +53,7 @@ def ingesting(on_one_session: None, tmp_path_factory: pytest.TempPathFactory) ->
         file.write(LOG)
     from topicloom.cli.main import run
 
-    arguments = ["ingest", folder / "log.csv.gz", *LENIENT, "--out", folder / "fleet", "--json"]
+    arguments = ["spark", "ingest", folder / "log.csv.gz", *LENIENT, "--out", folder / "fleet", "--json"]
     with redirect_stdout(io.StringIO()) as printed:
         assert run([str(argument) for argument in arguments]) == 0
     return folder / "fleet", printed.getvalue()
@@ -68,10 +68,10 @@ def test_ingest(cli: Cli, ingesting: tuple[Path, str]) -> None:
     out, printed = ingesting
     told = json.loads(printed)
     counts = told["counts"]
-    assert (counts["rows"], counts["filtered"], counts["bad"], counts["repeats"]) == (10, 1, 2, 1)
+    assert (counts["rows"], counts["filtered"], counts["rejected"], counts["repeats"]) == (10, 1, 2, 1)
     assert (counts["nodes"], counts["topics"], counts["subscriptions"]) == (5, 2, 6)
     assert told["out"] == str(out)
-    again = cli("ingest", out.parent / "log.csv.gz", *LENIENT, "--out", out)
+    again = cli("spark", "ingest", out.parent / "log.csv.gz", *LENIENT, "--out", out, "--overwrite")
     assert (again.status, again.err) == (0, "")
     assert again.out.splitlines()[0].split() == ["files", "1"]
     assert again.out.endswith(f"written to {out}\n")
@@ -81,8 +81,8 @@ def test_ingest(cli: Cli, ingesting: tuple[Path, str]) -> None:
 
 def test_ingest_graphs_without_a_header(cli: Cli, ingested: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.txt").write_text("u|v\nv|w\nw|w\n")
-    how = ["--format", "csv", "--separator", "|", "--no-header", "--graph", "directed", "--include-self"]
-    ended = cli("ingest", tmp_path / "edges.txt", *how, "--out", tmp_path / "follows")
+    how = ["--input-format", "csv", "--separator", "|", "--no-header", "--graph", "directed", "--include-self"]
+    ended = cli("spark", "ingest", tmp_path / "edges.txt", *how, "--out", tmp_path / "follows")
     assert (ended.status, ended.err) == (0, "")
     assert ["self-loops", "1"] in [line.split() for line in ended.out.splitlines()]
     pairs = Interest.read(tmp_path / "follows").to_arrow().to_pydict()
@@ -106,22 +106,24 @@ def test_every_command_takes_the_folder(cli: Cli, ingested: Path, tmp_path: Path
 
 
 def test_sample(cli: Cli, ingested: Path, tmp_path: Path) -> None:
-    ended = cli("sample", ingested, "--nodes", 3, "--seeds", 2, "--seed", 7, "--out", tmp_path / "part", "--json")
+    ended = cli(
+        "spark", "sample", ingested, "--nodes", 3, "--seeds", 2, "--seed", 7, "--out", tmp_path / "part", "--json"
+    )
     assert (ended.status, ended.err) == (0, "")
     assert (ended.json["nodes"], ended.json["out"]) == (3, str(tmp_path / "part"))
     assert Interest.read(tmp_path / "part").node_count == 3
-    ended = cli("sample", ingested, "--nodes", 2, "--uniform", "--out", tmp_path / "part")
+    ended = cli("spark", "sample", ingested, "--nodes", 2, "--uniform", "--out", tmp_path / "part", "--overwrite")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("2 nodes, ")
+    assert ended.out.splitlines()[0].split() == ["nodes", "2"]
     assert Interest.read(tmp_path / "part").node_count == 2
 
 
 def test_profile(cli: Cli, ingested: Path, tmp_path: Path) -> None:
-    ended = cli("profile", ingested)
+    ended = cli("spark", "profile", ingested)
     assert (ended.status, ended.err) == (0, "")
     assert "pairs of nodes share a topic" in ended.out
     out = tmp_path / "profile"
-    ended = cli("profile", ingested, "--out", out, "--json")
+    ended = cli("spark", "profile", ingested, "--out", out, "--json")
     assert (ended.json["nodes"], ended.json["subscriptions"], ended.json["out"]) == (5, 6, str(out))
     assert (out / "ccdf.svg").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["profile"]
@@ -184,5 +186,5 @@ def test_ctrl_c_cancels_spark(cli: Cli, ingested: Path, tmp_path: Path, monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr("topicloom.spark.links.read_links", interrupted)
-    ended = cli("spark", "measure", ingested, ingested / "manifest.json")
+    ended = cli("spark", "measure", ingested, "overlay.parquet")
     assert (ended.status, ended.out, ended.err) == (130, "", "topicloom: stopped; nothing was written\n")

@@ -10,6 +10,8 @@ import pyarrow.parquet
 import pytest
 from command_line import Cli, Ended
 
+from topicloom.io.ingest_folder import IngestedManifest, TableCounts, write_manifest
+
 
 @pytest.fixture
 def refused(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -39,15 +41,16 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ingest(refused: Any, tmp_path: Path) -> None:
     (tmp_path / "subs.csv").write_text("node,topic\na,x\n")
     out = ["--out", "fleet"]
-    assert "none.csv" in refused("ingest", "none.csv", *out)
-    assert refused("ingest", *out).startswith("INPUT... is missing: files, folders or globs")
-    assert refused("ingest", "subs.csv").startswith("--out is missing")
-    assert refused("ingest", "subs.csv", *out, "--max-bad", 2) == "--max-bad 2.0: expected a share from 0 to 1"
-    assert refused("ingest", "subs.csv", *out, "--include-self").startswith("--include-self: only for graphs")
-    assert refused("ingest", "subs.csv", *out, "--graph", "both").startswith("--graph: 'both' is not one of 'directed'")
-    assert "expected one character" in refused("ingest", "subs.csv", *out, "--separator", "ab")
-    assert "the folder none does not exist" in refused("ingest", "subs.csv", "--out", "none/fleet")
-    assert "is a file" in refused("ingest", "subs.csv", "--out", "subs.csv")
+    assert "none.csv" in refused("spark", "ingest", "none.csv", *out)
+    assert refused("spark", "ingest", *out).startswith("INPUT... is missing: files, folders or patterns")
+    assert refused("spark", "ingest", "subs.csv").startswith("--out is missing")
+    assert refused("spark", "ingest", "subs.csv", *out, "--max-bad", 2) == "--max-bad 2.0: expected a share from 0 to 1"
+    assert refused("spark", "ingest", "subs.csv", *out, "--include-self").startswith("--include-self: only for graphs")
+    assert refused("spark", "ingest", "subs.csv", *out, "--graph", "both").startswith(
+        "--graph: 'both' is not one of 'directed'"
+    )
+    assert "expected one character" in refused("spark", "ingest", "subs.csv", *out, "--separator", "ab")
+    assert "is a file" in refused("spark", "ingest", "subs.csv", "--out", "subs.csv")
 
 
 @pytest.mark.usefixtures("no_spark")
@@ -57,8 +60,8 @@ def test_folders_that_are_none(refused: Any, tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pa.table({"source": ["a"], "target": ["b"]}), overlay)
     for command in (
         ["spark", "measure", "{}", overlay],
-        ["profile", "{}"],
-        ["sample", "{}", "--nodes", 3, "--out", "part"],
+        ["spark", "profile", "{}"],
+        ["spark", "sample", "{}", "--nodes", 3, "--out", "part"],
     ):
         for folder, wrong in (("none", "none: no such folder; give one that"), ("folder", "folder: has no ")):
             assert refused(*(folder if one == "{}" else one for one in command)).startswith(wrong)
@@ -83,32 +86,35 @@ def test_sample_and_profile(refused: Any, tmp_path: Path) -> None:
     fleet = tmp_path / "fleet"
     for part in ("subscriptions", "nodes", "topics"):
         (fleet / part).mkdir(parents=True)
-    (fleet / "manifest.json").write_text('{"fingerprint": "1-2"}')
-    sample = ["sample", "fleet", "--nodes", 3]
+    write_manifest(fleet, IngestedManifest("1-2", TableCounts(0, 0, 0)))
+    sample = ["spark", "sample", "fleet", "--nodes", 3]
     assert refused(*sample).startswith("--out is missing")
     assert "is read by this command" in refused(*sample, "--out", "fleet")
-    assert refused(*sample, "--uniform", "--seeds", 2, "--out", "part").startswith("--seeds is of no use")
-    assert refused("profile", "fleet", "--out", "fleet") == "fleet: is there already; give a new folder"
-    assert refused("profile", "fleet", "--out", "none/p") == "none/p: the folder none does not exist"
+    assert refused(*sample, "--uniform", "--seeds", 2, "--out", "part").startswith(
+        "--seeds are of no use with --uniform"
+    )
+    assert refused("spark", "profile", "fleet", "--out", "fleet") == "fleet: is there already; give a new folder"
+    assert refused("spark", "profile", "fleet", "--out", "none/p") == "none/p: the folder none does not exist"
 
 
 @pytest.mark.usefixtures("no_spark")
 def test_settings(refused: Any, tmp_path: Path) -> None:
     (tmp_path / "subs.csv").write_text("node,topic\na,x\n")
-    line = refused("ingest", "subs.csv", "--out", "fleet", "--spark-conf", "spark.executor.memory")
-    assert line == "--spark-conf 'spark.executor.memory': expected KEY=VALUE, such as spark.executor.memory=4g"
+    line = refused("spark", "ingest", "subs.csv", "--out", "fleet", "--conf", "spark.executor.memory")
+    assert line == "--conf 'spark.executor.memory': expected KEY=VALUE, such as spark.executor.memory=4g"
 
 
 def test_what_spark_lacks(refused: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyspark import SparkContext
-
-    monkeypatch.setattr(SparkContext, "_active_spark_context", None)  # that of other tests would be used
+    # The session of other tests would be used.
+    monkeypatch.setattr("topicloom.spark.session._active_session", lambda: None)
     (tmp_path / "subs.csv").write_text("node,topic\na,x\n")
-    ingest = ["ingest", "subs.csv", "--out", "fleet"]
+    ingest = ["spark", "ingest", "subs.csv", "--out", "fleet"]
     line = refused(*ingest, "--master", "spark://127.0.0.1:9")
     assert line.startswith("master spark://127.0.0.1:9 cannot be reached (127.0.0.1:9: Connection refused)")
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert refused(*ingest).startswith("Spark needs Java and none was found, neither in JAVA_HOME nor in PATH")
+    line = refused(*ingest, "--remote", "sc://127.0.0.1:9")
+    assert line.startswith("remote sc://127.0.0.1:9 cannot be reached (127.0.0.1:9: Connection refused)")
+    line = refused(*ingest, "--remote", "sc://127.0.0.1:9", "--master", "local[2]")
+    assert line == "--master and --remote: give one of them"
 
 
 @pytest.mark.usefixtures("no_spark")

@@ -13,10 +13,13 @@ from reference.greedy import Components
 from reference.interests import SHAPES, random_interest
 from reference.search import SlowSearch
 from topicloom import Constraints, NodeRule, design
+from topicloom.designers import DesignProblem, search
 from topicloom.designers.search import AIMS, NearLinks, Search, search_bytes, search_links
 from topicloom.errors import InputError
 from topicloom.kernels import recreating, splits
 from topicloom.kernels.subscriptions import new_subscriptions, wants
+from topicloom.metrics import bound
+from topicloom.metrics.tree_bound import tree_bound_bytes
 from topicloom.model import Interest
 from topicloom.model.prices import LinkPrices
 from topicloom.registry import Watch
@@ -274,6 +277,26 @@ def test_too_little_memory_is_refused_before_work(monkeypatch):
     monkeypatch.setattr("topicloom.designers.memory.available_bytes", lambda: needed - 1)
     with pytest.raises(InputError, match="search would take about"):
         search_links(interest, source, target, rounds=1)
+
+
+@pytest.mark.parametrize(
+    ("start", "text"),
+    [("gpm", "without a budget"), ("search", "without a budget"), ("none", "known are"), ("gm", "exclude each other")],
+)
+def test_a_wrong_start_is_refused_before_work(monkeypatch, start, text):
+    monkeypatch.setattr("topicloom.designers.search.bound", lambda *_, **__: pytest.fail("the bound was worked out"))
+    interest = random_fleet(8)
+    begin = design(interest, "gm") if start == "gm" else None
+    with pytest.raises(InputError, match=text):
+        search.build(DesignProblem.of(interest, begin=begin), start=start)
+
+
+def test_the_bound_takes_no_more_memory_than_stated():
+    interest = random_fleet(1, nodes=400, topics=60, each=10)
+    certificate = bound(interest).trees.certificate
+    kept = sum(map(array_bytes, (certificate.pairs, certificate.topics, certificate.price, certificate.used)))
+    assert kept <= tree_bound_bytes(np.diff(interest.topic_start))
+    assert search.memory(interest, {}) >= search_bytes(interest, *np.zeros((2, 0), np.int32)) + kept
 
 
 def test_memory_is_not_more_than_stated():

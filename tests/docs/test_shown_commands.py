@@ -15,7 +15,7 @@ from shown import LANGUAGES, PAGES, ROOT, Command, blocks, commands
 from topicloom.cli.main import run
 
 ON_SPARK = {
-    *("ingest", "sample", "profile", "reproduce"),
+    *("reproduce", "spark ingest", "spark profile", "spark sample"),
     *("spark rates", "spark design", "spark measure", "spark sweep", "spark stream"),
 }
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from topicloom.io.ingest_folder import IngestedManifest, TableCounts, require_all_rows
+from topicloom.io.ingest_folder import IngestedManifest, TableCounts, write_manifest
 from topicloom.model import InputError, Interest
 
 INTEREST = Interest.from_pairs([("b", "x"), ("a", "x"), ("é", "y z"), ("a", "y z"), ("𐍈", "x")])
@@ -39,7 +39,7 @@ def write(folder: Path, interest: Interest = INTEREST) -> Path:
         table = table.append_column(name, pa.array(names).take(table[f"{name}_id"]))
     for k, rows in enumerate((table.slice(0, 2), table.slice(2))):
         pyarrow.parquet.write_table(rows, folder / "subscriptions" / f"part-{k}.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"fingerprint": interest.fingerprint}))
+    write_manifest(folder, IngestedManifest(interest.fingerprint, TableCounts(4, 2, 5)))
     return folder
 
 
@@ -81,9 +81,7 @@ def test_names_may_come_in_several_files(tmp_path: Path) -> None:
             "nodes: has names that are no text",
         ),
         (
-            lambda folder: (folder / "manifest.json").write_text(
-                '{"fingerprint": "", "counts": {"nodes": 4, "topics": 2, "subscriptions": 9}}'
-            ),
+            lambda folder: write_manifest(folder, IngestedManifest("", TableCounts(4, 2, 9))),
             "subscriptions: has 5 rows and its manifest says 9; ingest the data again",
         ),
         (lambda folder: (folder / "topics" / "part-0.parquet").write_bytes(b"PAR1"), "topics: cannot be read ("),
@@ -105,25 +103,24 @@ def test_other_rows_than_it_was_written_with_are_refused(tmp_path: Path) -> None
     replace("subscriptions", pa.table({"node_id": [0, 1], "topic_id": [0, 1]}))(folder)
     with pytest.raises(InputError, match="its subscriptions are not those it was written with"):
         Interest.read(folder)
-    (folder / "manifest.json").unlink()
-    with pytest.raises(InputError, match=r"has no manifest\.json; give a folder that `topicloom ingest` wrote"):
-        Interest.read(folder)
 
 
-def test_lost_rows_and_columns_are_seen_without_reading_them(tmp_path: Path) -> None:
+def test_the_newest_row_of_the_manifest_counts(tmp_path: Path) -> None:
     folder = write(tmp_path / "in")
-    manifest = IngestedManifest("", TableCounts(4, 2, 5))
-    require_all_rows(folder, manifest)
-    for part, column in (("topics", "id"), ("nodes", "name"), ("subscriptions", "topic")):
-        file = folder / part / "part-0.parquet"
-        whole = pyarrow.parquet.read_table(file)
-        pyarrow.parquet.write_table(whole.drop_columns([column]), file)
-        with pytest.raises(InputError, match=rf"part-0\.parquet: no column '{column}'"):
-            require_all_rows(folder, manifest)
-        pyarrow.parquet.write_table(whole, file)
-    (folder / "subscriptions" / "part-1.parquet").unlink()
-    with pytest.raises(InputError, match="subscriptions: has 2 rows and its manifest says 5"):
-        require_all_rows(folder, manifest)
+    row = json.loads((folder / "manifest" / "part-00000.json").read_text())
+    for number, state in ((2, "complete"), (1, "being written")):
+        (folder / "manifest" / f"part-{number}.json").write_text(json.dumps(row | {"number": number, "state": state}))
+    assert Interest.read(folder) == INTEREST
+    (folder / "manifest" / "part-3.json").write_text(json.dumps(row | {"number": 3, "state": "being written"}))
+    with pytest.raises(InputError, match="was not written to its end, or is being written; ingest the data again"):
+        Interest.read(folder)
+    for file in (folder / "manifest").iterdir():
+        file.unlink()
+    with pytest.raises(InputError, match="was not written to its end"):
+        Interest.read(folder)
+    (folder / "manifest").rmdir()
+    with pytest.raises(InputError, match="has no manifest; give a folder that `topicloom spark ingest` wrote"):
+        Interest.read(folder)
 
 
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:

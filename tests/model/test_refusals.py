@@ -87,7 +87,7 @@ class TestFiles:
         assert refusal(lambda: Interest.read(str(file))) == f"{file}: no such file"
 
     def test_folder(self, tmp_path: Path) -> None:
-        expected = f"{tmp_path}: is not a folder that 'topicloom ingest' wrote; it has no nodes/"
+        expected = f"{tmp_path}: is not a folder that 'topicloom spark ingest' wrote; it has no nodes/"
         assert refusal(lambda: Interest.read(tmp_path)) == expected
         assert refusal(lambda: Overlay.read(tmp_path, INTEREST)) == (
             f"{tmp_path}: is a folder; give one file as {READABLE}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from topicloom.io.ingest_folder import IngestedManifest, IngestedOptions, TableCounts, write_manifest
 from topicloom.model import Interest
 
 
@@ -21,8 +21,8 @@ def write_folder(interest: Interest, path: Path, *, parts: int = 1, graph: str |
     _write(subscriptions, path / "subscriptions", parts)
     _write(_names("topics", interest.node_names, np.diff(interest.node_start)), path / "nodes", parts)
     _write(_names("nodes", interest.topic_names, np.diff(interest.topic_start)), path / "topics", parts)
-    manifest = {"fingerprint": interest.fingerprint, "options": {"graph": graph}}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    counts = TableCounts(interest.node_count, interest.topic_count, interest.subscription_count)
+    write_manifest(path, IngestedManifest(interest.fingerprint, counts, IngestedOptions(graph)))
     return path
 
 

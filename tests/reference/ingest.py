@@ -7,6 +7,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from topicloom.spark.ingest import Ingest, IngestOptions, ingest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 MAX_BYTES = 1024
 
@@ -25,6 +32,11 @@ class Ingested:
     @property
     def reasons(self) -> dict[str, int]:
         return dict(Counter(reason for _, _, reason, _ in self.bad))
+
+
+def run(spark: SparkSession, inputs: Sequence[Path], out: Path, options: IngestOptions | None = None) -> Ingest:
+    """Ingest on Spark, over what is there."""
+    return ingest(spark, [str(path) for path in inputs], str(out), options, overwrite=out.exists())
 
 
 def clean_name(name: str) -> str:

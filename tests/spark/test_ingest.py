@@ -17,12 +17,11 @@ import pytest
 from pyspark.sql import SparkSession, functions
 
 from effort import THOROUGH
-from reference.ingest import Ingested, ingest_lines, interned
+from reference.ingest import Ingested, ingest_lines, interned, run
 from topicloom.model import InputError, Interest
 from topicloom.model.fingerprint import digest, name_hashes
-from topicloom.spark import IngestOptions, Manifest
-from topicloom.spark.ingest import ingest
-from topicloom.spark.intern import gathered
+from topicloom.spark.ingest import Ingest, IngestOptions, ingest
+from topicloom.spark.places import require_inputs
 
 SPACES = ("", " ", "\t", "\u00a0", "\u3000 ", "\u2003")
 NAMES = (
@@ -80,31 +79,32 @@ def write_files(folder: Path, files: dict[str, list[str]], ending: str = "\n", s
 
 
 def rows(folder: Path, table: str) -> list[tuple[object, ...]]:
-    parts = sorted((folder / table).iterdir())
-    return [tuple(row.values()) for part in parts for row in pq.read_table(part).to_pylist()]
+    """The rows of a table, in any order of files."""
+    return sorted(tuple(row.values()) for row in pq.read_table(folder / table).to_pylist())
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """The files of the interest, byte for byte."""
-    return {str(path.relative_to(folder)): path.read_bytes() for table in TABLES for path in (folder / table).iterdir()}
-
-
-def check(folder: Path, manifest: Manifest, expected: Ingested) -> None:
+def check(folder: Path, made: Ingest, expected: Ingested) -> None:
     """The folder holds what the twin found."""
-    assert {path.name for path in folder.iterdir()} == {*TABLES, "quarantine", "manifest.json"}
-    assert not [path for path in folder.rglob("*") if path.name.startswith((".", "_"))]
     for table, wanted in interned(expected.pairs).items():
-        assert rows(folder, table) == wanted, table
-    assert json.loads((folder / "manifest.json").read_text()) == json.loads(json.dumps(manifest.as_dict()))
-    assert manifest.fingerprint == Interest.from_pairs(expected.pairs).fingerprint
-    counts = manifest.counts
-    assert dict(counts.bad_by_reason) == expected.reasons
+        assert rows(folder, table) == sorted(wanted), table
+        for file in (folder / table).glob("part-*"):
+            found = [tuple(row.values()) for row in pq.read_table(file).to_pylist()]
+            assert found == sorted(found), "rows are in order within files"
+    assert made.fingerprint == Interest.from_pairs(expected.pairs).fingerprint
+    counts = made.counts
+    assert dict(counts.rejected_by_reason) == expected.reasons
     assert counts.rows == len(expected.pairs) + len(expected.bad) + counts.filtered
     assert counts.repeats == len(expected.pairs) - len(expected.subscriptions)
 
 
-def quarantined(folder: Path, raw: Path) -> list[tuple[object, ...]]:
-    return [(str(Path(str(file)).relative_to(raw)), *rest) for file, *rest in rows(folder, "quarantine")]
+def rejected(folder: Path, raw: Path) -> list[tuple[str, str, str]]:
+    """Rejected rows as the twin has them, without the numbers of their lines."""
+    found = pq.read_table(folder / "rejected").to_pylist()
+    return sorted((str(Path(row["file"]).relative_to(raw)), row["reason"], row["text"]) for row in found)
+
+
+def as_rejected(expected: Ingested) -> list[tuple[str, str, str]]:
+    return sorted((file, reason, text) for file, _, reason, text in expected.bad)
 
 
 LENIENT = IngestOptions(max_bad=0.9)
@@ -114,10 +114,10 @@ LENIENT = IngestOptions(max_bad=0.9)
 def test_messy_files_as_the_twin_reads_them(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     files = messy_files(seed)
     raw = write_files(tmp_path / "raw [1]", files, "\r\n" if seed else "\n", "\ufeff" if seed else "")
-    manifest = ingest(spark, [raw], tmp_path / "out", LENIENT)
+    manifest = run(spark, [raw], tmp_path / "out", LENIENT)
     expected = ingest_lines(files)
     check(tmp_path / "out", manifest, expected)
-    assert quarantined(tmp_path / "out", raw) == sorted(expected.bad)
+    assert rejected(tmp_path / "out", raw) == as_rejected(expected)
     assert Interest.read(tmp_path / "out") == Interest.from_pairs(expected.pairs)
 
 
@@ -131,28 +131,23 @@ def configured(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
         spark.conf.unset(key) if old is None else spark.conf.set(key, old)
 
 
-def test_partitions_do_not_matter(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partitions_do_not_matter(spark: SparkSession, tmp_path: Path) -> None:
     files = messy_files(7, lines=100)
     expected = ingest_lines(files)
     size = sum(len(line.encode()) + 1 for lines in files.values() for line in lines)
     raw = write_files(tmp_path / "raw", files)
-    monkeypatch.setattr("topicloom.spark.intern._ROWS_PER_PART", 50)
-    written = []
     for partitions in (1, 2, 7, 32) if THOROUGH else (1, 7):
-        monkeypatch.setattr("topicloom.spark.intern._ROWS_PER_TASK", max(1, 500 // partitions))
         settings = {
             "spark.sql.files.maxPartitionBytes": str(size // partitions + 1),
             "spark.sql.files.openCostInBytes": "0",
             "spark.sql.files.minPartitionNum": str(partitions),
             "spark.sql.shuffle.partitions": str(partitions),
+            "spark.sql.adaptive.coalescePartitions.enabled": "false",
         }
         with configured(spark, settings):
-            manifest = ingest(spark, [raw], tmp_path / "out", LENIENT)
+            manifest = run(spark, [raw], tmp_path / "out", LENIENT)
         check(tmp_path / "out", manifest, expected)
-        assert quarantined(tmp_path / "out", raw) == sorted(expected.bad)
-        written.append(contents(tmp_path / "out"))
-    assert len(list((tmp_path / "out" / "nodes").iterdir())) > 3
-    assert all(other == written[0] for other in written), "even the files are the same"
+        assert rejected(tmp_path / "out", raw) == as_rejected(expected)
 
 
 def test_a_second_run_on_shuffled_rows_gives_the_same(spark: SparkSession, tmp_path: Path) -> None:
@@ -161,12 +156,12 @@ def test_a_second_run_on_shuffled_rows_gives_the_same(spark: SparkSession, tmp_p
     random.Random(1).shuffle(lines)
     raw = write_files(tmp_path / "raw", files)
     shuffled = write_files(tmp_path / "shuffled", {"one.csv": ["node,topic", *lines]})
-    first = ingest(spark, [raw], tmp_path / "out", LENIENT)
-    written = contents(tmp_path / "out")
-    other = ingest(spark, [shuffled], tmp_path / "out", LENIENT)
+    first = run(spark, [raw], tmp_path / "out", LENIENT)
+    written = [rows(tmp_path / "out", table) for table in TABLES]
+    other = run(spark, [shuffled], tmp_path / "out", LENIENT)
     assert other.counts == first.counts
     assert other.fingerprint == first.fingerprint
-    assert contents(tmp_path / "out") == written
+    assert [rows(tmp_path / "out", table) for table in TABLES] == written
 
 
 def test_formats(spark: SparkSession, tmp_path: Path) -> None:
@@ -186,8 +181,8 @@ def test_formats(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(objects) + "\n\n")
     nodes, topics = zip(*pairs("parquet"), strict=True)
     pq.write_table(pa.table({"topic": topics, "node": nodes}), tmp_path / "a.parquet")
-    manifest = ingest(spark, [tmp_path / "a.*"], tmp_path / "out")
-    assert (manifest.files, manifest.counts.rows, manifest.counts.bad) == (6, 240, 0)
+    manifest = run(spark, [tmp_path / "a.*"], tmp_path / "out")
+    assert (manifest.files, manifest.counts.rows, manifest.counts.rejected) == (6, 240, 0)
     files = ("csv", "gzip", "bzip2", "tsv", "json", "parquet")
     expected = Interest.from_pairs(pair for file in files for pair in pairs(file))
     assert manifest.fingerprint == expected.fingerprint
@@ -196,20 +191,20 @@ def test_formats(spark: SparkSession, tmp_path: Path) -> None:
 def test_json_and_parquet_rows_that_are_bad(spark: SparkSession, tmp_path: Path) -> None:
     lines = ['{"node": "a", "topic": 5}', "{oops", '{"node": "b"}', '{"node": " ", "topic": "t"}', "[1]"]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    manifest = ingest(spark, [tmp_path / "a.jsonl"], tmp_path / "out", LENIENT)
+    manifest = run(spark, [tmp_path / "a.jsonl"], tmp_path / "out", LENIENT)
     assert rows(tmp_path / "out", "subscriptions") == [("a", "5", 0, 0)]
-    found = [(line, reason, raw) for _, line, reason, raw in rows(tmp_path / "out", "quarantine")]
-    assert found == [
-        (2, "not a JSON object", "{oops"),
-        (3, "missing topic", lines[2]),
-        (4, "empty node", lines[3]),
-        (5, "not a JSON object", "[1]"),
-    ]
+    found = {(row["reason"], row["text"]) for row in pq.read_table(tmp_path / "out" / "rejected").to_pylist()}
+    assert found == {
+        ("not a JSON object", "{oops"),
+        ("missing topic", lines[2]),
+        ("empty node", lines[3]),
+        ("not a JSON object", "[1]"),
+    }
     table = pa.table({"node": ["a", None, "b"], "topic": [1, 2, 3]})
     pq.write_table(table, tmp_path / "a.parquet")
-    manifest = ingest(spark, [tmp_path / "a.parquet"], tmp_path / "out", LENIENT)
-    assert manifest.counts.bad_by_reason == {"missing node": 1}
-    assert rows(tmp_path / "out", "quarantine") == [(str(tmp_path / "a.parquet"), 2, "missing node", '[null, "2"]')]
+    manifest = run(spark, [tmp_path / "a.parquet"], tmp_path / "out", LENIENT)
+    assert manifest.counts.rejected_by_reason == {"missing node": 1}
+    assert rows(tmp_path / "out", "rejected") == [("missing node", '[null, "2"]', str(tmp_path / "a.parquet"))]
 
 
 def test_columns_and_conditions(spark: SparkSession, tmp_path: Path) -> None:
@@ -217,14 +212,14 @@ def test_columns_and_conditions(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text)
     named = {"node_column": "who", "topic_column": "what, then", "max_bad": 0.5}
     where = "role = 'sub' AND value > 9"
-    manifest = ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(**named, where=where))
+    manifest = run(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(**named, where=where))
     assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("a", "x"), ("c", "z,z")]
-    assert (manifest.counts.rows, manifest.counts.filtered, manifest.counts.bad) == (5, 2, 1)
+    assert (manifest.counts.rows, manifest.counts.filtered, manifest.counts.rejected) == (5, 2, 1)
     (tmp_path / "bare.txt").write_text("1;a;x\n2;b;y\n")
     places = IngestOptions(node_column="2", topic_column="3", separator=";", header=False, where="_1 = '2'")
-    ingest(spark, [tmp_path / "bare.txt"], tmp_path / "out", places)
+    run(spark, [tmp_path / "bare.txt"], tmp_path / "out", places)
     assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("b", "y")]
-    ingest(spark, [tmp_path / "bare.txt"], tmp_path / "out", IngestOptions(separator=";", header=False))
+    run(spark, [tmp_path / "bare.txt"], tmp_path / "out", IngestOptions(separator=";", header=False))
     assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("1", "a"), ("2", "b")]
 
 
@@ -243,62 +238,59 @@ def test_columns_and_conditions(spark: SparkSession, tmp_path: Path) -> None:
 def test_refusals(spark: SparkSession, tmp_path: Path, options: dict[str, object], message: str) -> None:
     (tmp_path / "a.csv").write_text("node,topic\na,b\n")
     with pytest.raises(InputError, match=message) as refused:
-        ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(**options))  # type: ignore[arg-type]
+        run(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(**options))  # type: ignore[arg-type]
     assert "\n" not in str(refused.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]
 
 
 def test_too_many_bad_rows(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("node,topic\na,b\n,c\nd,e\n")
-    with pytest.raises(InputError, match=r"1 of 3 rows are bad.*1 empty node.*a\.csv, line 3: ',c'"):
-        ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(max_bad=0.3))
+    with pytest.raises(InputError, match=r"1 of 3 rows are bad.*1 empty node.*one is in .*a\.csv: ',c'"):
+        run(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(max_bad=0.3))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]
-    assert ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(max_bad=0.4)).counts.bad == 1
+    assert run(spark, [tmp_path / "a.csv"], tmp_path / "out", IngestOptions(max_bad=0.4)).counts.rejected == 1
     (tmp_path / "b.csv").write_text("node,topic\n,b\n,c\n")
     with pytest.raises(InputError, match="2 of 2 rows are bad"):
-        ingest(spark, [tmp_path / "b.csv"], tmp_path / "out", IngestOptions(max_bad=1))
+        run(spark, [tmp_path / "b.csv"], tmp_path / "out", IngestOptions(max_bad=1))
     assert len(rows(tmp_path / "out", "subscriptions")) == 2, "the earlier output is still there"
 
 
-def test_files_that_do_not_fit_together(spark: SparkSession, tmp_path: Path) -> None:
+def test_columns_in_another_order_and_of_another_number(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("node,topic\na,b\n")
-    (tmp_path / "b.csv").write_text("topic,node\nb,a\n")
-    with pytest.raises(InputError, match=r"b\.csv: its columns, topic,node, are not those of the other files"):
-        ingest(spark, [tmp_path / "*.csv"], tmp_path / "out")
+    (tmp_path / "b.csv").write_text("\ufefftopic,more,node\nx,1,c\nx,d\n")
+    (tmp_path / "c.csv").write_text("")
+    made = run(spark, [tmp_path / "*.csv"], tmp_path / "out", LENIENT)
+    assert [row[:2] for row in rows(tmp_path / "out", "subscriptions")] == [("a", "b"), ("c", "x")]
+    assert (made.counts.rows, made.counts.rejected_by_reason) == (3, {"too few columns": 1})
+    (tmp_path / "d.csv").write_text("node,what\na,b\n")
+    with pytest.raises(InputError, match=r"d\.csv: no column 'topic'; it has 'node', 'what'"):
+        run(spark, [tmp_path / "*.csv"], tmp_path / "out")
+    with pytest.raises(InputError, match=r"d\.csv: its columns, node,what, are not those of the other files"):
+        run(spark, [tmp_path / "[ad].csv"], tmp_path / "out", IngestOptions(graph="directed"))
 
 
 def test_bytes_that_are_not_text(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"node,topic\na,b\ncaf\xe9,b\n")
-    manifest = ingest(spark, [tmp_path / "a.csv"], tmp_path / "out", LENIENT)
-    assert manifest.counts.bad_by_reason == {"not UTF-8": 1}
-    assert [row[1:] for row in rows(tmp_path / "out", "quarantine")] == [(3, "not UTF-8", "caf\ufffd,b")]
+    manifest = run(spark, [tmp_path / "a.csv"], tmp_path / "out", LENIENT)
+    assert manifest.counts.rejected_by_reason == {"not UTF-8": 1}
+    assert [row[:2] for row in rows(tmp_path / "out", "rejected")] == [("not UTF-8", "caf\ufffd,b")]
 
 
-def test_other_folders_are_left_alone(spark: SparkSession, tmp_path: Path) -> None:
+def test_places_that_cannot_be_read_or_written(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("node,topic\na,b\n")
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter.txt").write_text("dear")
-    with pytest.raises(InputError, match="other things in it"):
-        ingest(spark, [tmp_path / "a.csv"], tmp_path / "mine")
-    with pytest.raises(InputError, match="does not exist"):
-        ingest(spark, [tmp_path / "a.csv"], tmp_path / "no" / "out")
-    with pytest.raises(InputError, match="no such file"):
-        ingest(spark, [tmp_path / "b.csv"], tmp_path / "out")
+    run(spark, [tmp_path / "a.csv"], tmp_path / "out")
+    with pytest.raises(InputError, match="out: holds an interest already; give another place, or overwrite"):
+        ingest(spark, [str(tmp_path / "a.csv")], str(tmp_path / "out"))
     (tmp_path / "a.csv.lz4").write_bytes(b"whatever")
     with pytest.raises(InputError, match=r"cannot read \.lz4"):
-        ingest(spark, [tmp_path / "a.csv.lz4"], tmp_path / "out", IngestOptions(format="csv"))
-    with pytest.raises(InputError, match="no file matches"):
-        ingest(spark, [tmp_path / "*.tsv"], tmp_path / "out")
-
-
-def test_a_node_that_repeats_itself_takes_no_memory() -> None:
-    schema = pa.schema([("node", pa.string()), ("topic", pa.string())])
-    batches = [pa.record_batch([["n"] * 100, [f"t{i % 7}" for i in range(100)]], schema=schema) for _ in range(50)]
-    pairs = {("n", f"t{i}") for i in range(7)}
-    for many, most in ((10_000, 5_000), (300, 400), (1, 107)):
-        table = gathered(iter(batches), many)
-        assert table.num_rows <= most
-        assert set(zip(*(table[name].to_pylist() for name in schema.names), strict=True)) == pairs
+        run(spark, [tmp_path / "a.csv.lz4"], tmp_path / "new", IngestOptions(format="csv"))
+    (tmp_path / "notes.doc").write_text("dear")
+    with pytest.raises(InputError, match=r"notes\.doc: its name does not tell what it holds"):
+        run(spark, [tmp_path / "notes.doc"], tmp_path / "new")
+    for name, message in (("b.csv", "no such file"), ("*.tsv", "no file matches")):
+        with pytest.raises(InputError, match=message):
+            require_inputs([str(tmp_path / name)])
+    assert not (tmp_path / "new").exists()
 
 
 def test_the_fingerprint_is_what_spark_computes(spark: SparkSession) -> None:

@@ -10,10 +10,9 @@ from pyspark.sql import SparkSession
 
 from effort import THOROUGH
 from real_data import DATA, needs_data
-from reference.ingest import graph_pairs
+from reference.ingest import graph_pairs, run
 from topicloom.model import Interest
-from topicloom.spark import IngestOptions
-from topicloom.spark.ingest import ingest
+from topicloom.spark.ingest import IngestOptions
 
 
 @pytest.mark.parametrize(("graph", "include_self"), [("directed", False), ("undirected", True)])
@@ -22,7 +21,7 @@ def test_graphs_as_the_twin_reads_them(spark: SparkSession, tmp_path: Path, grap
     edges = [(f"u{rng.randrange(30)}", f"u{rng.randrange(30)}") for _ in range(200)] + [("alone", "alone")]
     (tmp_path / "edges.csv").write_text("".join(f"{a},{b}\n" for a, b in [("from", "to"), *edges]))
     options = IngestOptions(graph=graph, include_self=include_self)  # type: ignore[arg-type]
-    manifest = ingest(spark, [tmp_path / "edges.csv"], tmp_path / "out", options)
+    manifest = run(spark, [tmp_path / "edges.csv"], tmp_path / "out", options)
     expected = Interest.from_pairs(graph_pairs(edges, directed=graph == "directed", include_self=include_self))
     assert Interest.read(tmp_path / "out") == expected
     assert manifest.fingerprint == expected.fingerprint
@@ -67,10 +66,10 @@ def test_real_data_has_the_counts_of_its_readme(
     options: IngestOptions,
     known: tuple[int, int | None, int | None, int],
 ) -> None:
-    manifest = ingest(spark, [DATA / file], tmp_path / "out", options)
+    manifest = run(spark, [DATA / file], tmp_path / "out", options)
     counts = manifest.counts
     rows, nodes, topics, self_loops = known
-    assert (counts.rows, counts.bad, counts.self_loops) == (rows, 0, self_loops)
+    assert (counts.rows, counts.rejected, counts.self_loops) == (rows, 0, self_loops)
     assert nodes is None or (counts.nodes if counts.users is None else counts.users) == nodes
     assert topics is None or counts.topics == topics
     assert Interest.read(tmp_path / "out").fingerprint == manifest.fingerprint

@@ -14,10 +14,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from reference import profile as twin
-from reference.folders import write_folder
 from topicloom.designers import DESIGNERS
 from topicloom.model import InputError, Interest
-from topicloom.spark.profile import MOST_POPULAR, Profile, profile
+from topicloom.spark import Interned, Profile, profile
+from topicloom.spark.profile import MOST_POPULAR
 from topicloom.spark.profile_folder import QUANTILES, Distribution
 
 
@@ -28,14 +28,14 @@ def heavy_tailed(seed: int) -> set[tuple[str, str]]:
     return {(f"n{node:.0f}", f"t{topic:.0f}") for node, topic in rows if node < 80 and topic < 60}
 
 
-def profiled(spark: SparkSession, pairs: set[tuple[str, str]], path: Path, **options: int) -> Profile:
-    return profile(spark, write_folder(Interest.from_pairs(pairs), path, parts=3), **options)
+def profiled(spark: SparkSession, pairs: set[tuple[str, str]], **options: int) -> Profile:
+    return profile(Interned.of(spark, Interest.from_pairs(pairs)), **options)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_profiles_equal_their_definitions(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     pairs = heavy_tailed(seed)
-    found = profiled(spark, pairs, tmp_path / "folder")
+    found = profiled(spark, pairs)
     for distribution, sizes in (
         (found.topics_per_node, twin.topics_per_node(pairs)),
         (found.nodes_per_topic, twin.nodes_per_topic(pairs)),
@@ -60,7 +60,7 @@ def test_pairs_are_estimated_where_they_are_too_many(spark: SparkSession, tmp_pa
     pairs = {(f"n{node}", f"t{random.Random(node).randrange(4)}") for node in range(400)}
     pairs |= {(f"n{node}", f"u{random.Random(node).randrange(9)}") for node in range(400)}
     common = twin.common_topics(pairs)
-    found = profiled(spark, pairs, tmp_path / "folder", max_pairs=10_000, seed=5).common_topics
+    found = profiled(spark, pairs, max_pairs=10_000, seed=5).common_topics
     assert found.incidences == sum(topics * count for topics, count in common.items())
     assert found.seed == 5
     assert found.sampled_nodes is not None
@@ -72,7 +72,7 @@ def test_pairs_are_estimated_where_they_are_too_many(spark: SparkSession, tmp_pa
 
 def test_a_sample_of_all_nodes_is_exact(spark: SparkSession, tmp_path: Path) -> None:
     pairs = set(product("abcde", "xyz"))
-    found = profiled(spark, pairs, tmp_path / "folder", max_pairs=1).common_topics
+    found = profiled(spark, pairs, max_pairs=1).common_topics
     assert (found.sampled_nodes, found.pairs, found.standard_error) == (5, 10, 0)
     assert found.distribution.counts.tolist() == [10]
 
@@ -80,14 +80,14 @@ def test_a_sample_of_all_nodes_is_exact(spark: SparkSession, tmp_path: Path) -> 
 def test_memory_is_what_the_designers_say(spark: SparkSession, tmp_path: Path) -> None:
     pairs = heavy_tailed(7)
     interest = Interest.from_pairs(pairs)
-    needs = profiled(spark, pairs, tmp_path / "folder").designer_memory
+    needs = profiled(spark, pairs).designer_memory
     assert [need.designer for need in needs] == list(DESIGNERS)
     for need in needs:
         assert need.bytes == DESIGNERS[need.designer].memory(interest, need.parameters)
 
 
 def test_profiles_are_written_whole_and_again(spark: SparkSession, tmp_path: Path) -> None:
-    found = profiled(spark, heavy_tailed(1), tmp_path / "folder")
+    found = profiled(spark, heavy_tailed(1))
     out = tmp_path / "out"
     found.write(out)
     before = {file.name: file.read_bytes() for file in out.iterdir()}
@@ -103,7 +103,7 @@ def test_profiles_are_written_whole_and_again(spark: SparkSession, tmp_path: Pat
 
 
 def test_nodes_that_share_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    found = profiled(spark, {("a", "x"), ("b", "y")}, tmp_path / "folder")
+    found = profiled(spark, {("a", "x"), ("b", "y")})
     assert (found.common_topics.incidences, found.common_topics.pairs) == (0, 0)
     found.write(tmp_path / "out")
     assert json.loads((tmp_path / "out" / "profile.json").read_text())["common_topics"]["common_topics"]["mean"] == 0
@@ -111,7 +111,7 @@ def test_nodes_that_share_nothing(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_a_wrong_seed_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="seed must be a whole number"):
-        profiled(spark, {("a", "x")}, tmp_path / "folder", seed=-1)
+        profiled(spark, {("a", "x")}, seed=-1)
 
 
 def test_nothing_has_no_sizes() -> None:

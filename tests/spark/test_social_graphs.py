@@ -18,7 +18,6 @@ from reference.ingest import graph_pairs
 from topicloom.experiments import graph_samples as graphs_module
 from topicloom.experiments.graph_samples import GRAPHS, Graphs, find_edges
 from topicloom.model import InputError, Interest
-from topicloom.spark.ingest import Ingested
 
 dice = random.Random(3)
 EDGES = [(f"u{dice.randrange(20)}", f"u{dice.randrange(20)}") for _ in range(60)]
@@ -92,9 +91,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_nothing_is_made_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def ingest(_spark: object, _files: object, out: Path, *_: object) -> None:
+    def ingest(_spark: object, _files: object, out: str, *_: object, **__: object) -> None:
         made.append("ingest")
-        write_folder(DIRECTED, out, graph="directed")
+        write_folder(DIRECTED, Path(out), graph="directed")
 
     def sample(_interned: object, nodes: int, **_: object) -> SimpleNamespace:
         made.append("sample")
@@ -102,7 +101,7 @@ def test_nothing_is_made_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(graphs_module, "ingest", ingest)
     monkeypatch.setattr(graphs_module, "sample", sample)
-    monkeypatch.setattr(Ingested, "interned", lambda *_: None)
+    monkeypatch.setattr(graphs_module, "read_interest", lambda *_: None)
     write(tmp_path / "twitter_followers.csv", "a,b\n" + lines(","))
     for _ in range(2):
         graphs = Graphs(tmp_path, tmp_path / "out")

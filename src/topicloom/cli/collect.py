@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
   topicloom collect --fleet fleet.toml --out raw
-  topicloom ingest raw --out fleet
+  topicloom spark ingest raw --out fleet
 
 Follow the fleet, until Ctrl-C:
   topicloom collect --fleet fleet.toml --out raw --follow \\

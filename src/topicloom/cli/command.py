@@ -23,12 +23,13 @@ LateOptions = Callable[[], Sequence[click.Option]]
 
 
 def command(
-    name: str, *, examples: str, late: LateOptions | None = None
+    name: str, *, examples: str, late: LateOptions | None = None, formats: Sequence[str] = ()
 ) -> Callable[[Callable[..., View | None]], Command]:
     """Make a command of a function that takes a `Run` and its own options, and returns a view unless it printed all.
 
     `examples` are lines for the end of the help. `late` gives options that are only made when the command is parsed, as
-    loading what they are made of takes time; those that are given come as keywords.
+    loading what they are made of takes time; those that are given come as keywords. `formats` are further ones that
+    its view has.
     """
 
     def made(body: Callable[..., View | None]) -> Command:
@@ -46,7 +47,7 @@ def command(
         return Command(
             name,
             callback=callback,
-            params=[*_parameters(body), *_parameters(printing(lambda: None))],
+            params=[*_parameters(body), *_parameters(printing(formats)(lambda: None))],
             help=inspect.getdoc(body),
             epilog=f"Example:\n{examples.strip(chr(10))}",
             late=late,

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 EXAMPLES = """
   topicloom lint /srv/mosquitto
   topicloom lint berlin.conf paris.conf rome.conf --interests subs.csv
+  topicloom lint configurations --format sarif > lint.sarif
 """
 
 
-@command("lint", examples=EXAMPLES)
+@command("lint", examples=EXAMPLES, formats=("sarif", "github"))
 @options.configurations
 @options.file("--interests", metavar="SUBS", help="Subscriptions of these brokers: also find subscribers not reached.")
 @options.filters

@@ -43,7 +43,7 @@ SECTIONS = {
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),
         *("content", "reproduce"),
     ),
-    "Spark": ("spark", "ingest", "profile", "sample"),
+    "Spark": ("spark",),
     "Look": ("explore", "report"),
     "Other": ("completion", "prepare"),
 }
@@ -57,9 +57,6 @@ ON_TYPER = {
     "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),
     "content": ("content", "Plan which broker each user connects to, by content."),
     "reproduce": ("reproduce", "Make the papers' figures again and check their claims."),
-    "ingest": ("ingest", "Clean raw subscriptions or social graphs, on Spark."),
-    "profile": ("profile", "Show how subscriptions are distributed, on Spark."),
-    "sample": ("sample", "Take a part of ingested subscriptions, on Spark."),
     "explore": ("explore", "Look at networks in a browser, and ask what if."),
     "report": ("report", "Make a page of results to look at and to print."),
     "prepare": ("prepare", "Compile and keep what first runs wait for."),
@@ -83,7 +80,7 @@ From running brokers:
       --out overlay.parquet
 
 From raw logs, on Spark:
-  topicloom ingest logs/*.csv.gz --out fleet
+  topicloom spark ingest logs/*.csv.gz --out fleet
   topicloom design fleet --algorithm gm --out overlay.parquet
 
 Exit status:

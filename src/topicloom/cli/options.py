@@ -137,7 +137,7 @@ subscriptions = all_of(
         "subscriptions",
         metavar="SUBS",
         type=PATH,
-        help="Subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz, or a folder of `topicloom ingest`.",
+        help="Subscriptions, one a row: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; or what `spark ingest` wrote.",
         **SHARED,
     ),
     columns,
@@ -222,6 +222,13 @@ spark = all_of(
         **SHARED,
     ),
     option(
+        "--remote",
+        metavar="URL",
+        section=SPARK,
+        help="Server of Spark Connect in place of a master, such as sc://host:15002.",
+        **SHARED,
+    ),
+    option(
         "--conf",
         metavar="KEY=VALUE",
         multiple=True,
@@ -232,19 +239,22 @@ spark = all_of(
     flag("--verbose", help="Show output of Spark and Java instead of progress.", section=SPARK, **SHARED),
 )
 
-printing = all_of(
-    option(
-        "--format",
-        type=click.Choice(["text", "json", "csv", "markdown"]),
-        default="text",
-        show_default=True,
-        section=PRINTING,
-        help="Print text, or data for programs.",
-        **SHARED,
-    ),
-    flag("--json", help="Same as --format json.", section=PRINTING, **SHARED),
-    flag("--quiet", "-q", section=PRINTING, help="Print only errors and data.", **SHARED),
-)
+
+def printing(formats: Sequence[str] = ()) -> Decorator:
+    """How a command prints; `formats` are further ones that it has."""
+    return all_of(
+        option(
+            "--format",
+            type=click.Choice(["text", "json", "csv", "markdown", *formats]),
+            default="text",
+            show_default=True,
+            section=PRINTING,
+            help="Print text, or data for programs.",
+            **SHARED,
+        ),
+        flag("--json", help="Same as --format json.", section=PRINTING, **SHARED),
+        flag("--quiet", "-q", section=PRINTING, help="Print only errors and data.", **SHARED),
+    )
 
 
 def spark_settings(texts: Iterable[str], name: str = "conf") -> dict[str, str]:

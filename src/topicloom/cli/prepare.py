@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.cli import output
 from topicloom.cli import typer_options as options
-from topicloom.errors import InputError
 
 if TYPE_CHECKING:
     from topicloom.cli.progress import Working
@@ -22,18 +21,14 @@ Example:
 def command(*, printing: options.Printing) -> None:
     """Compile and keep what first runs wait for.
 
-    For container images, and for whoever runs many short jobs. Kernels of all designers are compiled, and where Spark
-    and Java are installed, Spark's classes are put into one file of some 200 MB, from which it starts in about half the
-    time. Both go to the user's cache, and are made again when versions change and somebody asks.
+    For container images and many short runs. Kernels of all designers are compiled into the user's cache.
     """
     with printing.working() as working:
         _compile(working)
-        archive, why_not = _archive(working)
     if printing.json:
-        output.print_json({"spark_classes": archive, "why_not": why_not})
+        output.print_json({"compiled": True})
         return
     output.say("kernels of all designers are compiled")
-    output.say(f"Spark's classes are in {archive}" if archive else f"Spark starts as before: {why_not}")
 
 
 def _compile(working: Working) -> None:
@@ -47,14 +42,3 @@ def _compile(working: Working) -> None:
         working.do(f"compiling {name}", partial(design, interest, name, **budget))
     overlay = design(interest, "gm")
     working.do("compiling measures", lambda: measure(interest, overlay))
-
-
-def _archive(working: Working) -> tuple[str | None, str | None]:
-    """Where the archive of Spark's classes is, or why there is none."""
-    from topicloom.spark import SparkOptions
-    from topicloom.spark.preparing import archive_classes
-
-    try:
-        return str(working.do("archiving Spark's classes", lambda: archive_classes(SparkOptions()))), None
-    except InputError as error:
-        return None, str(error)

@@ -181,13 +181,14 @@ class Run:
         """A session of Spark for the steps within."""
         from topicloom.cli.spark_work import on_spark
         from topicloom.spark import SparkOptions
-        from topicloom.spark.ingest import Ingested
 
         settings = spark_settings(self.shared["conf"])
-        if "place" in self.shared and "://" not in self.place:
+        if "place" in self.shared and ":" not in self.place:
+            from topicloom.io.ingest_folder import read_manifest
+
             # Starting Spark takes seconds.
-            Ingested.open(self.place)
-        chosen = SparkOptions(self.shared["master"], settings, verbose=self.shared["verbose"])
+            read_manifest(Path(self.place))
+        chosen = SparkOptions(self.shared["master"], settings, self.shared["verbose"], remote=self.shared.get("remote"))
         with on_spark(self.working, chosen, f"topicloom spark {command}", little_data=little_data) as work:
             yield work
 
@@ -227,7 +228,7 @@ class Run:
         if self._format != "text":
             from topicloom.views.formats import FORMATS
 
-            print(FORMATS[self._format](view.data()), flush=True)
+            print({**FORMATS, **view.formats}[self._format](view.data()), flush=True)
         elif not self.shared["quiet"]:
             from topicloom.views import terminal
 

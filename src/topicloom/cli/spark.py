@@ -15,6 +15,7 @@ It uses all cores of this machine, or a cluster. FLEET is what `topicloom spark 
 
 EPILOG = """\
 Example:
+  topicloom spark ingest logs/*.csv.gz --out fleet
   topicloom spark design fleet --out overlay.parquet
   topicloom spark measure fleet overlay.parquet
   topicloom spark sweep grid.toml --out results
@@ -22,7 +23,9 @@ Example:
 `topicloom spark COMMAND --help` says more about a command.
 """
 
-SECTIONS = {"Commands": ("design", "measure", "sweep", "stream", "rates")}
+SECTIONS = {
+    "Commands": ("ingest", "profile", "sample", "design", "measure", "sweep", "stream", "rates"),
+}
 
 
 def _load(name: str) -> click.Command:

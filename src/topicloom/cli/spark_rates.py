@@ -58,7 +58,7 @@ def rates(
     from topicloom.content.tables import read_space
     from topicloom.io.tables import write_parquet
     from topicloom.io.whole import MANIFEST, replacing_folder, require_replaceable
-    from topicloom.spark.links import location
+    from topicloom.spark.places import location
     from topicloom.spark.summarize import read_messages, summarize
     from topicloom.views import summaries
 

@@ -43,9 +43,9 @@ class OnSpark:
 
     def interned(self, place: str) -> Interned:
         """The subscriptions of a place."""
-        from topicloom.spark.ingest import Ingested
+        from topicloom.spark import read_interest
 
-        return self.do(f"reading {place}", Ingested.open(place).interned)
+        return self.do(f"reading {place}", lambda spark: read_interest(spark, place))
 
     def do(
         self,

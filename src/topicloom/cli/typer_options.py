@@ -94,12 +94,12 @@ Subscriptions = Annotated[
     typer.Argument(
         metavar="SUBS",
         help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz. "
-        "Or a folder that `topicloom ingest` wrote.",
+        "Or a folder that `topicloom spark ingest` wrote.",
         show_default=False,
     ),
 ]
 IngestFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder that `topicloom ingest` wrote.", show_default=False)
+    Path, typer.Argument(metavar="DIR", help="Folder that `topicloom spark ingest` wrote.", show_default=False)
 ]
 OverlayFile = Annotated[
     Path,
@@ -179,7 +179,7 @@ class InterestFile(InterestColumns):
         typer.Argument(
             metavar="SUBS",
             help="Subscriptions, one a row: a .parquet, .csv or .tsv file; the latter two may be .gz. "
-            "Or a folder that `topicloom ingest` wrote.",
+            "Or a folder that `topicloom spark ingest` wrote.",
             show_default=False,
         ),
     ]
@@ -253,7 +253,9 @@ class Spark(SharedOptions):
         from topicloom.spark import SparkOptions
 
         settings = spark_settings(self.spark_conf or (), "spark_conf")
-        return SparkOptions(self.master, settings, self.driver_memory, self.verbose)
+        if self.driver_memory:
+            settings["spark.driver.memory"] = self.driver_memory
+        return SparkOptions(self.master, settings, self.verbose)
 
 
 @dataclass(frozen=True, kw_only=True)

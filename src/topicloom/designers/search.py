@@ -63,6 +63,7 @@ from topicloom.kernels.splits import new_parts, new_sides
 from topicloom.kernels.subscriptions import nearest_nodes, new_subscriptions
 from topicloom.kernels.topic_links import TopicLinks, new_topic_links, total_common
 from topicloom.metrics.bounds import Bounds, bound
+from topicloom.metrics.tree_bound import tree_bound_bytes
 from topicloom.model.constraints import NO_LIMITS, UNLIMITED, LinkLimits
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.prices import LinkPrices
@@ -345,6 +346,7 @@ def build(
     interest, watch = problem.interest, problem.watch
     if aim == "price" and problem.prices is None:
         raise InputError("aim 'price' needs prices", "aim")
+    _check_start(problem, start)
     least = bound(interest, seconds=None if seconds is None else _BOUND_SHARE * seconds, watch=watch)
     begin = _start(problem, start, max_degree, ties, least)
     watch.ticks[0] = 0
@@ -379,6 +381,19 @@ def build(
     return links._replace(facts=MappingProxyType(facts))
 
 
+def _check_start(problem: DesignProblem, start: str | None) -> None:
+    """Refuse a designer that a search cannot begin with, before any work."""
+    # The registry imports this module.
+    from topicloom.designers.registry import DESIGNERS
+
+    if start is None:
+        return
+    if problem.begin is not None:
+        raise InputError("start and an overlay to begin with exclude each other; give one of them", "start")
+    if start == DESIGNER.name or DESIGNERS.find(start).budget is not None:
+        raise InputError(f"start must be a designer without a budget, not {start}", "start")
+
+
 def _start(problem: DesignProblem, start: str | None, max_degree: int | None, ties: str | None, least: Bounds) -> Links:
     """The links to begin with."""
     # The registry imports this module.
@@ -387,8 +402,6 @@ def _start(problem: DesignProblem, start: str | None, max_degree: int | None, ti
 
     def designed(name: str, **parameters: Value) -> Links:
         designer = DESIGNERS.find(name)
-        if name == DESIGNER.name or (designer.budget is not None and designer.budget not in parameters):
-            raise InputError(f"start must be a designer without a budget, not {name}", "start")
         own = designer.own(parameters | ({} if ties is None else {"ties": ties}))
         asked = replace(
             problem, begin=None, prices=problem.prices if designer.honours >= PRICES else None, traffic=None
@@ -397,8 +410,6 @@ def _start(problem: DesignProblem, start: str | None, max_degree: int | None, ti
         return Links.measured(problem.interest, overlay.source, overlay.target)
 
     if problem.begin is not None:
-        if start is not None:
-            raise InputError("start and an overlay to begin with exclude each other; give one of them", "start")
         return Links.measured(problem.interest, problem.begin.source, problem.begin.target)
     if start is None and problem.limits.unlimited and problem.prices is None and least.trees is not None:
         begin = min((_guided(problem, *least.trees.guided_links(guide)) for guide in _GUIDES), key=len_of)
@@ -430,9 +441,9 @@ def highest_degree(links: Links) -> int:
 
 
 def memory(interest: Interest, parameters: Mapping[str, Any]) -> int:
-    """Bytes that a search takes, without the topics of its links, which `Search.of` foresees."""
+    """Bytes that a bound and a search take, without the topics of its links, which `Search.of` foresees."""
     none = np.empty(0, np.int32)
-    return search_bytes(interest, none, none)
+    return search_bytes(interest, none, none) + tree_bound_bytes(np.diff(interest.topic_start))
 
 
 def total(interest: Interest, parameters: Mapping[str, Any]) -> int | None:

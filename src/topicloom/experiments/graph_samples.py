@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from topicloom.io.whole import replacing_folder
 from topicloom.model import InputError, Interest
-from topicloom.spark import IngestOptions, ingest, sample
+from topicloom.spark import read_interest, sample
 from topicloom.spark.clean import Graph
-from topicloom.spark.ingest import Ingested
+from topicloom.spark.ingest import IngestOptions, ingest
 from topicloom.workloads.breadth_first import breadth_first, reversed_relations
 
 # Its type is pyspark's, which only the pipeline imports.
@@ -76,12 +77,15 @@ class Graphs:
         whole, part = self._place(graph), self._made(parameters)
         self._folder.mkdir(parents=True, exist_ok=True)
         if not whole.is_dir():
-            ingest(spark, [file], whole, _reading(file, graph), lambda step: progress(f"{graph}: {step}"))
+            # A killed run may have left tables without the manifest.
+            with replacing_folder(whole) as folder:
+                options, tell = _reading(file, graph), lambda step: progress(f"{graph}: {step}")
+                ingest(spark, [str(file)], str(folder), options, overwrite=True, progress=tell)
         if not part.exists() and parameters.get("order") != _FIFO:
             nodes, seed = parameters["nodes"], parameters["seed"]
             named = f"{nodes:,} nodes of {graph}, seed {seed}"
             progress(named)
-            pairs = sample(Ingested.open(whole).interned(spark), nodes, seed=seed)
+            pairs = sample(read_interest(spark, str(whole)), nodes, seed=seed)
             Interest.from_spark(pairs).write(part)
 
     def interest(self, parameters: Mapping[str, Any]) -> Interest:

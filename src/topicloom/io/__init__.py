@@ -5,5 +5,5 @@
 - `http`: requests to one server.
 - `settings`: TOML and JSON files, with one-line errors.
 - `store`: a SQLite file of what happened.
-- `ingest_folder`: the folder that `topicloom ingest` and `sample` write.
+- `ingest_folder`: the folder that `topicloom spark ingest` and `sample` write.
 """

@@ -1,4 +1,4 @@
-"""The folder that `topicloom ingest` and `sample` write: its tables, their columns, and its manifest.
+"""The folder that `topicloom spark ingest` and `sample` write: its tables, their columns, and its manifest.
 
 `nodes/` and `topics/` hold names with dense ids in the order of the names, and how many topics a node and how many
 nodes a topic has; `subscriptions/` holds a row for each, by name and by id, and its role where roles are known. Each is
@@ -8,8 +8,8 @@ one or more Parquet files.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +20,15 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom.errors import InputError
-from topicloom.io.settings import Count, read_json
+from topicloom.io.settings import Count
 from topicloom.io.tables import read_parquet, require_columns, text_column
-from topicloom.io.whole import MANIFEST
 
 Column = npt.NDArray[np.int64]
 
 NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
+REJECTED, MANIFEST_FOLDER = "rejected", "manifest"
+# States of a row of the manifest.
+WRITING, COMPLETE = "being written", "complete"
 ROLE = "role"
 _COLUMNS = {
     NODES: ("id", "name", "topics"),
@@ -61,7 +63,7 @@ class IngestedManifest:
     """What readers need of the manifest: the fingerprint of the interest, its counts, and what its topics are."""
 
     fingerprint: str
-    counts: TableCounts | None = None
+    counts: TableCounts
     options: IngestedOptions = IngestedOptions()
 
 
@@ -81,23 +83,46 @@ def subscriptions_table(node: Any, topic: Any, node_ids: Any, topic_ids: Any, ro
     return table if roles is None else table.append_column(ROLE, roles)
 
 
-def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
-    """Write the manifest into the folder that it describes; last, as it says that the folder is whole."""
-    text = json.dumps(content, indent=1, ensure_ascii=False)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+def write_manifest(folder: Path, manifest: IngestedManifest) -> None:
+    """Write the manifest as Spark does; last, as it says that the folder is whole."""
+    about = json.dumps({"options": asdict(manifest.options)})
+    row = {
+        "number": 0,
+        "state": COMPLETE,
+        "fingerprint": manifest.fingerprint,
+        **asdict(manifest.counts),
+        "about": about,
+    }
+    (folder / MANIFEST_FOLDER).mkdir(parents=True, exist_ok=True)
+    (folder / MANIFEST_FOLDER / "part-00000.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> IngestedManifest:
     """Check that the folder has all its parts, and read its manifest."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; give one that `topicloom ingest` wrote")
-    missing = [name for name in (SUBSCRIPTIONS, NODES, TOPICS, MANIFEST) if not (folder / name).exists()]
+        raise InputError(f"{folder}: no such folder; give one that `topicloom spark ingest` wrote")
+    missing = [name for name in (SUBSCRIPTIONS, NODES, TOPICS, MANIFEST_FOLDER) if not (folder / name).exists()]
     if missing:
-        raise InputError(f"{folder}: has no {missing[0]}; give a folder that `topicloom ingest` wrote")
+        raise InputError(f"{folder}: has no {missing[0]}; give a folder that `topicloom spark ingest` wrote")
+    return _newest(folder)
+
+
+def _newest(folder: Path) -> IngestedManifest:
+    """The manifest that Spark wrote, whose newest row counts."""
     try:
-        return read_json(folder / MANIFEST, IngestedManifest)
-    except InputError:
-        raise InputError(f"{folder / MANIFEST}: is not the manifest of an ingest") from None
+        texts = [file.read_text(encoding="utf-8") for file in (folder / MANIFEST_FOLDER).glob("part-*.json")]
+        rows = [json.loads(line) for text in texts for line in text.splitlines()]
+        row = max(rows, key=lambda row: int(row["number"]), default=None)
+        if row is not None and row["state"] == COMPLETE:
+            options = json.loads(row["about"]).get("options", {})
+            return IngestedManifest(
+                row["fingerprint"],
+                TableCounts(*(int(row[name]) for name in TABLES)),
+                IngestedOptions(options.get("graph"), options.get("filters")),
+            )
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an ingest") from None
+    raise InputError("was not written to its end, or is being written; ingest the data again", file=folder)
 
 
 class FolderRows(NamedTuple):
@@ -132,27 +157,8 @@ def read_folder(folder: Path) -> FolderRows:
     )
 
 
-def require_all_rows(folder: Path, manifest: IngestedManifest) -> None:
-    """Refuse a folder that has lost rows or columns since it was written; reads no rows."""
-    _require_whole(folder, manifest.counts, tuple(_rows(folder, part) for part in TABLES))
-
-
-def _rows(folder: Path, part: str) -> int:
-    rows = 0
-    try:
-        for file in sorted((folder / part).glob("*.parquet")):
-            metadata = pyarrow.parquet.read_metadata(file)
-            require_columns(metadata.schema.to_arrow_schema().names, _COLUMNS[part], str(file))
-            rows += metadata.num_rows
-        return rows
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{folder / part}: cannot be read ({' '.join(str(error).split())})") from None
-
-
-def _require_whole(folder: Path, counts: TableCounts | None, rows: tuple[int, ...]) -> None:
+def _require_whole(folder: Path, counts: TableCounts, rows: tuple[int, ...]) -> None:
     """Refuse a folder that has lost rows since it was written."""
-    if counts is None:
-        return
     for part, has, wrote in zip(TABLES, rows, (counts.nodes, counts.topics, counts.subscriptions), strict=True):
         if has != wrote:
             raise InputError(
@@ -162,7 +168,7 @@ def _require_whole(folder: Path, counts: TableCounts | None, rows: tuple[int, ..
 
 def _table(folder: Path, part: str, columns: list[str], optional: Sequence[str] = ()) -> pa.Table:
     if not (folder / part).is_dir():
-        raise InputError(f"{folder}: is not a folder that 'topicloom ingest' wrote; it has no {part}/")
+        raise InputError(f"{folder}: is not a folder that 'topicloom spark ingest' wrote; it has no {part}/")
     try:
         table = read_parquet(folder / part)
     except (pa.ArrowException, OSError) as error:

@@ -225,6 +225,13 @@ def tree_bound(
     return TreeBound(sum(by_island), by_island, done, certificate, ascent.usage)
 
 
+def tree_bound_bytes(topic_sizes: Int64s, most_entries: int = MOST_ENTRIES) -> int:
+    """Bytes that a bound with one thread takes at most, for topics of so many nodes."""
+    pairs = topic_sizes * (topic_sizes - 1) // 2
+    entries, largest = min(int(pairs.sum()), most_entries), min(int(pairs.max(initial=0)), most_entries)
+    return (48 + 24) * entries + 20 * largest
+
+
 class _Problem(NamedTuple):
     """Pairs that are stored, and topics over them."""
 

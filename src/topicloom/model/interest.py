@@ -226,7 +226,7 @@ class Interest:
         role_column: str = "role",
         filters: str | None = None,
     ) -> Interest:
-        """From a Parquet, CSV or TSV file (the latter two plain or .gz), or a folder that `topicloom ingest` wrote.
+        """From a Parquet, CSV or TSV file (the latter two plain or .gz), or what `topicloom spark ingest` wrote.
 
         `from_arrow` tells what the columns and `filters` mean.
         """

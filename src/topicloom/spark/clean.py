@@ -1,487 +1,415 @@
-"""Options of ingest, and cleaning of rows.
+"""Clean raw rows: names trimmed and normalised, repeats counted, and what cannot be used rejected with a reason.
 
-What a person can choose about an ingest.
-
-Cutting lines of delimited text into columns, a batch at a time.
-
-Fields may be in double quotes, with quotes inside them doubled. A line is a row: a quoted field that goes on in the
-next line is not closed in its own, and its row is bad.
-
-Social graphs as subscriptions: every user is a topic.
-
-Raw rows to clean pairs of names and notes, in the tasks of Spark.
-
-Pairs go to a part of a table that the task writes itself, and notes to another one: a note is a bad row with its place,
-or says how many rows a block of a file has. Rows are counted within blocks, the pieces that Spark cuts files into, and
-the counts put together afterwards (`quarantine`), so that every bad row has its line number, however files were cut.
+Rows are cleaned in Arrow, where Spark would need several functions of its own for white space and normal forms, then
+dealt by hash of the pair and counted, so that neither a node nor a topic with most of the rows is a task by itself.
+Counts come from the rows that were dealt, not from observed metrics, so they are right when tasks are repeated.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
 from topicloom.errors import InputError
-from topicloom.io.tables import clean_names, filters_said, in_one_piece, problems
+from topicloom.io.tables import clean_names, problems, require_columns
 from topicloom.model.filters import PLAIN, protocol_of
-from topicloom.model.roles import BOTH, ROLE_NAMES, Bits, known_roles
-from topicloom.spark.intern import part_number, staging, writing_part
+from topicloom.model.roles import PUBLISHES, SUBSCRIBES, Bits, known_roles
+from topicloom.spark.interned import ROLE
+from topicloom.spark.lines import BLANK, FILE, LINE, NOT_UTF8, WRONG, Splitting, readable_path, runs, text_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 Graph = Literal["directed", "undirected"]
-FORMATS = ("csv", "tsv", "jsonl", "parquet")
+Keep = Callable[["DataFrame"], "DataFrame"]
+
+# Kinds of rows that are neither good nor rejected.
+FILTERED = "filtered"
+SELF_LOOP = "self-loop"
+_COUNTED = (FILTERED, SELF_LOOP)
+_RAW_CHARACTERS = 4096
+# Types that are names, possibly as their digits.
+_NAME_TYPES = ("string", "tinyint", "smallint", "int", "bigint")
+# Repeats are counted before rows are dealt if that saves this share of them.
+_WORTH_COUNTING = 0.2
+
+# Of a good row: its names, and how many rows say this. Of another: its text, its file and the reason.
+_ROWS = "node string, topic string, reason string, rows bigint"
+_ROLES = "hears boolean, speaks boolean, said boolean"
 
 
 @dataclass(frozen=True)
-class IngestOptions:
-    """How raw rows are read and cleaned.
+class Tally:
+    """What became of raw rows: rows = filtered + rejected + self_loops + good."""
 
-    Args:
-        node_column: column that names the node, by name; by position from 1 where there is no header. `node` unless
-            given; the first column of graphs and of files without a header.
-        topic_column: column that names the topic, likewise. `topic` unless given, or the second column.
-        role_column: column that says whether the node subscribes, publishes or both, likewise. `role` unless given,
-            where there is such a column and no graph; empty for none.
-        filters: the protocol whose wildcards topics may have: `mqtt`, `nats` or `amqp`; rows with others are bad.
-            `none` for plain names. Unless given, what the files say.
-        separator: between the columns of text files; a comma for .csv and a tab for .tsv unless given.
-        header: whether text files begin with the names of their columns.
-        where: a Spark SQL condition on the raw columns; rows that do not fulfil it are left out. Columns without
-            names are called `_1`, `_2` and so on.
-        format: one of csv, tsv, jsonl, parquet; by the ending of each file's name unless given.
-        graph: rows are the edges of a social graph, and every user is a topic. In a directed one the first column
-            follows, so subscribes to, the second; undirected edges count both ways. Self-loops are dropped.
-        include_self: in a graph, subscribe each user to its own topic.
-        max_name_bytes: the longest name, in UTF-8; rows with longer ones are bad.
-        max_bad: the largest share of bad rows that is accepted.
-    """
-
-    node_column: str | None = None
-    topic_column: str | None = None
-    role_column: str | None = None
-    filters: str | None = None
-    separator: str | None = None
-    header: bool = True
-    where: str | None = None
-    format: str | None = None
-    graph: Graph | None = None
-    include_self: bool = False
-    max_name_bytes: int = 1024
-    max_bad: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\n\r\0'):
-            raise InputError(f"separator '{self.separator}': expected one character, not a quote", "separator")
-        if self.separator is not None and not self.separator.isascii():
-            raise InputError(f"separator '{self.separator}': expected an ASCII character", "separator")
-        if self.format is not None and self.format not in FORMATS:
-            raise InputError(f"format '{self.format}': unknown; known are {', '.join(FORMATS)}", "format")
-        if self.graph not in (None, "directed", "undirected"):
-            raise InputError(f"graph '{self.graph}': expected directed or undirected", "graph")
-        if self.include_self and self.graph is None:
-            raise InputError(
-                "include_self: only for graphs, with graph directed or undirected", "include_self", "graph"
-            )
-        if self.graph is not None and (self.role_column or self.filters):
-            raise InputError("graphs have neither roles nor filters", "graph", "role_column", "filters")
-        usual = ("node", "topic") if self.header else ("1", "2")
-        if self.role_column in (self.node_column or usual[0], self.topic_column or usual[1]):
-            raise InputError(f"column '{self.role_column}' cannot hold both names and roles", "role_column")
-        if self.protocol is not None:
-            protocol_of(self.protocol)
-        if not 0 <= self.max_bad <= 1:
-            raise InputError(f"max_bad {self.max_bad}: expected a share from 0 to 1", "max_bad")
-        if self.max_name_bytes < 1:
-            raise InputError(f"max_name_bytes {self.max_name_bytes}: expected at least 1", "max_name_bytes")
-        if self.where is not None and not self.where.strip():
-            raise InputError("where: the condition is empty", "where")
+    rows: int
+    filtered: int
+    rejected_by_reason: Mapping[str, int]
+    self_loops: int
+    pairs: int
+    has_roles: bool
 
     @property
-    def protocol(self) -> str | None:
-        """The protocol whose wildcards topics may have; None for plain names."""
-        return None if self.filters == PLAIN else self.filters
+    def rejected(self) -> int:
+        """Rows that cannot be used, for whatever reason."""
+        return sum(self.rejected_by_reason.values())
 
 
-BLANK = "blank line"
-TOO_FEW = "too few columns"
-TOO_MANY = "too many columns"
-UNCLOSED = "unclosed quote"
-NOT_UTF8 = "not UTF-8"
+@dataclass(frozen=True, eq=False)
+class Cleaned:
+    """Clean pairs of names, and the rows that were rejected.
 
-# What is wrong with a line is kept as a place in this list, -1 where nothing is.
-_REASONS = (BLANK, TOO_FEW, TOO_MANY, UNCLOSED, NOT_UTF8)
-_FINE = -1
-
-
-Codes = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a line is cut: the separator, how many columns there must be, and which of them are wanted."""
-
-    separator: str
-    width: int
-    wanted: tuple[int, ...]
-
-
-def split_lines(lines: pa.StringArray, layout: Layout) -> tuple[list[pa.StringArray], pa.StringArray]:
-    """The wanted columns of lines, and for each line what is wrong with it, or null.
-
-    The columns are null where something is wrong.
+    - `rows`: good and rejected rows together, each distinct one once; for `intern`.
+    - `graph`, `filters`: what they were cleaned as.
     """
-    wrong = np.where(np.asarray(pc.binary_length(lines)) == 0, _REASONS.index(BLANK), _FINE)
-    _mark_broken(lines, wrong)
-    rows = np.flatnonzero(wrong == _FINE)
-    if len(rows) == len(lines):
-        columns, wrong = _split(lines, layout)
-    else:
-        columns, wrong[rows] = _split(lines.take(pa.array(rows)), layout)
-        places = np.full(len(lines), -1)
-        places[rows] = np.arange(len(rows))
-        columns = [column.take(pa.array(places, mask=places < 0)) for column in columns]
-    if (wrong == _FINE).all():
-        return columns, pa.nulls(len(lines), pa.string())
-    return columns, pa.array(_REASONS).take(pa.array(wrong, mask=wrong == _FINE))
+
+    rows: DataFrame
+    graph: Graph | None = None
+    filters: str | None = None
+
+    @property
+    def pairs(self) -> DataFrame:
+        """Distinct pairs: `node`, `topic`, `role` if roles are known, and `rows`, the number of raw rows of each."""
+        from pyspark.sql import functions as sql
+
+        good = self.rows.where("reason IS NULL")
+        if not self.tally.has_roles:
+            return good.select("node", "topic", "rows")
+        role = sql.expr("CASE WHEN hears AND speaks THEN 'both' WHEN hears THEN 'sub' ELSE 'pub' END")
+        return good.select("node", "topic", role.alias(ROLE), "rows")
+
+    @property
+    def rejected(self) -> DataFrame:
+        """Rejected rows: `reason`, `text`, `file`."""
+        bad = self.rows.where(f"reason IS NOT NULL AND reason NOT IN {_COUNTED!r}")
+        return bad.selectExpr("reason", "node AS text", "topic AS file", "explode(sequence(1L, rows)) AS one").drop(
+            "one"
+        )
+
+    @cached_property
+    def tally(self) -> Tally:
+        """Count rows by what became of them; a job."""
+        said = "coalesce(max(said), false)" if "said" in self.rows.columns else "false"
+        counted = self.rows.groupBy("reason").agg(*map(_expression, ("sum(rows) n", "count(*) pairs", f"{said} said")))
+        by_reason = {row["reason"]: row for row in counted.collect()}
+        counts = {reason: int(row["n"]) for reason, row in by_reason.items()}
+        good = by_reason.get(None)
+        return Tally(
+            rows=sum(counts.values()),
+            filtered=counts.get(FILTERED, 0),
+            rejected_by_reason={reason: counts[reason] for reason in sorted({*counts} - {None, *_COUNTED})},
+            self_loops=counts.get(SELF_LOOP, 0),
+            pairs=0 if good is None else int(good["pairs"]),
+            has_roles=good is not None and bool(good["said"]),
+        )
 
 
-def split_header(line: str, separator: str) -> list[str]:
-    """The fields of one line, trimmed."""
-    width = line.count(separator) + 1
-    while width > 1:
-        columns, wrong = split_lines(pa.array([line]), Layout(separator, width, tuple(range(width))))
-        if not wrong[0].is_valid:
-            return [column[0].as_py().strip() for column in columns]
-        width -= 1  # quoted separators do not separate
-    return [line.strip().strip('"')]
+def clean(
+    raw: DataFrame,
+    *,
+    node: str = "node",
+    topic: str = "topic",
+    role: str | None = None,
+    where: str | None = None,
+    graph: Graph | None = None,
+    include_self: bool = False,
+    filters: str | None = None,
+    max_name_length: int = 1024,
+    keep: Keep = lambda frame: frame,
+) -> Cleaned:
+    """Clean raw subscriptions or the edges of a social graph.
+
+    Args:
+        raw: a row a subscription, with columns of names.
+        node: the column of nodes.
+        topic: the column of topics.
+        role: the column that says `sub`, `pub` or `both`; `role` unless given, if there is one; empty for none.
+        where: a Spark SQL condition on the columns; other rows are left out and counted.
+        graph: rows are edges, and every user is a topic. In a directed graph `node` follows, so subscribes to, `topic`;
+            undirected edges count both ways. Self-loops are dropped.
+        include_self: in a graph, subscribe each user to its own topic.
+        filters: the protocol whose wildcards topics may have: `mqtt`, `nats` or `amqp`.
+        max_name_length: bytes of the longest name in UTF-8; rows with longer ones are rejected.
+        keep: called with the rows to keep them for several jobs, such as `DataFrame.persist`.
+
+    Returns:
+        Pairs and rejected rows, each worked out when used.
+
+    Example:
+        >>> from topicloom.spark import clean
+        >>> raw = spark.createDataFrame([(" a", "x"), ("a", "x "), ("b", "")], "node string, topic string")
+        >>> cleaned = clean(raw)
+        >>> cleaned.pairs.collect()
+        [Row(node='a', topic='x', rows=2)]
+        >>> cleaned.rejected.select("reason", "text").collect()
+        [Row(reason='empty topic', text='["b", ""]')]
+    """
+    require_columns(raw.columns, [node, topic], "data frame")
+    if role is None and graph is None and ROLE in raw.columns:
+        role = ROLE
+    if role:
+        require_columns(raw.columns, [role], "data frame")
+    picked = picked_columns(raw, node, topic, role or None, where)
+    rows = CleanRows(max_name_length, graph, include_self, None if filters == PLAIN else filters, bool(role))
+    return Cleaned(keep(counted(picked.mapInArrow(rows, rows.schema), bool(role))), graph, filters)
 
 
-def _mark_broken(lines: pa.StringArray, wrong: Codes) -> None:
-    """Mark lines that are not UTF-8; Spark passes bytes on as they are."""
+def picked_columns(raw: DataFrame, node: str, topic: str, role: str | None, where: str | None) -> DataFrame:
+    """The columns that cleaning needs, and whether the condition holds."""
+    from pyspark.errors import AnalysisException, ParseException
+    from pyspark.sql import functions as sql
+
+    kinds = dict(raw.dtypes)
+    for name in (node, topic):
+        if kinds[name] not in _NAME_TYPES:
+            raise InputError(f"column '{name}' holds {kinds[name]}, not names (strings)")
+    if node == topic:
+        raise InputError(f"nodes and topics cannot both be in column '{node}'")
+    nothing = sql.lit(None).cast("string")
+    known = [sql.col(name) if name in raw.columns else nothing.alias(name) for name in (LINE, FILE, WRONG)]
     try:
-        lines.validate(full=True)
-    except pa.ArrowInvalid:
-        for row, raw in enumerate(lines.cast(pa.binary()).to_pylist()):
-            try:
-                raw.decode()
-            except UnicodeDecodeError:
-                wrong[row] = _REASONS.index(NOT_UTF8)
+        kept = (sql.lit(True) if where is None else sql.expr(f"({where})")).alias("kept")
+        rows = raw.select(
+            *known,
+            *(
+                (nothing if column is None else sql.col(quoted(column)).cast("string")).alias(name)
+                for name, column in (("node", node), ("topic", topic), (ROLE, role))
+            ),
+            kept,
+        )
+        kind = dict(rows.dtypes)["kept"]
+    except ParseException as error:
+        raise InputError(f'where "{where}": is not a condition of Spark SQL ({_first_line(error)})', "where") from None
+    except AnalysisException as error:
+        if where is None:
+            raise
+        raise InputError(f'where "{where}": {_first_line(error)}', "where") from None
+    if kind != "boolean":
+        raise InputError(f'where "{where}": is {kind}, not a condition', "where")
+    return rows
 
 
-def _split(lines: pa.StringArray, layout: Layout) -> tuple[list[pa.StringArray], Codes]:
-    """Lines that are neither blank nor broken, parsed at once.
-
-    A quote that is not closed swallows the lines that follow. Their number tells, and then halves are tried until
-    the culprit is alone; so each line is read as if it were alone, wherever batches begin.
-    """
-    count = len(lines)
-    if count == 0:
-        return [pa.array([], pa.string()) for _ in layout.wanted], np.empty(0, np.int64)
-    widths: dict[int, int] = {}
-    table = _parse(lines, layout, widths)
-    if table.num_rows + len(widths) == count + 1:
-        columns = [in_one_piece(column).slice(0, table.num_rows - 1) for column in table.columns]
-        return _put_in_place(columns, widths, layout.width, count)
-    if count == 1:
-        return [pa.nulls(1, pa.string()) for _ in layout.wanted], np.array([_REASONS.index(UNCLOSED)])
-    halves = [_split(half, layout) for half in (lines.slice(0, count // 2), lines.slice(count // 2))]
-    columns = [pa.concat_arrays(pair) for pair in zip(halves[0][0], halves[1][0], strict=True)]
-    return columns, np.concatenate([halves[0][1], halves[1][1]])
+def counted(rows: DataFrame, has_roles: bool) -> DataFrame:
+    """Deal rows by hash of the pair and count equal ones; a hot node or topic is spread over all tasks."""
+    return rows.repartition("node", "topic").mapInArrow(_counted_partition, _schema(has_roles))
 
 
-def _parse(lines: pa.StringArray, layout: Layout, widths: dict[int, int]) -> pa.Table:
-    """The rows of the right width, and one of empty fields at the end; `widths` gets those of the others by row."""
-    # The last row shows whether a quote of the line before it is closed.
-    lines = pa.concat_arrays([lines, pa.array([layout.separator * (layout.width - 1)])])
-    joined = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "\n")
-    buffer = joined.buffers()[2]
-    names = [str(column) for column in range(layout.width)]
-    wanted = [str(column) for column in layout.wanted]
-
-    def note(row: pyarrow.csv.InvalidRow) -> str:
-        widths[row.number - 1] = row.actual_columns
-        return "skip"
-
-    return pyarrow.csv.read_csv(
-        pa.BufferReader(buffer),
-        pyarrow.csv.ReadOptions(column_names=names, use_threads=False, block_size=buffer.size + 1),
-        pyarrow.csv.ParseOptions(delimiter=layout.separator, ignore_empty_lines=False, invalid_row_handler=note),
-        pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(wanted, pa.string()),
-            include_columns=wanted,
-            strings_can_be_null=False,
-            check_utf8=False,
-        ),
-    )
+def quoted(name: str) -> str:
+    """A column as SQL names it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
-def _put_in_place(
-    columns: list[pa.StringArray], widths: dict[int, int], width: int, count: int
-) -> tuple[list[pa.StringArray], Codes]:
-    """Parsed columns with nulls for the rows that were skipped."""
-    wrong = np.full(count, _FINE)
-    if not widths:
-        return columns, wrong
-    for row, actual in widths.items():
-        wrong[row] = _REASONS.index(TOO_FEW if actual < width else TOO_MANY)
-    skipped = wrong != _FINE
-    places = pa.array(np.cumsum(~skipped) - 1, mask=skipped)
-    return [column.take(places) for column in columns], wrong
+def _schema(has_roles: bool) -> str:
+    return f"{_ROWS}, {_ROLES}" if has_roles else _ROWS
 
 
-def subscriptions_of(
-    source: pa.StringArray, target: pa.StringArray, graph: Graph, *, include_self: bool
-) -> tuple[pa.StringArray, pa.StringArray]:
-    """Nodes and topics of edges: the source wants the target, and the target the source where undirected.
+def _expression(text: str) -> Any:
+    from pyspark.sql import functions as sql
 
-    A self-loop is a node without a topic, so that it can be counted and its user is known.
-    """
-    loops = pc.equal(source, target)
-    nodes, topics = [source], [pc.if_else(loops, pa.scalar(None, pa.string()), target)]
-    if graph == "undirected":
-        forward = pc.invert(loops)
-        nodes.append(target.filter(forward))
-        topics.append(source.filter(forward))
-    if include_self:
-        users = pc.unique(pa.concat_arrays([source, target]))
-        nodes.append(users)
-        topics.append(users)
-    return pa.concat_arrays(nodes), pa.concat_arrays(topics)
+    return sql.expr(text.rpartition(" ")[0]).alias(text.rpartition(" ")[2])
 
 
-def repeated_edges(edges: int, subscriptions: int, users: int, graph: Graph, *, include_self: bool) -> int:
-    """How many of the edges that are not loops are there again, from the number of distinct subscriptions."""
-    distinct = subscriptions - (users if include_self else 0)
-    return edges - (distinct // 2 if graph == "undirected" else distinct)
+def _first_line(error: Exception) -> str:
+    from topicloom.spark.session import in_one_line
 
-
-# Kinds of rows that are not bad. Lines are also noted, block by block.
-LINES = "lines"
-FILTERED = "filtered"
-HEADER = "header"
-COUNTED = (LINES, FILTERED, HEADER, BLANK)
-# A file with other columns than the first one.
-OTHER_HEADER = "other header"
-
-_RAW_CHARACTERS = 4096
-NOTE_SCHEMA = "kind string, file string, block bigint, number bigint, raw string"
-_NOTE = pa.schema(
-    [("kind", pa.string()), ("file", pa.string()), ("block", pa.int64()), ("number", pa.int64()), ("raw", pa.string())]
-)
-# What is known of a raw row besides its columns, under names that hardly any file has.
-INTERNAL = ("__file", "__block", "__value", "__wrong")
-_ROLE_NAMES = pa.array([ROLE_NAMES.get(bits) for bits in range(int(BOTH) + 1)], pa.string())
-_NOTHING = pa.scalar(None, pa.string())
-
-
-@dataclass(frozen=True)
-class Splitting:
-    """How lines become columns: their layout, and the header that each file begins with, if any."""
-
-    layout: Layout
-    header: tuple[str, ...] | None
-
-    def __call__(
-        self, lines: pa.StringArray, *, is_top: bool, is_second: bool = False
-    ) -> tuple[list[pa.StringArray], pa.StringArray]:
-        """Columns and what is wrong with each line; whether the first one is the first or second of its file."""
-        kinds = []
-        if is_top:
-            top = _text(lines[0]).removeprefix("\ufeff")
-            lines = pa.concat_arrays([pa.array([top], lines.type), lines.slice(1)])
-            if filters_said(top):
-                kinds = [HEADER, *([] if len(lines) == 1 else self._kinds_of_header(_text(lines[1])))]
-            else:
-                kinds = self._kinds_of_header(top)
-        elif is_second and self._kinds_of_header(_text(lines[0])) == [HEADER]:
-            kinds = [HEADER]  # the line before it names filters, and came alone
-        columns, wrong = split_lines(lines, self.layout)
-        if kinds:
-            count = len(kinds)
-            wrong = pa.concat_arrays([pa.array(kinds), wrong.slice(count)])
-            columns = [pa.concat_arrays([pa.nulls(count, pa.string()), column.slice(count)]) for column in columns]
-        return columns, wrong
-
-    def _kinds_of_header(self, line: str) -> list[str]:
-        """The kind of a line that should be the header; of no line if files have none."""
-        if self.header is None:
-            return []
-        return [HEADER if tuple(split_header(line, self.layout.separator)) == self.header else OTHER_HEADER]
-
-
-@dataclass(frozen=True)
-class SplitRows:
-    """Lines to rows with all their columns, for a condition in SQL; nothing is left out."""
-
-    splitting: Splitting
-    names: tuple[str, ...]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows with what is `INTERNAL`, and the columns of the lines."""
-        for run in _runs(batches):
-            columns, wrong = self.splitting(run.rows["value"], is_top=run.is_top, is_second=run.is_second)
-            arrays = [run.rows["file"], run.rows["block"], run.rows["value"], wrong, *columns]
-            yield pa.record_batch(arrays, [*INTERNAL, *self.names])
+    return in_one_line(error)
 
 
 @dataclass(frozen=True)
 class CleanRows:
-    """What makes a row clean, what it then means, and the folders for the pairs that come of rows, and for notes.
+    """Clean raw rows in a task.
 
-    Raw rows have a `file`, the `block` of it and the `value`, which is the line as it is, or null. Unless they are to
-    be split here they also have `node`, `topic`, `role`, what is `wrong` with them and whether they are `kept`.
+    Rows are lines (`__line`, `__file`, `__block`) if there is a `splitting`, whose columns are node, topic and perhaps
+    role; else they have `__line`, `__file`, `__wrong`, `node`, `topic`, `role` and `kept`.
     """
 
-    pairs: Path
-    notes: Path
     max_name_bytes: int
     graph: Graph | None
     include_self: bool
+    filters: str | None
+    has_roles: bool
     splitting: Splitting | None = None
-    filters: str | None = None
+
+    @property
+    def schema(self) -> str:
+        """The columns of the rows that are given."""
+        return _schema(self.has_roles)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Write the pairs of names in raw rows, with their roles, and notes; tell of both."""
-        counts: Counter[str] = Counter()
-        last: _Run | None = None
-        with staging(self.pairs) as part, writing_part(self.notes, part_number(), _NOTE) as note:
-            for run in _runs(batches):
-                if last is not None and last.place != run.place:
-                    note(_lines(last))
-                last = run
-                counts[LINES] += run.rows.num_rows
-                node, topic, role, kinds = self._cleaned(run)
-                if kinds.null_count < len(kinds):
-                    kinds_seen = pc.value_counts(kinds.drop_null()).to_pylist()
-                    counts.update({kind["values"]: kind["counts"] for kind in kinds_seen})
-                    note(_bad_rows(run, kinds))
-                part.add(node, topic, role)
-            if last is not None:
-                note(_lines(last))
-        yield from part.seen(counts)
+        """Give good pairs, rejected rows, and counts of the others."""
+        worth_counting = True
+        for batch in self._named(batches):
+            if not batch.num_rows:
+                continue
+            table = self._cleaned(batch)
+            if worth_counting:
+                given = table.num_rows
+                table = _added_up(table)
+                worth_counting = table.num_rows < given * (1 - _WORTH_COUNTING)
+            yield from table.to_batches()
 
-    def _cleaned(self, run: _Run) -> tuple[pa.StringArray, ...]:
-        """Nodes, topics and roles of the good rows, and the kind of note that each row gets."""
-        if self.splitting is not None:
-            (node, topic, *more), wrong = self.splitting(run.rows["value"], is_top=run.is_top, is_second=run.is_second)
-            role, kept = more[0] if more else pa.nulls(len(node), pa.string()), None
-        else:
-            node, topic, role, wrong, kept = (run.rows[name] for name in ("node", "topic", "role", "wrong", "kept"))
-        node, topic, role = clean_names(node), clean_names(topic), clean_names(role)
+    def _named(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if self.splitting is None:
+            yield from batches
+            return
+        for run in runs(batches):
+            rows, columns, wrong = self.splitting(run)
+            node, topic, *more = columns
+            nothing = pa.nulls(rows.num_rows, pa.string())
+            there = pa.array(np.ones(rows.num_rows, np.bool_))
+            yield pa.record_batch(
+                {
+                    LINE: rows[LINE],
+                    FILE: rows[FILE],
+                    WRONG: wrong,
+                    "node": node,
+                    "topic": topic,
+                    ROLE: more[0] if more else nothing,
+                    "kept": there,
+                }
+            )
+
+    def _cleaned(self, batch: pa.RecordBatch) -> pa.Table:
+        node, topic, role = (clean_names(batch[name]) for name in ("node", "topic", ROLE))
         bits = known_roles(role)
-        kinds = self._kinds(node, topic, bits, wrong, kept)
-        given = pc.greater(pc.binary_length(role), 0)
-        role = pc.if_else(given, _ROLE_NAMES.take(pa.array(bits)), _NOTHING)
-        if kinds.null_count < len(kinds):
-            good = kinds.is_null()
-            node, topic, role = node.filter(good), topic.filter(good), role.filter(good)
-        if self.graph is not None:
-            node, topic = subscriptions_of(node, topic, self.graph, include_self=self.include_self)
-            role = pa.nulls(len(node), pa.string())
-        return node, topic, role, kinds
+        reason = self._reasons(batch, node, topic, bits)
+        if reason.null_count == len(reason):
+            return self._good(node, topic, role, bits)
+        good = pc.is_null(reason)
+        others = self._others(batch, reason)
+        kept = np.asarray(good)
+        return pa.concat_tables(
+            [self._good(node.filter(good), topic.filter(good), role.filter(good), bits[kept]), others]
+        )
 
-    def _kinds(
-        self,
-        node: pa.StringArray,
-        topic: pa.StringArray,
-        roles: Bits,
-        wrong: pa.StringArray,
-        kept: pa.BooleanArray | None,
-    ) -> pa.StringArray:
-        """The kind of note that each row gets; null for the good ones."""
-        kinds = wrong
-        if kept is not None:
-            kinds = pc.coalesce(kinds, pc.if_else(pc.fill_null(kept, False), _NOTHING, FILTERED))
+    def _reasons(self, batch: pa.RecordBatch, node: pa.Array, topic: pa.Array, bits: Bits) -> pa.StringArray:
+        """Why each row is not good; null for those that are."""
+        reason = batch[WRONG]
+        reason = pc.coalesce(reason, _where(np.asarray(pc.fill_null(batch["kept"], False)) == 0, FILTERED))
         found = problems(node, "node", self.max_name_bytes) | problems(topic, "topic", self.max_name_bytes)
-        found |= {"unknown role": roles == 0, "malformed filter": self._malformed(topic)}
-        for reason, mask in found.items():
+        found |= {NOT_UTF8: _replaced(node) | _replaced(topic), "unknown role": bits == 0}
+        found |= {"malformed filter": self._malformed(topic)}
+        for text, mask in found.items():
             if mask.any():
-                kinds = pc.coalesce(kinds, pc.if_else(pa.array(mask), reason, _NOTHING))
-        return kinds
+                reason = pc.coalesce(reason, _where(mask, text))
+        return reason
 
-    def _malformed(self, topic: pa.StringArray) -> npt.NDArray[np.bool_]:
+    def _malformed(self, topic: pa.Array) -> npt.NDArray[np.bool_]:
         if self.filters is None:
             return np.zeros(len(topic), np.bool_)
         protocol = protocol_of(self.filters)
         encoded = topic.dictionary_encode()
-        wrong = [filter_ for filter_ in encoded.dictionary.to_pylist() if protocol.problem(filter_) is not None]
+        wrong = [name for name in encoded.dictionary.to_pylist() if protocol.problem(name) is not None]
         return np.asarray(pc.is_in(topic, value_set=pa.array(wrong, pa.string())))
 
+    def _good(self, node: pa.Array, topic: pa.Array, role: pa.Array, bits: Bits) -> pa.Table:
+        if self.graph is not None:
+            return _edges(node, topic, self.graph, include_self=self.include_self)
+        columns = _row_columns(node, topic, pa.nulls(len(node), pa.string()), np.ones(len(node), np.int64))
+        if self.has_roles:
+            said = pc.fill_null(pc.greater(pc.binary_length(role), 0), False)
+            columns |= {"hears": (bits & SUBSCRIBES) > 0, "speaks": (bits & PUBLISHES) > 0, "said": said}
+        return pa.table(columns)
 
-@dataclass(frozen=True)
-class _Run:
-    """Successive rows of one block of one file, and how many rows of the block came before."""
+    def _others(self, batch: pa.RecordBatch, reason: pa.StringArray) -> pa.Table:
+        """Rejected rows with their text and file, and one row for all that are left out."""
+        reasons = reason.to_pylist()
+        rows = [row for row, why in enumerate(reasons) if why not in (None, FILTERED, BLANK)]
+        texts = pa.array([_raw_text(batch, row) for row in rows], pa.string())
+        files = batch[FILE].take(pa.array(rows, pa.int64())).dictionary_encode()
+        readable = pa.array(map(readable_path, files.dictionary.to_pylist()), pa.string()).take(files.indices)
+        ones, left_out = np.ones(len(rows), np.int64), reasons.count(FILTERED)
+        rejected = _row_columns(texts, readable, pa.array([reasons[row] for row in rows], pa.string()), ones)
+        nothing = pa.nulls(1, pa.string())
+        filtered = _row_columns(nothing, nothing, pa.array([FILTERED]), np.array([left_out]))
+        tables = [pa.table(rejected), *([pa.table(filtered)] if left_out else [])]
+        return pa.concat_tables([self._without_role(table) for table in tables])
 
-    rows: pa.RecordBatch
-    place: tuple[str, int]
-    before: int
-
-    @property
-    def is_top(self) -> bool:
-        return self.place[1] == 0 == self.before
-
-    @property
-    def is_second(self) -> bool:
-        return self.place[1] == 0 and self.before == 1
-
-    @property
-    def end(self) -> int:
-        return self.before + int(self.rows.num_rows)
+    def _without_role(self, table: pa.Table) -> pa.Table:
+        for name in ("hears", "speaks", "said") if self.has_roles else ():
+            table = table.append_column(name, pa.nulls(table.num_rows, pa.bool_()))
+        return table
 
 
-def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[_Run]:
-    place, before = None, 0
+def _row_columns(node: pa.Array, topic: pa.Array, reason: pa.Array, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
+    return {"node": node, "topic": topic, "reason": reason, "rows": pa.array(rows)}
+
+
+def _where(mask: npt.NDArray[np.bool_], text: str) -> pa.StringArray:
+    return pc.if_else(pa.array(mask), pa.scalar(text), pa.scalar(None, pa.string()))
+
+
+def _replaced(names: pa.Array) -> npt.NDArray[np.bool_]:
+    """Names with the character that stands for bytes that were not UTF-8."""
+    if pc.all(pc.string_is_ascii(names)).as_py() is not False:
+        return np.zeros(len(names), np.bool_)
+    return np.asarray(pc.fill_null(pc.match_substring(names, "\ufffd"), False))
+
+
+def _raw_text(batch: pa.RecordBatch, row: int) -> str:
+    """A row as it was; if it never was a line, its names as JSON."""
+    if batch[LINE][row].is_valid:
+        return text_of(batch[LINE][row])[:_RAW_CHARACTERS]
+    names = [batch[name][row].as_py() for name in ("node", "topic")]
+    return json.dumps(names, ensure_ascii=False)[:_RAW_CHARACTERS]
+
+
+def _edges(source: pa.Array, target: pa.Array, graph: Graph, *, include_self: bool) -> pa.Table:
+    """Subscriptions of edges: the source wants the target, and the target the source if undirected.
+
+    Each edge is counted in one of its rows. A self-loop is a row of its own kind, so that its user is known.
+    """
+    loops = pc.equal(source, target)
+    nothing = pa.scalar(None, pa.string())
+    nodes, topics, ones = [source], [pc.if_else(loops, nothing, target)], [np.ones(len(source), np.int64)]
+    reasons = [pc.if_else(loops, pa.scalar(SELF_LOOP), nothing)]
+    more = []
+    if graph == "undirected":
+        forward = pc.invert(loops)
+        more.append((target.filter(forward), source.filter(forward)))
+    if include_self:
+        users = pc.unique(pa.concat_arrays([source, target]))
+        more.append((users, users))
+    for node, topic in more:
+        nodes.append(node)
+        topics.append(topic)
+        reasons.append(pa.nulls(len(node), pa.string()))
+        ones.append(np.zeros(len(node), np.int64))
+    node, topic, reason = (pa.concat_arrays(arrays) for arrays in (nodes, topics, reasons))
+    return pa.table(_row_columns(node, topic, reason, np.concatenate(ones)))
+
+
+def _added_up(table: pa.Table) -> pa.Table:
+    """Each distinct row once."""
+    keys = ["node", "topic", "reason"]
+    roles = [name for name in ("hears", "speaks", "said") if name in table.column_names]
+    grouped = table.group_by(keys).aggregate([("rows", "sum"), *((name, "max") for name in roles)])
+    return grouped.rename_columns([*keys, "rows", *roles])
+
+
+# Rows of a task that wait to be counted.
+_WAITING = 1 << 20
+_BATCH_ROWS = 1 << 16
+
+
+def _counted_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count the rows of one task; its memory grows with its distinct rows, not with its repeats."""
+    held: list[pa.RecordBatch] = []
+    rows, most = 0, _WAITING
     for batch in batches:
-        ends = {0}
-        for name in ("file", "block"):
-            ends.update(pc.run_end_encode(batch[name]).run_ends.to_pylist())
-        bounds = sorted(ends)
-        for start, stop in pairwise(bounds):
-            here = (batch["file"][start].as_py(), batch["block"][start].as_py())
-            if here != place:
-                place, before = here, 0
-            yield _Run(batch.slice(start, stop - start), here, before)
-            before += stop - start
-
-
-def _lines(run: _Run) -> pa.RecordBatch:
-    """The note on a block that ends with this run."""
-    return _notes([(LINES, *run.place, run.end, None)])
-
-
-def _bad_rows(run: _Run, kinds: pa.StringArray) -> pa.RecordBatch:
-    """A note for each bad row."""
-    bad = pc.and_(kinds.is_valid(), pc.invert(pc.is_in(kinds, value_set=pa.array(COUNTED))))
-    return _notes(
-        [
-            (kinds[row].as_py(), *run.place, run.before + row + 1, _raw(run.rows, row))
-            for row in np.flatnonzero(bad).tolist()
-        ]
-    )
-
-
-def _notes(notes: list[tuple[Any, ...]]) -> pa.RecordBatch:
-    columns = [[note[place] for note in notes] for place in range(len(_NOTE))]
-    return pa.record_batch([pa.array(c, field.type) for c, field in zip(columns, _NOTE, strict=True)], schema=_NOTE)
-
-
-def _raw(rows: pa.RecordBatch, row: int) -> str:
-    """A row as it was; where it never was text, its two columns as JSON."""
-    if rows["value"][row].is_valid:
-        return _text(rows["value"][row])[:_RAW_CHARACTERS]
-    return json.dumps([rows[name][row].as_py() for name in ("node", "topic")], ensure_ascii=False)[:_RAW_CHARACTERS]
-
-
-def _text(line: pa.StringScalar) -> str:
-    """A line as text, whatever its bytes."""
-    return str(line.cast(pa.binary()).as_py().decode(errors="replace"))
+        held.append(batch)
+        rows += batch.num_rows
+        if rows > most:
+            held = _added_up(pa.Table.from_batches(held)).to_batches()
+            rows = sum(batch.num_rows for batch in held)
+            most = max(_WAITING, 2 * rows)
+    if held:
+        yield from _added_up(pa.Table.from_batches(held)).to_batches(max_chunksize=_BATCH_ROWS)

@@ -1,71 +1,98 @@
-"""Ingest raw subscriptions into a folder of tables.
-
-What an ingest says about itself: where rows came from and what became of each.
-
-Reading what `ingest` wrote: the tables of a folder as Spark data frames, and its manifest.
-
-Raw subscriptions and social graphs to an interest: read, clean, intern, write.
-"""
+"""Raw files to an interest at a place: list, read, clean, intern, write."""
 
 from __future__ import annotations
 
-import os
-import platform
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import reduce
-from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from topicloom._version import __version__
 from topicloom.errors import InputError
-from topicloom.io.ingest_folder import (
-    NODES,
-    SUBSCRIPTIONS,
-    TABLES,
-    TOPICS,
-    IngestedManifest,
-    read_manifest,
-    require_all_rows,
-    write_manifest,
-)
-from topicloom.io.whole import replacing_folder
-from topicloom.model.filters import PLAIN, require_plain_names
-from topicloom.spark import interned
-from topicloom.spark.clean import NOTE_SCHEMA, CleanRows, IngestOptions, repeated_edges
-from topicloom.spark.intern import SEEN_SCHEMA, Interned, Staged, clear_attempts, write_interest
-from topicloom.spark.raw_rows import (
-    Tally,
-    files_by_format,
-    filters_of,
-    raw_rows,
-    require_usable,
-    spark_path,
-    tally_of,
-    write_empty_quarantine,
-    write_quarantine,
-)
+from topicloom.model.filters import PLAIN, first_wildcard, protocol_of, require_plain_names
+from topicloom.spark.clean import Cleaned, CleanRows, Graph, counted
+from topicloom.spark.intern import intern, keeping
+from topicloom.spark.interned import Interned
+from topicloom.spark.lines import Splitting
+from topicloom.spark.places import Place, require_writable, write_interest
+from topicloom.spark.raw import RawRows, list_files, raw_rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How raw files are read and cleaned.
+
+    - `node_column`, `topic_column`, `role_column`: names of columns, or positions from 1 without a header. They are
+      `node`, `topic` and `role` unless given, or the first two columns for graphs and without a header.
+    - `filters`: the protocol whose wildcards topics may have, or `none`; what the files say unless given.
+    - `format`: of all files; by the endings of their names unless given. `reader`: options of Spark's reader of it.
+    - `separator`, `header`: of text files.
+    - `where`, `graph`, `include_self`, `max_name_bytes`: as for `clean`, which calls the last `max_name_length`.
+    - `max_bad`: the largest share of rejected rows that is accepted.
+    """
+
+    node_column: str | None = None
+    topic_column: str | None = None
+    role_column: str | None = None
+    filters: str | None = None
+    separator: str | None = None
+    header: bool = True
+    where: str | None = None
+    format: str | None = None
+    reader: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    graph: Graph | None = None
+    include_self: bool = False
+    max_name_bytes: int = 1024
+    max_bad: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\n\r\0'):
+            raise InputError(f"separator '{self.separator}': expected one character, not a quote", "separator")
+        if self.separator is not None and not self.separator.isascii():
+            raise InputError(f"separator '{self.separator}': expected an ASCII character", "separator")
+        if self.graph not in (None, "directed", "undirected"):
+            raise InputError(f"graph '{self.graph}': expected directed or undirected", "graph")
+        if self.include_self and self.graph is None:
+            problem = "include_self: only for graphs, with graph directed or undirected"
+            raise InputError(problem, "include_self", "graph")
+        if self.graph is not None and (self.role_column or self.filters):
+            raise InputError("graphs have neither roles nor filters", "graph", "role_column", "filters")
+        usual = ("node", "topic") if self.header else ("1", "2")
+        if self.role_column in (self.node_column or usual[0], self.topic_column or usual[1]):
+            raise InputError(f"column '{self.role_column}' cannot hold both names and roles", "role_column")
+        if self.filters not in (None, PLAIN):
+            protocol_of(self.filters)
+        if not 0 <= self.max_bad <= 1:
+            raise InputError(f"max_bad {self.max_bad}: expected a share from 0 to 1", "max_bad")
+        if self.max_name_bytes < 1:
+            raise InputError(f"max_name_bytes {self.max_name_bytes}: expected at least 1", "max_name_bytes")
+        if self.where is not None and not self.where.strip():
+            raise InputError("where: the condition is empty", "where")
+
+    def cleaning(self, has_roles: bool, filters: str | None, splitting: Splitting | None = None) -> CleanRows:
+        """The function that cleans rows in tasks."""
+        protocol = None if filters == PLAIN else filters
+        return CleanRows(self.max_name_bytes, self.graph, self.include_self, protocol, has_roles, splitting)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the rows.
+    """What became of the rows: rows = filtered + rejected + self_loops + unheard + repeats + those that are left.
 
-    rows = filtered + bad + self_loops + unheard + repeats + those that are left. Unheard are those that publish what
-    nobody wants. Each of these is a subscription; in an
-    undirected graph it is two, and there may be one more for each user.
+    Unheard rows publish what has no subscriber. What is left is a subscription a row; in an undirected graph two, and
+    perhaps one more for each user.
     """
 
     rows: int
     filtered: int
-    bad: int
-    bad_by_reason: Mapping[str, int]
+    rejected: int
+    rejected_by_reason: Mapping[str, int]
     self_loops: int
     unheard: int
     repeats: int
@@ -76,159 +103,147 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Manifest:
-    """The inputs and options of an ingest, its counts, the fingerprint of the interest, and who made it."""
+class Ingest:
+    """What was written: inputs, options, counts, and the fingerprint of the interest."""
 
     inputs: tuple[str, ...]
     files: int
-    options: IngestOptions
+    options: Mapping[str, Any]
     counts: Counts
     fingerprint: str
-    versions: Mapping[str, str]
 
-    def as_dict(self) -> dict[str, Any]:
-        """As it is written."""
-        return {"kind": "topicloom ingest", **asdict(self)}
-
-
-def versions(spark: str) -> dict[str, str]:
-    """Of all that may matter to what is written."""
-    return {
-        "topicloom": __version__,
-        "spark": spark,
-        "pyarrow": pa.__version__,
-        "python": platform.python_version(),
-    }
-
-
-@dataclass(frozen=True)
-class Ingested:
-    """A folder that `ingest` wrote."""
-
-    path: Path
-    manifest: IngestedManifest
-
-    @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Ingested:
-        """Check that the folder is whole, and read its manifest. Filters are refused: Spark sees plain names."""
-        manifest = read_manifest(Path(folder))
-        require_all_rows(Path(folder), manifest)
-        if manifest.options.filters not in (None, PLAIN):
-            problem = "its topics are filters, which are not for Spark; design, measure, compare and plan take them"
-            raise InputError(problem, file=folder)
-        return cls(Path(folder), manifest)
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of its interest."""
-        return self.manifest.fingerprint
-
-    @property
-    def graph(self) -> str | None:
-        """`directed` or `undirected` where the topics are users too; None where topics are just topics."""
-        return self.manifest.options.graph
-
-    def table(self, spark: SparkSession, name: str) -> DataFrame:
-        """One of its tables: `subscriptions`, `nodes` or `topics`."""
-        return spark.read.parquet(spark_path(self.path / name))
-
-    def interned(self, spark: SparkSession) -> interned.Interned:
-        """Its tables as an interest."""
-        counts = self.manifest.counts
-        totals = None
-        if counts is not None:
-            totals = interned.Totals(counts.nodes, counts.topics, counts.subscriptions, self.fingerprint)
-        subscriptions, nodes, topics = (self.table(spark, name) for name in (SUBSCRIPTIONS, NODES, TOPICS))
-        return interned.Interned(subscriptions, nodes, topics, graph=self.graph, known_totals=totals)
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return asdict(self)
 
 
 def ingest(
     spark: SparkSession,
-    inputs: Sequence[str | os.PathLike[str]],
-    out: str | os.PathLike[str],
+    inputs: Sequence[str],
+    out: str,
     options: IngestOptions | None = None,
+    *,
+    overwrite: bool = False,
     progress: Callable[[str], None] = lambda _: None,
-) -> Manifest:
-    """Write the interest that raw files tell of to the folder `out`, and say what became of each row.
+) -> Ingest:
+    """Write the interest of raw files to a place, and return what became of each row.
 
     Args:
-        spark: the session to work with.
-        inputs: files, folders or globs.
-        out: folder to write; an earlier ingest there is replaced when all is done, and not before.
+        spark: the session.
+        inputs: files, folders or patterns, of any file system that Spark knows.
+        out: the place; see `write_interest`.
         options: how rows are read and cleaned.
-        progress: told what is being done.
+        overwrite: replace an interest that is there.
+        progress: called with what is being done.
     """
     options = options or IngestOptions()
-    files = files_by_format(inputs, options)
-    if options.graph is None:
-        options = replace(options, filters=filters_of(files, options.filters))
-    with replacing_folder(out) as folder:
+    require_writable(Place(spark, out), overwrite=overwrite)
+    files = list_files(spark, inputs, options)
+    with keeping() as keep:
         progress("reading and cleaning")
-        # Text is parsed once. Pairs of names are needed several times, and Parquet is read much faster.
-        scratch = folder / "staged"
-        for table in (*TABLES, "quarantine", "staged/pairs", "staged/notes"):
-            (folder / table).mkdir(parents=True)
-        told = _clean_rows(spark, files, options, scratch / "pairs", scratch / "notes")
-        staged = Staged.by_tasks(told, scratch / "pairs")
-        tally = tally_of(staged.counts)
-        if options.filters is None and options.graph is None:
-            require_plain_names(staged.topics["name"].combine_chunks(), ", ".join(os.fspath(each) for each in inputs))
-        notes = spark.read.schema(NOTE_SCHEMA).parquet(spark_path(scratch / "notes"))
-        require_usable(tally, notes, options.max_bad)
-        write_empty_quarantine(folder / "quarantine")
-        if tally.bad:
-            progress("setting bad rows aside")
-            write_quarantine(notes, folder / "quarantine")
-        progress("interning and writing")
-        written = write_interest(
-            *(spark, staged, folder, scratch), filters=options.protocol is not None, users=options.graph is not None
-        )
-        manifest = Manifest(
-            inputs=tuple(os.fspath(one) for one in inputs),
-            files=sum(map(len, files.values())),
-            options=options,
-            counts=_counts(tally, written, options),
-            fingerprint=written.fingerprint,
-            versions=versions(spark.version),
-        )
-        shutil.rmtree(scratch)
-        clear_attempts(folder)
-        write_manifest(folder, manifest.as_dict())
-    return manifest
+        raw: list[RawRows] = []
+        for format_, paths in files.by_format.items():
+            raw.append(raw_rows(spark, format_, paths, files.base, options))
+            options = replace(options, filters=raw[-1].filters)
+        cleaned = _cleaned(raw, options, keep)
+        tally = cleaned.tally
+        _require_usable(cleaned, options)
+        progress("interning")
+        interned = intern(cleaned, keep=keep)
+        if cleaned.filters is None and options.graph is None:
+            _require_plain(interned, ", ".join(inputs))
+        counts = _counts(cleaned, interned, options)
+        said = {each.name: getattr(options, each.name) for each in fields(options)}
+        said |= {"filters": cleaned.filters, "reader": dict(options.reader)}
+        result = Ingest(tuple(inputs), files.count, said, counts, interned.fingerprint)
+        progress("writing")
+        rejected = cleaned.rejected if tally.rejected or overwrite else None
+        about = {"kind": "topicloom spark ingest", **result.to_dict()}
+        write_interest(interned, out, overwrite=overwrite, rejected=rejected, about=about)
+    return result
 
 
-def _clean_rows(
-    spark: SparkSession, files: Mapping[str, Sequence[str]], options: IngestOptions, pairs: Path, notes: Path
-) -> DataFrame:
-    """What tasks tell of the rows of all files, whose pairs of names and notes are written on the way."""
+def _cleaned(raw: Sequence[RawRows], options: IngestOptions, keep: Callable[[Any], Any]) -> Cleaned:
+    """Rows of all formats together, cleaned."""
+    from pyspark.sql import functions as sql
+
+    has_roles = any(each.clean.has_roles for each in raw)
+    protocol = None if options.filters == PLAIN else options.filters
     frames = []
-    for format_, paths in files.items():
-        raw = raw_rows(spark, format_, paths, options)
-        clean = CleanRows(
-            *(pairs, notes, options.max_name_bytes, options.graph, options.include_self),
-            *(raw.splitting, options.protocol),
-        )
-        frames.append(raw.frame.mapInArrow(clean, SEEN_SCHEMA))
-    return reduce(lambda one, other: one.union(other), frames)
+    for each in raw:
+        frame = each.frame.mapInArrow(replace(each.clean, filters=protocol), each.clean.schema)
+        if has_roles and not each.clean.has_roles:
+            for name, value in (("hears", True), ("speaks", True), ("said", False)):
+                frame = frame.withColumn(name, sql.lit(value))
+        frames.append(frame)
+    rows = reduce(lambda one, other: one.unionByName(other), frames)
+    return Cleaned(keep(counted(rows, has_roles)), options.graph, options.filters)
 
 
-def _counts(tally: Tally, interned: Interned, options: IngestOptions) -> Counts:
-    users = interned.users
-    if options.graph is None or users is None:
-        repeats = tally.good - interned.unheard - interned.subscriptions
-    else:
-        edges = tally.good - tally.self_loops
-        repeats = repeated_edges(edges, interned.subscriptions, users, options.graph, include_self=options.include_self)
+def _require_usable(cleaned: Cleaned, options: IngestOptions) -> None:
+    """Refuse rows that are all rejected, or more of them than accepted."""
+    tally = cleaned.tally
+    good = tally.rows - tally.filtered - tally.rejected
+    if good == 0 and tally.rejected == 0:
+        what = f"all {tally.rows:,} rows are left out by where" if tally.filtered else "there are no rows"
+        raise InputError(f"nothing to ingest: {what}", "where")
+    if tally.pairs == 0 and good:
+        raise InputError(f"nothing to ingest: all {good:,} edges are self-loops")
+    if good and tally.rejected / (good + tally.rejected) <= options.max_bad:
+        return
+    first = cleaned.rejected.orderBy("file", "text").first()
+    assert first is not None
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.rejected_by_reason.items())
+    limit = f", more than max_bad {options.max_bad:g} accepts" if good else ""
+    raise InputError(
+        f"{tally.rejected:,} of {good + tally.rejected:,} rows are bad{limit} ({reasons}); "
+        f"one is in {first['file']}: {first['text'][:80]!r}",
+        "max_bad",
+    )
+
+
+def _wild(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The first name of each batch that looks like a filter."""
+    import pyarrow as pa
+
+    for batch in batches:
+        found = first_wildcard(batch["name"].cast(pa.large_string()))
+        if found is not None:
+            yield pa.record_batch({"name": pa.array([found[0]])})
+
+
+def _require_plain(interned: Interned, where: str) -> None:
+    """Refuse topics that look like filters if nothing says what they are."""
+    # No wildcard is without one of these.
+    suspects = interned.topics.where(r"name RLIKE '[+#*>]'").select("name")
+    row = suspects.mapInArrow(_wild, "name string").orderBy("name").first()
+    if row is not None:
+        require_plain_names([row["name"]], where)
+
+
+def _counts(cleaned: Cleaned, interned: Interned, options: IngestOptions) -> Counts:
+    tally, totals, users = cleaned.tally, interned.totals, None
+    good = tally.rows - tally.filtered - tally.rejected - tally.self_loops
+    left, unheard = totals.subscriptions, 0
+    if options.graph is not None:
+        loops = cleaned.rows.where("reason = 'self-loop'").selectExpr("node AS name")
+        names = interned.nodes.select("name").union(interned.topics.select("name")).union(loops)
+        users = names.distinct().count()
+        left -= users if options.include_self else 0
+        left //= 2 if options.graph == "undirected" else 1
+    elif tally.has_roles:
+        kept = interned.subscriptions.join(cleaned.pairs.select("node", "topic", "rows"), ["node", "topic"])
+        unheard = good - (kept.agg({"rows": "sum"}).first() or [0])[0]
     return Counts(
         rows=tally.rows,
         filtered=tally.filtered,
-        bad=tally.bad,
-        bad_by_reason=tally.reasons,
+        rejected=tally.rejected,
+        rejected_by_reason=tally.rejected_by_reason,
         self_loops=tally.self_loops,
-        unheard=interned.unheard,
-        repeats=repeats,
+        unheard=unheard,
+        repeats=good - unheard - left,
         users=users,
-        nodes=interned.nodes,
-        topics=interned.topics,
-        subscriptions=interned.subscriptions,
+        nodes=totals.nodes,
+        topics=totals.topics,
+        subscriptions=totals.subscriptions,
     )

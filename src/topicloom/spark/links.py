@@ -24,7 +24,7 @@ from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Ids
 from topicloom.model.overlay import FOLDER_LINKS, FOLDER_MANIFEST, Overlay, read_fingerprint
 from topicloom.spark.frames import frame_of
-from topicloom.spark.raw_rows import spark_path
+from topicloom.spark.places import location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -101,11 +101,6 @@ def _require_links(interned: Interned, links: LinkIds) -> None:
 def _name(interned: Interned, node: int) -> str:
     row = interned.nodes.where(f"id = {node}").first()
     return "" if row is None else str(row["name"])
-
-
-def location(place: str) -> str:
-    """A place as Spark takes it, whatever its default file system: what has no scheme is on this machine."""
-    return place if "://" in place else spark_path(place)
 
 
 def read_links(interned: Interned, place: str) -> DataFrame:

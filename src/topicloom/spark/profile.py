@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from topicloom.io.tables import write_parquet
 from topicloom.io.whole import replacing_folder
-from topicloom.spark.ingest import Ingested
+from topicloom.spark.interned import Interned
 from topicloom.spark.neighbours import CommonTopics, common_topics, require_seed
 from topicloom.spark.profile_folder import (
     CCDF,
@@ -35,7 +35,6 @@ from topicloom.views.figures import draw_ccdfs, new_figure, styled, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pyspark.sql import SparkSession
 
 
 def ccdf_figure(distributions: Mapping[str, Distribution], *, size: str, share: str) -> Figure:
@@ -155,29 +154,31 @@ class Profile:
             write_profile_figures(folder, self.figures)
 
 
-def profile(
-    spark: SparkSession, folder: str | os.PathLike[str], *, max_pairs: int = MAX_PAIRS, seed: int = 0
-) -> Profile:
-    """Profile an ingest folder.
+def profile(interned: Interned, *, max_pairs: int = MAX_PAIRS, seed: int = 0) -> Profile:
+    """Profile an interest: how many topics nodes want, how popular topics are, what pairs of nodes share.
 
     Args:
-        spark: the session to run on.
-        folder: what `ingest` wrote.
+        interned: the interest.
         max_pairs: up to how many pairs, summed over the topics, what pairs share is counted exactly; beyond, it is
             estimated from a sample of nodes of about that much work.
-        seed: of that sample.
+        seed: the seed of that sample.
+
+    Example:
+        >>> from topicloom import Interest
+        >>> from topicloom.spark import Interned, profile
+        >>> found = profile(Interned.of(spark, Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y")])))
+        >>> found.subscriptions, found.common_topics.pairs
+        (3, 1)
     """
     require_seed(seed)
-    ingested = Ingested.open(folder)
-    nodes = ingested.table(spark, "nodes")
-    topics_per_node = Distribution.of_column(nodes, "topics")
-    nodes_per_topic = Distribution.of_column(ingested.table(spark, "topics"), "nodes")
-    subscriptions = ingested.table(spark, "subscriptions")
+    topics_per_node = Distribution.of_column(interned.nodes, "topics")
+    nodes_per_topic = Distribution.of_column(interned.topics, "nodes")
+    common = common_topics(interned.subscriptions, interned.nodes, nodes_per_topic, limit=max_pairs, seed=seed)
     return Profile(
-        fingerprint=ingested.fingerprint,
-        graph=ingested.graph,
+        fingerprint=interned.fingerprint,
+        graph=interned.graph,
         topics_per_node=topics_per_node,
         nodes_per_topic=nodes_per_topic,
-        common_topics=common_topics(subscriptions, nodes, nodes_per_topic, limit=max_pairs, seed=seed),
+        common_topics=common,
         designer_memory=designer_memory(topics_per_node, nodes_per_topic),
     )

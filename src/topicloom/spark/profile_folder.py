@@ -4,7 +4,7 @@ How sizes are distributed: exact counts, small enough to keep, and what is read 
 
 What each designer would need in memory, from the sizes of an interest alone.
 
-What `topicloom profile` tells of an interest in figures: what it prints as JSON, and the files that pages show.
+What `topicloom spark profile` tells of an interest in figures: what it prints as JSON, and the files that pages show.
 """
 
 from __future__ import annotations

@@ -1,24 +1,10 @@
-"""Sessions of Spark: settings, Java and start.
+"""Sessions of Spark: an active one as it is, or one of our own, quiet and stopped at the end.
 
-Which master a session uses, and the configuration it starts with.
-
-What is given wins over the environment, that over spark-defaults, and that over what is set here.
-
-Starting Java for Spark, and saying in one line why it does not start.
-
-Spark's Java classes kept in one file, from which Java starts faster.
-
-Before a first query Java reads and checks some twenty thousand classes. An archive of class data has that done: a
-session and its first small job then take about half as much of the processor. `topicloom prepare` makes the archive
-(`pipeline.preparing`); all later sessions of the same Java and Spark use it. Java itself sees whether it fits, and goes
-on without where it does not.
-
-One Spark session for a run: local unless told otherwise, quiet, and stopped at the end.
+What is given wins over the environment, that over spark-defaults, and that over the settings here.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -26,27 +12,29 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
-import threading
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from topicloom.errors import InputError
 from topicloom.io.whole import scratch_folder
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-
-_LOCAL = re.compile(r"local(\[|$)")
+_OLDEST_JAVA = 17
+_OLDEST_SPARK = (4, 1)
+_INSTALL = "install Java 17 or 21, on Debian and Ubuntu: apt install openjdk-17-jre-headless or default-jre-headless"
+_CONNECT_SECONDS = 5
+_DEFAULT_PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
 _DRIVER_BYTES = 4 << 30
+_ON_THIS_MACHINE = re.compile(r"local(\[|-cluster\[|$)")
 
 
 @dataclass(frozen=True)
@@ -57,46 +45,73 @@ class SparkOptions:
         master: where to run, such as `local[4]` or `spark://host:7077`; otherwise `SPARK_MASTER`, otherwise
             `spark.master` of spark-defaults, otherwise all cores of this machine.
         conf: settings by name, over all others.
-        driver_memory: of the Java process that plans the work and, on a local master, does it; such as `8g`.
-        verbose: show what Spark and Java print.
+        verbose: show output of Spark and Java.
         little_data: Java will move little data, so it compiles quickly instead of well.
+        remote: a server of Spark Connect, such as `sc://host:15002`, in place of a master.
     """
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    driver_memory: str | None = None
     verbose: bool = False
     little_data: bool = False
+    remote: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.master is not None and self.remote is not None:
+            raise InputError("master and remote: give one of them", "master", "remote")
 
 
-def is_local(master: str) -> bool:
-    """Whether a master runs its tasks in the driver's own process."""
-    return bool(_LOCAL.match(master))
+@contextmanager
+def spark_session(options: SparkOptions, name: str) -> Iterator[SparkSession]:
+    """A session of Spark for the block.
+
+    A session that this process already has is used as it is and left running. Errors of Spark become an `InputError` of
+    one line unless `options.verbose`.
+    """
+    require_pyspark()
+    active = _active_session()
+    with _short_errors(options):
+        if active is not None:
+            yield active
+            return
+        with _own_session(options, name) as spark:
+            yield spark
+
+
+def send_package(spark: SparkSession) -> None:
+    """Send this package to the executors of a session, which then need only its dependencies."""
+    package = Path(__file__).parents[1]
+    with scratch_folder("package") as folder:
+        file = folder / "topicloom.zip"
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for module in sorted(package.rglob("*.py")):
+                archive.write(module, module.relative_to(package.parent))
+        spark.addArtifacts(str(file), pyfile=True)
 
 
 def is_on_this_machine(master: str) -> bool:
-    """Whether everything runs here, be it in several processes."""
-    return is_local(master) or master.startswith("local-cluster[")
+    """Whether everything runs here, possibly in several processes."""
+    return bool(_ON_THIS_MACHINE.match(master))
 
 
-def configuration(options: SparkOptions, name: str, spark_home: str, scratch: Path) -> dict[str, str]:
-    """All settings of a session, whose temporary files go to `scratch`.
-
-    What is given wins over spark-defaults, and that over ours.
-    """
-    defaults = _spark_defaults(spark_home)
-    given = dict(options.conf)
-    if options.driver_memory:
-        given["spark.driver.memory"] = options.driver_memory
+def configuration(options: SparkOptions, name: str, scratch: Path) -> dict[str, str]:
+    """All settings of a session, whose temporary files go to `scratch`."""
+    defaults, given = _spark_defaults(), dict(options.conf)
+    if options.remote is not None and not is_on_this_machine(options.remote):
+        return given  # all others belong to the server
     master = (
-        options.master
+        options.remote
+        or options.master
         or given.get("spark.master")
         or os.environ.get("SPARK_MASTER")
         or defaults.get("spark.master")
         or "local[*]"
     )
     ours = _ours(master, scratch, little_data=options.little_data)
-    return {**ours, **defaults, **given, "spark.master": master, "spark.app.name": name}
+    settings = {**ours, **defaults, **given, "spark.app.name": name, "spark.master": master}
+    if options.remote is not None:
+        del settings["spark.master"]
+    return settings
 
 
 def _ours(master: str, scratch: Path, *, little_data: bool) -> dict[str, str]:
@@ -107,7 +122,6 @@ def _ours(master: str, scratch: Path, *, little_data: bool) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.adaptive.enabled": "true",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.driver.extraJavaOptions": java,
         "spark.driver.memory": f"{_driver_bytes() >> 20}m",
@@ -129,9 +143,12 @@ def _driver_bytes() -> int:
     return min(_DRIVER_BYTES, machine // 2)
 
 
-def _spark_defaults(spark_home: str) -> dict[str, str]:
-    folder = os.environ.get("SPARK_CONF_DIR") or Path(spark_home, "conf")
-    file = Path(folder) / "spark-defaults.conf"
+def _spark_defaults() -> dict[str, str]:
+    """The settings of spark-defaults.conf; Spark itself would let ours win over them."""
+    import pyspark
+
+    home = os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent
+    file = Path(os.environ.get("SPARK_CONF_DIR") or Path(home, "conf"), "spark-defaults.conf")
     if not file.is_file():
         return {}
     lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
@@ -139,199 +156,132 @@ def _spark_defaults(spark_home: str) -> dict[str, str]:
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
-_OLDEST_JAVA = 17
-_INSTALL = "install Java 17 or 21, on Debian and Ubuntu: apt install openjdk-17-jre-headless or default-jre-headless"
-_CONNECT_SECONDS = 5
-_DEFAULT_PORTS = {"spark": 7077, "k8s": 443}
-
-
-def start_jvm(settings: Mapping[str, str], folder: Path, log: IO[str] | None) -> Any:
-    """Start Spark's Java process and give pyspark's gateway to it.
-
-    What pyspark needs meanwhile goes to the folder. What the process prints goes to the log, or to the screen where
-    that is None.
-    """
-    from pyspark import SparkConf
+def _active_session() -> SparkSession | None:
     from pyspark.errors import PySparkRuntimeError
-    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
 
-    conf = SparkConf(loadDefaults=False)
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        # One that spark-submit has prepared is its own.
+        return SparkSession.builder.getOrCreate() if "PYSPARK_GATEWAY_PORT" in os.environ else None
+
+
+@contextmanager
+def _own_session(options: SparkOptions, name: str) -> Iterator[SparkSession]:
+    with scratch_folder("spark") as folder:
+        settings = configuration(options, name, folder)
+        where = options.remote or settings["spark.master"]
+        require_reachable(where)
+        with _environment(_variables(where, str(folder))):
+            log = folder / "log"
+            log.touch()
+            try:
+                with warnings.catch_warnings(), _silence(None if options.verbose else log):
+                    # Of settings that a server of Connect has already.
+                    warnings.simplefilter("ignore", UserWarning)
+                    spark = _built(options, settings)
+            except Exception as error:
+                raise InputError(_why_not_started(where, error, log)) from None
+            try:
+                if not is_on_this_machine(where):
+                    send_package(spark)
+                yield spark
+            finally:
+                # What ends the run may also have ended Java, and then there is nothing to stop.
+                with suppress(Exception), _silence(None if options.verbose else log):
+                    spark.stop()
+
+
+def _built(options: SparkOptions, settings: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    if options.remote is not None:
+        builder = builder.remote(options.remote)
     for key, value in settings.items():
-        conf.set(key, value)
-    streams: dict[str, Any] = {} if log is None else {"stdout": log, "stderr": log}
-    before, tempfile.tempdir = tempfile.tempdir, str(folder)
-    try:
-        return launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
-    except (PySparkRuntimeError, OSError):
-        raise InputError(_why_not_started(log)) from None
-    finally:
-        tempfile.tempdir = before
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
-def end_jvm(gateway: Any, seconds: int) -> None:
-    """End a Java process that `start_jvm` started; it is killed where it takes longer than that."""
-    from pyspark import SparkContext
-
-    SparkContext._gateway = None
-    SparkContext._jvm = None
-    process: subprocess.Popen[bytes] | None = gateway.proc
-    if process is None:
+@contextmanager
+def _silence(log: Path | None) -> Iterator[None]:
+    """Send what is written to stderr to a file, by processes that start meanwhile too; Python's own goes on."""
+    if log is None:
+        yield
         return
-    gateway.shutdown()
-    # Java leaves when its standard input ends, and clears its temporary files.
-    if process.stdin is not None:
-        process.stdin.close()
+    before, python = os.dup(2), sys.stderr
+    with log.open("ab") as file, os.fdopen(before, "w", closefd=False) as passed_on:
+        os.dup2(file.fileno(), 2)
+        if python is sys.__stderr__:
+            sys.stderr = passed_on
+        try:
+            yield
+        finally:
+            os.dup2(before, 2)
+            sys.stderr = python
+    os.close(before)
+
+
+def require_pyspark() -> None:
+    """Refuse in one line to go on without Spark, or with one that is too old."""
     try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        import pyspark
+    except ImportError:
+        raise InputError("this needs Spark: pip install 'topicloom[spark]'") from None
+    found = tuple(int(part) for part in re.findall(r"\d+", pyspark.__version__)[:2])
+    if found < _OLDEST_SPARK:
+        oldest = ".".join(map(str, _OLDEST_SPARK))
+        raise InputError(f"this needs Spark {oldest} or newer and pyspark is {pyspark.__version__}; upgrade pyspark")
 
 
-def require_reachable(master: str) -> None:
-    """Refuse a standalone or Kubernetes master that nobody listens at; Spark itself would try for minutes."""
-    scheme, _, rest = master.partition("://")
+def require_reachable(where: str) -> None:
+    """Refuse a master or server that does not listen; Spark itself would try for minutes."""
+    scheme, _, rest = where.partition("://")
     if scheme not in _DEFAULT_PORTS:
         return
+    kind = "remote" if scheme == "sc" else "master"
     errors = []
-    for address in rest.split(","):
+    for address in rest.partition("/;")[0].split(","):
         parts = urlsplit(address if "://" in address else f"//{address}")
         try:
             host, port = parts.hostname or "", parts.port or _DEFAULT_PORTS[scheme]
         except ValueError:
-            raise InputError(f"master {master}: '{address}' is not HOST:PORT") from None
+            raise InputError(f"{kind} {where}: '{address}' is not HOST:PORT") from None
         try:
             socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
             return
         except OSError as error:
             errors.append(f"{host}:{port}: {error.strerror or error}")
-    raise InputError(f"master {master} cannot be reached ({'; '.join(errors)}); check that it runs and its address")
+    raise InputError(f"{kind} {where} cannot be reached ({'; '.join(errors)}); check that it runs and its address")
 
 
-def last_words(log: IO[str] | None) -> str:
-    """The line of a log that says most likely what went wrong."""
-    if log is None:
-        return "see above"
-    lines = [line.strip() for line in Path(log.name).read_text(errors="replace").splitlines()]
-    telling = [line for line in lines if re.search(r"\b(error|exception|cannot|must)\b", line, re.IGNORECASE)]
-    return next(iter(telling or lines[-1:]), "it printed nothing")
-
-
-def _why_not_started(log: IO[str] | None) -> str:
-    try:
-        java = require_java()
-    except InputError as error:
-        return str(error)
-    version = _java_version(java)
+def _why_not_started(where: str, error: Exception, log: Path) -> str:
+    """Why there is no session, in one line."""
+    if isinstance(error, ImportError):
+        return f"Spark Connect lacks a package ({error}); pip install 'topicloom[spark]'"
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which(Path(home, "bin", "java") if home else "java")
+    needs_java = not where.startswith("sc://")
+    if needs_java and java is None:
+        return f"Spark needs Java and none was found, neither in JAVA_HOME nor in PATH; {_INSTALL}"
+    version = _java_version(java) if needs_java and java else None
     if version is not None and version < _OLDEST_JAVA:
         return f"Spark needs Java {_OLDEST_JAVA} or newer and {java} is Java {version}; {_INSTALL}, and set JAVA_HOME"
-    return f"Spark did not start: {last_words(log)}"
-
-
-def spark_home() -> str:
-    """The folder of the installed Spark."""
-    from pyspark.find_spark_home import _find_spark_home
-
-    return str(_find_spark_home())
-
-
-def find_java() -> str | None:
-    """The Java that Spark would take, if there is one."""
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which(Path(home, "bin", "java") if home else "java")
-
-
-def require_java() -> str:
-    """The same, or an error that says how to install it."""
-    java = find_java()
-    if java is None:
-        raise InputError(f"Spark needs Java and none was found, neither in JAVA_HOME nor in PATH; {_INSTALL}")
-    return java
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+    if any("All masters are unresponsive" in line for line in lines):
+        return f"master {where} does not answer as a Spark master does"
+    said = in_one_line(error)
+    if "JAVA_GATEWAY_EXITED" in said or "Java gateway process exited" in said:
+        telling = [line for line in lines if re.search(r"\b(error|exception|cannot|must)\b", line, re.IGNORECASE)]
+        said = next(iter(telling or lines[-1:]), said)
+    return f"{'remote' if not needs_java else 'master'} {where}: {said}"
 
 
 def _java_version(java: str) -> int | None:
     ended = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     found = re.search(r'version "(?:1\.)?(\d+)', ended.stderr + ended.stdout)
     return int(found[1]) if found else None
-
-
-_OPTIONS = "spark.driver.extraJavaOptions"
-_MAKE = "-XX:ArchiveClassesAtExit="
-_USE = "-XX:SharedArchiveFile="
-_END_SECONDS = 10
-# Writing an archive takes Java some five seconds on an idle machine.
-_WRITE_SECONDS = 300
-
-
-def archive_file(spark_home: str, java: str) -> Path:
-    """Where the archive of a Spark and a Java is kept."""
-    binary = Path(java).resolve()
-    told = f"{spark_home} {binary} {binary.stat().st_mtime_ns}"
-    name = f"spark-classes-{hashlib.blake2b(told.encode(), digest_size=8).hexdigest()}.jsa"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "topicloom" / name
-
-
-def making(archive: Path) -> dict[str, str]:
-    """Settings of a session that writes an archive when it ends."""
-    return {_OPTIONS: f"{_MAKE}{archive}"}
-
-
-def with_archive(settings: Mapping[str, str], spark_home: str, java: str | None) -> dict[str, str]:
-    """Settings of a session that uses the archive, if there is one and Java was told nothing else about it."""
-    options = settings.get(_OPTIONS, "")
-    with suppress(OSError, RuntimeError):  # no Java, or no home
-        archive = archive_file(spark_home, java or "")
-        if archive.is_file() and _MAKE not in options and _USE not in options:
-            return {**settings, _OPTIONS: f"{options} {_USE}{archive}"}
-    return dict(settings)
-
-
-def seconds_to_end(settings: Mapping[str, str]) -> int:
-    """How long Java may take to end: longer where it writes an archive."""
-    return _WRITE_SECONDS if _MAKE in settings.get(_OPTIONS, "") else _END_SECONDS
-
-
-def conf_folder(spark_home: str) -> dict[str, str]:
-    """The variable that hides a folder of settings with nothing but spark-defaults in it, which Java is given anyway.
-
-    Java takes no archive where a folder with files in it is among its classes.
-    """
-    given = Path(os.environ.get("SPARK_CONF_DIR") or "nowhere")
-    if given.is_dir() and {file.name for file in given.iterdir()} <= {"spark-defaults.conf"}:
-        return {"SPARK_CONF_DIR": str(Path(spark_home, "conf"))}
-    return {}
-
-
-__all__ = ["SparkOptions", "spark_session"]
-
-# Whether executors are sent this package, `true` unless set to `false`.
-_SEND = "spark.topicloom.send"
-# A standalone master answers in a second; one that listens and stays silent is not a Spark master.
-_ANSWER_SECONDS = 20
-
-
-@contextmanager
-def spark_session(options: SparkOptions, name: str) -> Iterator[SparkSession]:
-    """A Spark session, stopped on leaving whatever happens.
-
-    A session that this process already has is used as it is and left running: Spark allows one at a time.
-    What goes wrong in Spark comes out as an `InputError` of one line, unless `options.verbose`.
-    """
-    require_pyspark()
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    if SparkContext._active_spark_context is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
-        with _short_errors(options):
-            yield SparkSession.builder.appName(name).getOrCreate()
-    else:
-        with (
-            scratch_folder("spark") as folder,
-            (folder / "log").open("w") as log,
-            _own_session(options, name, folder, None if options.verbose else log) as spark,
-            _short_errors(options),
-        ):
-            yield spark
 
 
 @contextmanager
@@ -374,73 +324,11 @@ def in_one_line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def require_pyspark() -> None:
-    """An error in one line where Spark is not installed."""
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        raise InputError("this needs Spark: pip install 'topicloom[spark]'") from None
-
-
-@contextmanager
-def _own_session(options: SparkOptions, name: str, folder: Path, log: IO[str] | None) -> Iterator[SparkSession]:
-    from py4j.protocol import Py4JError
-    from pyspark import SparkConf, SparkContext
-    from pyspark.sql import SparkSession
-
-    home = spark_home()
-    settings = with_archive(configuration(options, name, home, folder), home, find_java())
-    master = settings["spark.master"]
-    require_reachable(master)
-    with _environment(_variables(master, str(folder)) | conf_folder(home)):
-        gateway = start_jvm(settings, folder, log)
-        try:
-            conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
-            conf.setAll(list(settings.items()))
-            context = _context(conf, gateway, master, log)
-            try:
-                if not is_on_this_machine(master) and settings.get(_SEND) != "false":
-                    context.addPyFile(str(_zipped_package(folder)))
-                yield SparkSession(context)
-            finally:
-                # Whatever ends the run may also have ended Java, and then there is nothing to stop.
-                with suppress(Py4JError, OSError):
-                    SparkSession(context).stop()
-        finally:
-            SparkContext._active_spark_context = None
-            end_jvm(gateway, seconds_to_end(settings))
-
-
-def _context(conf: Any, gateway: Any, master: str, log: IO[str] | None) -> SparkContext:
-    """Connect to the master; one that listens but never answers would hold us for a minute."""
-    from py4j.protocol import Py4JError, Py4JJavaError
-    from pyspark import SparkContext
-
-    gave_up = threading.Event()
-
-    def give_up() -> None:
-        gave_up.set()
-        gateway.proc.kill()
-
-    patience = threading.Timer(_ANSWER_SECONDS, give_up)
-    if master.startswith("spark://"):
-        patience.start()
-    try:
-        return SparkContext(conf=conf, gateway=gateway)
-    except (Py4JError, OSError) as error:
-        if gave_up.is_set():
-            raise InputError(f"master {master} does not answer as a Spark master does") from None
-        why = in_one_line(error) if isinstance(error, Py4JJavaError) else last_words(log)
-        raise InputError(f"master {master}: {why}") from None
-    finally:
-        patience.cancel()
-
-
-def _variables(master: str, folder: str) -> dict[str, str]:
-    """Environment variables that Spark reads and has no setting for, where they are not set already."""
+def _variables(where: str, folder: str) -> dict[str, str]:
+    """Environment variables that Spark reads and has no setting for, unless they are set already."""
     # Executors must run the Python that has Arrow, not the first one in PATH.
     variables = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-    if is_on_this_machine(master):
+    if is_on_this_machine(where):
         # Without a folder for its executors, local-cluster would write into the installed pyspark.
         variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": folder}
     return {key: value for key, value in variables.items() if key not in os.environ}
@@ -459,13 +347,3 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(key, None)
             else:
                 os.environ[key] = value
-
-
-def _zipped_package(folder: Path) -> Path:
-    """Our own package as a file that Spark can send to executors, so that they need only its dependencies."""
-    package = Path(__file__).parents[1]
-    file = folder / "topicloom.zip"
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for module in sorted(package.rglob("*.py")):
-            archive.write(module, module.relative_to(package.parent))
-    return file

@@ -28,8 +28,9 @@ from topicloom.errors import InputError
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay, overlay_metadata
 from topicloom.spark.frames import frame_of
-from topicloom.spark.links import location, write_links
-from topicloom.spark.raw_rows import readable_path
+from topicloom.spark.lines import readable_path
+from topicloom.spark.links import write_links
+from topicloom.spark.places import location
 
 if TYPE_CHECKING:
     import os

@@ -22,7 +22,7 @@ from topicloom.content.tables import read_space
 from topicloom.errors import InputError
 from topicloom.io.tables import require_columns
 from topicloom.spark.frames import frame_of
-from topicloom.spark.links import location
+from topicloom.spark.places import location
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -24,7 +24,7 @@ from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
 from topicloom.spark.cells import Cell, GridWatch, run_cells
 from topicloom.spark.frames import frame_of, types_of
-from topicloom.spark.links import location
+from topicloom.spark.places import location
 from topicloom.spark.shared import Shared, shared
 from topicloom.spark.sweep_spec import (
     CELLS,

@@ -1,7 +1,8 @@
 """What people look at: pages, the explorer, pictures, notebooks.
 
 - `view`: the contract of views, as plain data. `terminal`: views as text; `formats`: their data as JSON, CSV, Markdown.
-  `designs`: views of designers, measures and bounds; `plans`, `bridges`, `collected`: of fleets.
+  `designs`: views of designers, measures and bounds; `plans`, `bridges`, `collected`, `deliveries`: of
+  fleets. `lint_formats`: findings as SARIF and for GitHub.
 - `numbers`: numbers as text. `html`: tables and templates; `assets` holds templates, styles and scripts.
 - `figures`, `overlay_picture`: static pictures. `interactive`, `network`: charts and networks to point at.
 - `page`: one page of results found in files; `section` is what pages consist of. `overlays`, `runs`, `papers`: sections

@@ -8,31 +8,21 @@ from typing import TYPE_CHECKING
 
 from topicloom.errors import printable
 from topicloom.views.designs import written
+from topicloom.views.lint_formats import FORMATS, RULES
 from topicloom.views.numbers import count, count_of
 from topicloom.views.view import Column, Fact, Note, On, Table, View
 
 if TYPE_CHECKING:
     from topicloom.brokers.lint import ExistingLinks, LintReport
 
-# Kinds of findings in the order in which they are shown.
-_TITLES = {
-    "loop": "loops",
-    "duplicate": "duplicates",
-    "unreadable": "cannot be read",
-    "both-ends": "bridged twice between the same brokers",
-    "unreachable": "subscribers that a topic cannot reach",
-    "unwanted": "bridged without subscribers",
-    "outside": "bridges to brokers that are not given",
-}
-
 
 def lint(report: LintReport, links_needed: int, *, planned: bool) -> View:
     """Findings in bridges; `planned` if the number of links that would do is that of a design."""
     columns = [Column(key) for key in ("kind", "topic", "text", "where")]
     lines = []
-    for kind, title in _TITLES.items():
+    for kind, rule in RULES.items():
         rows = [finding for finding in report.findings if finding.kind == kind]
-        lines += [f"{title}:"] if rows else []
+        lines += [f"{rule.title} ({rule.code}):"] if rows else []
         for row in rows:
             lines += [f"  {row.text}", *(f"    {where}" for where in row.where)]
     repeats = sum(finding.kind in ("loop", "duplicate") for finding in report.findings)
@@ -56,6 +46,7 @@ def lint(report: LintReport, links_needed: int, *, planned: bool) -> View:
                 f"{count_of(len(report.findings) - repeats, 'other finding')}."
             ),
         ),
+        formats=FORMATS,
     )
 
 

@@ -1,6 +1,6 @@
 """Sections about profiles, sweeps and traces.
 
-The section of a profile, from the folder that `topicloom profile` wrote.
+The section of a profile, from the folder that `topicloom spark profile` wrote.
 
 Results of sweeps from files: runs that differ in nothing but their seeds, put together.
 

@@ -7,8 +7,9 @@ A view is made by a function of a result, and of nothing else. Renderers: `termi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Flag
+from types import MappingProxyType
 from typing import Any
 
 from topicloom.views.numbers import Number, text
@@ -99,12 +100,13 @@ Block = Fact | Table | Entry | Note
 
 @dataclass(frozen=True)
 class View:
-    """Blocks in the order in which they are shown, then further views."""
+    """Blocks in the order in which they are shown, then further views; `formats` are those that only it has."""
 
     key: str
     title: str
     blocks: tuple[Block, ...] = ()
     inside: tuple[View, ...] = ()
+    formats: Mapping[str, Callable[[Any], str]] = field(default_factory=lambda: MappingProxyType({}))
 
     def data(self) -> Any:
         """Data for programs: facts, rows of tables and inner views by key; or the rows of the table without key."""

@@ -1,0 +1,130 @@
+"""Places: what is written, what is refused, and what a session is like afterwards."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.testing import assertDataFrameEqual
+
+import topicloom.spark
+from reference.ingest import run
+from topicloom import InputError, Interest
+from topicloom.spark import Interned, clean, intern, profile, read_interest, write_interest
+from topicloom.spark.ingest import IngestOptions
+from topicloom.spark.intern import keeping
+
+INTEREST = Interest.from_pairs([("b", "x"), ("a", "x"), ("é", "y"), ("a", "y")])
+
+
+def test_tables_of_the_catalog(spark: SparkSession, tmp_path: Path) -> None:
+    spark.sql(f"CREATE DATABASE places LOCATION '{tmp_path.as_uri()}/places'")
+    try:
+        write_interest(Interned.of(spark, INTEREST), "table:places.fleet")
+        assert read_interest(spark, "table:places.fleet", verify=True).to_interest() == INTEREST
+        with pytest.raises(InputError, match=r"table:places\.fleet: holds an interest already"):
+            write_interest(Interned.of(spark, INTEREST), "table:places.fleet")
+        with pytest.raises(InputError, match="holds no interest"):
+            read_interest(spark, "table:places.none")
+    finally:
+        spark.sql("DROP DATABASE places CASCADE")
+
+
+def test_a_run_that_ended_between_tables_and_manifest(spark: SparkSession, tmp_path: Path) -> None:
+    place = str(tmp_path / "fleet")
+    write_interest(Interned.of(spark, INTEREST), place)
+
+    half = Interned.of(spark, INTEREST)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("topicloom.spark.places.Place.write", _failing_after(2))
+        with pytest.raises(KeyboardInterrupt):
+            write_interest(half, place, overwrite=True)
+    for read in (lambda: read_interest(spark, place), lambda: Interest.read(place)):
+        with pytest.raises(InputError, match="was not written to its end, or is being written; ingest the data again"):
+            read()
+    write_interest(half, place, overwrite=True)
+    assert Interest.read(place) == read_interest(spark, place, verify=True).to_interest() == INTEREST
+
+
+def _failing_after(tables: int):  # type: ignore[no-untyped-def]
+    from topicloom.spark.places import Place
+
+    write, written = Place.write, []
+
+    def failing(self: Place, *arguments: object) -> None:
+        if len(written) == tables:
+            raise KeyboardInterrupt
+        written.append(arguments)
+        write(self, *arguments)  # type: ignore[arg-type]
+
+    return failing
+
+
+def test_lost_rows_are_missed(spark: SparkSession, tmp_path: Path) -> None:
+    write_interest(Interned.of(spark, INTEREST), str(tmp_path / "fleet"))
+    fewer = Interned.of(spark, Interest.from_pairs([("a", "x")]))
+    fewer.subscriptions.write.mode("overwrite").parquet(str(tmp_path / "fleet" / "subscriptions"))
+    with pytest.raises(InputError, match="subscriptions: has 1 rows and its manifest says 4; ingest the data again"):
+        read_interest(spark, str(tmp_path / "fleet"))
+
+
+def test_options_of_readers_and_columns_of_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    (raw / "site=oslo").mkdir(parents=True)
+    (raw / "site=oslo" / "a.csv").write_text("node,topic\na,x\nb,x\n")
+    by_site = IngestOptions(node_column="site", where="node = 'a'")
+    made = run(spark, [raw], tmp_path / "sites", by_site)
+    assert Interest.read(tmp_path / "sites").node_names == ("oslo",)
+    assert (made.counts.rows, made.counts.filtered) == (2, 1)
+    (tmp_path / "b.csv").write_text('other;topic;node\n1;"x\ny";a\n2;z;b\n3\n')
+    lines = IngestOptions(separator=";", reader={"multiLine": "true"}, max_bad=0.5)
+    made = run(spark, [tmp_path / "b.csv"], tmp_path / "lines", lines)
+    assert Interest.read(tmp_path / "lines").topic_names == ("x\ny", "z")
+    assert made.counts.rejected_by_reason == {"malformed row": 1}
+    frame = spark.createDataFrame([("a", "x")], "node string, topic string")
+    frame.write.orc(str(tmp_path / "orc"))
+    run(spark, [tmp_path / "orc"], tmp_path / "from-orc")
+    assert Interest.read(tmp_path / "from-orc") == Interest.from_pairs([("a", "x")])
+
+
+def test_nothing_is_left_in_the_session(spark: SparkSession, tmp_path: Path) -> None:
+    kept = spark.sparkContext._jsc.getPersistentRDDs  # type: ignore[union-attr]
+    before, settings = set(kept()), spark.conf.getAll
+    (tmp_path / "a.csv").write_text("node,topic\na,x\n b,x\n,y\n")
+    run(spark, [tmp_path / "a.csv"], tmp_path / "fleet", IngestOptions(max_bad=0.5))
+    fleet = read_interest(spark, str(tmp_path / "fleet"))
+    profile(fleet)
+    with keeping() as keep:
+        again = intern(clean(fleet.subscriptions, keep=keep), keep=keep)
+        assertDataFrameEqual(again.subscriptions, fleet.subscriptions)
+    assert set(kept()) <= before
+    assert spark.conf.getAll == settings
+
+
+def test_a_hot_node_and_a_hot_topic_are_spread(spark: SparkSession) -> None:
+    rows = [("hot", f"t{i}") for i in range(2000)] + [(f"n{i}", "hot") for i in range(2000)]
+    raw = spark.createDataFrame(rows, "node string, topic string")
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    try:
+        sizes = clean(raw).rows.selectExpr("spark_partition_id() AS part").groupBy("part").count().collect()
+    finally:
+        spark.conf.unset("spark.sql.adaptive.enabled")
+    assert max(row["count"] for row in sizes) < 0.6 * len(rows)
+
+
+def test_names_that_hold_replaced_bytes_and_odd_spaces(spark: SparkSession) -> None:
+    rows = [("\u00a0a\u3000", "cafe\u0301"), ("a", "café"), ("b\ufffd", "x"), ("c", None), ("x" * 1025, "x")]
+    cleaned = clean(spark.createDataFrame(rows, "node string, topic string"))
+    assert [tuple(row) for row in cleaned.pairs.collect()] == [("a", "café", 2)]
+    assert cleaned.tally.rejected_by_reason == {"missing topic": 1, "not UTF-8": 1, "over-long node": 1}
+
+
+PRIVATE = re.compile(r"\b_jvm\b|\b_jsc\b|\bsparkContext\b|\.rdd\b|\b_active_spark_context\b|\b_gateway\b")
+
+
+def test_the_sources_use_what_connect_has_too() -> None:
+    """But for `grid`, which goes with the figures that run on it."""
+    for file in sorted(Path(topicloom.spark.__file__).parent.glob("*.py")):
+        assert file.stem == "grid" or not PRIVATE.findall(file.read_text(encoding="utf-8")), file
