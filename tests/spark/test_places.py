@@ -51,7 +51,8 @@ def test_a_run_that_ended_between_tables_and_manifest(spark: SparkSession, tmp_p
 def _failing_after(tables: int):  # type: ignore[no-untyped-def]
     from topicloom.spark.places import Place
 
-    write, written = Place.write, []
+    write = Place.write
+    written: list[object] = []
 
     def failing(self: Place, *arguments: object) -> None:
         if len(written) == tables:
