@@ -13,7 +13,8 @@ import json
 import sys
 from pathlib import Path
 from topicloom import InputError, Interest
-from topicloom.spark import SparkOptions, clean, intern, profile, read_interest, spark_session, write_interest
+from topicloom.spark import SparkOptions, clean, design, evaluate, intern, profile, read_interest, sample
+from topicloom.spark import spark_session, sweep, write_interest
 from topicloom.spark.ingest import IngestOptions, ingest
 
 folder = Path(sys.argv[1])
@@ -40,6 +41,11 @@ with spark_session(SparkOptions(remote="local[2]", conf=conf), "connect") as spa
         read_interest(spark, f"{place}/none")
     except InputError as error:
         print(error)
+    assert evaluate(fleet, design(fleet)).measures.topic_connected
+    assert sample(fleet, 2).count() == fleet.totals.subscriptions
+    for _ in range(2):
+        rows = sweep(spark, folder / "grid.toml", f"{place}/results").collect()
+        assert [(row["nodes"], row["error"]) for row in rows] == [(5, None)]
 """
 
 
@@ -49,6 +55,8 @@ def test_the_pipeline_on_connect_and_a_file_system_of_spark(tmp_path: Path) -> N
     (tmp_path / "raw" / "day=1").mkdir(parents=True)
     (tmp_path / "raw" / "day=1" / "a.csv").write_text("node,topic\na,x\n b,x\n,x\n")
     (tmp_path / "raw" / "b.csv").write_text("topic,node\ny,a\nx,a\n")
+    workload = "[[workload]]\nnodes = 5\ntopics = 3\nmin_topics = 2\n"
+    (tmp_path / "grid.toml").write_text(workload + '[[designer]]\nname = "ring-per-topic"\n')
     ended = subprocess.run(
         [sys.executable, "-c", ON_CONNECT, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
     )

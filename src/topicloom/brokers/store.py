@@ -348,6 +348,19 @@ def opened(folder: Path, clock: Callable[[], float] = time.time) -> Iterator[Fle
             store.close()
 
 
+@contextmanager
+def beside(folder: Path) -> Iterator[FleetState]:
+    """The state in a folder to read, also while another process changes it."""
+    if not (folder / STORE).exists():
+        _require_usable(folder)
+        raise InputError("holds no state of a fleet; 'topicloom apply' and 'topicloom watch' make one", file=folder)
+    store = _opened(folder / STORE)
+    try:
+        yield FleetState(folder, store)
+    finally:
+        store.close()
+
+
 def _opened(path: Path) -> Store:
     if path.is_file() and not path.stat().st_size:
         raise InputError(f"{path}: is damaged; put it back from a copy")

@@ -138,7 +138,7 @@ class _Tasks:
     done = 0
 
     def __init__(self, session: SparkSession) -> None:
-        self._context = session.sparkContext
+        self._session = session
         self._over = threading.Event()
         self.note = ""
 
@@ -155,11 +155,11 @@ class _Tasks:
 
     def _cancel(self) -> None:
         with suppress(Exception):  # Spark may be gone
-            self._context.cancelAllJobs()
+            self._session.interruptAll()
 
     def _poll(self) -> None:
-        tracker = self._context.statusTracker()
-        with suppress(Exception):
+        with suppress(Exception):  # Spark Connect tells nothing of tasks
+            tracker = self._session.sparkContext.statusTracker()
             while not self._over.wait(_POLL_SECONDS):
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
                 done = sum(stage.numCompletedTasks for stage in stages if stage)
