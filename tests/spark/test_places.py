@@ -71,6 +71,17 @@ def test_lost_rows_are_missed(spark: SparkSession, tmp_path: Path) -> None:
         read_interest(spark, str(tmp_path / "fleet"))
 
 
+def test_files_beside_folders_that_name_columns_are_read_too(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark reads what lies at other depths of such folders as nothing, without a word."""
+    raw = tmp_path / "raw"
+    files = {"day=1/a": "n1", "day=2/hour=3/b": "n2", "c": "n3", "other/d": "n4", "day=4/other/e": "n5"}
+    for name, node in files.items():
+        (raw / name).parent.mkdir(parents=True, exist_ok=True)
+        (raw / f"{name}.csv").write_text(f"node,topic\n{node},x\n")
+    made = run(spark, [raw], tmp_path / "out")
+    assert (made.files, made.counts.rows, made.counts.nodes) == (5, 5, 5)
+
+
 def test_options_of_readers_and_columns_of_partitions(spark: SparkSession, tmp_path: Path) -> None:
     raw = tmp_path / "raw"
     (raw / "site=oslo").mkdir(parents=True)

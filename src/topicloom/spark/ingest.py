@@ -142,7 +142,7 @@ def ingest(
     with keeping() as keep:
         progress("reading and cleaning")
         raw: list[RawRows] = []
-        for format_, paths in files.by_format.items():
+        for format_, paths in files.groups:
             raw.append(raw_rows(spark, format_, paths, files.base, options))
             options = replace(options, filters=raw[-1].filters)
         cleaned = _cleaned(raw, options, keep)

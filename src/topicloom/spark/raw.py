@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -73,15 +74,19 @@ _CORRUPT = "__corrupt"
 
 @dataclass(frozen=True)
 class Files:
-    """Files by format, as Spark names them."""
+    """Files that can be read together, as Spark names them.
 
-    by_format: Mapping[str, Sequence[str]]
+    `groups` are files of one format, below folders that name the same columns: of several with different columns in
+    one reading, Spark leaves files out without a word. `base` is the folder below which folders name columns, if any.
+    """
+
+    groups: Sequence[tuple[str, Sequence[str]]]
     base: str | None
 
     @property
     def count(self) -> int:
         """How many files there are."""
-        return sum(map(len, self.by_format.values()))
+        return sum(len(paths) for _, paths in self.groups)
 
 
 def list_files(spark: SparkSession, inputs: Sequence[str], options: IngestOptions) -> Files:
@@ -97,13 +102,23 @@ def list_files(spark: SparkSession, inputs: Sequence[str], options: IngestOption
     paths = sorted(row["path"] for row in listing.load(places).select("path").collect())
     if not paths:
         raise InputError("is empty; expected files with a subscription a row", file=", ".join(inputs))
-    found: dict[str, list[str]] = {}
-    for path in paths:
-        found.setdefault(_format_of(readable_path(path), options), []).append(_literal(path))
     # Folders named KEY=VALUE below the only input are columns.
     itself = readable_path(re.sub(r"\\(.)", r"\1", places[0]))
     is_folder = len(inputs) == 1 and not glob.has_magic(inputs[0]) and readable_path(paths[0]) != itself
-    return Files(found, places[0] if is_folder else None)
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for path in paths:
+        file = readable_path(path)
+        keys = _column_folders(file.removeprefix(itself)) if is_folder else ()
+        found.setdefault((_format_of(file, options), keys), []).append(_literal(path))
+    groups = [(format_, together) for (format_, _), together in found.items()]
+    return Files(groups, places[0] if is_folder else None)
+
+
+def _column_folders(file: str) -> tuple[str, ...]:
+    """The columns that the folders of a file name: the innermost folders KEY=VALUE that follow each other."""
+    folders = [folder.partition("=") for folder in PurePosixPath(file).parent.parts]
+    innermost = dropwhile(lambda parts: not parts[1], reversed(folders))
+    return tuple(key for key, _, _ in takewhile(lambda parts: parts[1], innermost))
 
 
 def _literal(uri: str) -> str:
