@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from topicloom import Constraints, Interest
 from topicloom.designers import DesignProblem, run
+from topicloom.model.constraints import NodeRule
 from topicloom.model.demand import Demand
 from topicloom.model.fleet import Broker, Fleet
 
@@ -33,3 +34,5 @@ def test_its_limits_hold_unless_others_are_given() -> None:
 
 def test_without_limits_any_designer_takes_it() -> None:
     assert len(links(FLEET, "cd-oda")) == 3
+    rules = Constraints(nodes={"a": NodeRule(region="north")})
+    assert len(links(replace(FLEET, constraints=rules), "cd-oda")) == 3

@@ -132,7 +132,8 @@ class Run:
         """What a designer has to honour, as `DesignProblem.asks`; a fleet is read, so that errors in it come first."""
         from topicloom.designers.contract import asked_for
 
-        return asked_for(self.fleet, self.shared.get("prices"), self.shared.get("rates"))
+        constraints = None if self.fleet is None else self.fleet.constraints
+        return asked_for(constraints, self.shared.get("prices"), self.shared.get("rates"))
 
     def require_honoured(self, designer: Designer, more: frozenset[str] = frozenset()) -> None:
         """Refuse a designer that does not honour the fleet, prices or rates that are given, or `more`."""

@@ -71,13 +71,14 @@ _SHARE_OF = replace(MATCHING, default=None, optional=True)
 
 
 def asked_for(
-    constraints: object | None = None,
+    constraints: Constraints | None = None,
     prices: object | None = None,
     rates: object | None = None,
     begin: object | None = None,
 ) -> frozenset[str]:
-    """What is asked for, of `CONSTRAINTS | PRICES | RATES | BEGIN`: everything that is not None."""
-    given = {"constraints": constraints, "prices": prices, "rates": rates, "begin": begin}
+    """What is asked for, of `CONSTRAINTS | PRICES | RATES | BEGIN`: all that is not None, nor empty constraints."""
+    limited = None if constraints is None or constraints.empty else constraints
+    given = {"constraints": limited, "prices": prices, "rates": rates, "begin": begin}
     return frozenset(name for name, value in given.items() if value is not None)
 
 
@@ -117,16 +118,15 @@ class DesignProblem:
     ) -> DesignProblem:
         """The problem of an interest, of the file or folder that holds it, or of a fleet; names become ids here.
 
-        A fleet gives the interest among the brokers that are there, and its limits unless other constraints are given.
+        A fleet gives the interest among the brokers that are there, and its constraints unless others are given.
         """
         if isinstance(interest, Fleet):
-            if constraints is None and interest.constraints != Constraints():
-                constraints = interest.constraints
+            constraints = interest.constraints if constraints is None else constraints
             interest = interest.interest
         known = Interest.given(interest)
         return cls(
             interest=known,
-            limits=NO_LIMITS if constraints is None else constraints.over(known),
+            limits=NO_LIMITS if constraints is None or constraints.empty else constraints.over(known),
             prices=None if prices is None else prices.over(known),
             traffic=None if rates is None else rates.over(known),
             begin=None if begin is None else Overlay.given(begin, known),
@@ -137,7 +137,8 @@ class DesignProblem:
     @property
     def asks(self) -> frozenset[str]:
         """What it asks for, of `CONSTRAINTS | PRICES | RATES | BEGIN`."""
-        return asked_for(None if self.limits is NO_LIMITS else self.limits, self.prices, self.traffic, self.begin)
+        others = asked_for(None, self.prices, self.traffic, self.begin)
+        return others if self.limits is NO_LIMITS else others | CONSTRAINTS
 
     def rng(self) -> np.random.Generator:
         """A new generator of random numbers from the seed."""

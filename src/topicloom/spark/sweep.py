@@ -123,7 +123,7 @@ def plan_sweep(spec: Spec, fleet: Fleet | None = None, prices_of: PricesOf = lam
         if row.workload not in sources:
             sources[row.workload] = _known_of(row.workload, fleet, prices_of, interests)
         fingerprint, nodes, prices = sources[row.workload]
-        require_honoured(DESIGNERS.find(row.designer), asked_for(fleet, prices))
+        require_honoured(DESIGNERS.find(row.designer), asked_for(None if fleet is None else fleet.constraints, prices))
         parameters = {
             "workload": None if row.workload.synthetic is None else dict(row.workload.synthetic),
             "designer": row.designer,
