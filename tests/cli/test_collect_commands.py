@@ -229,3 +229,5 @@ def test_an_overlay_is_mended_for_changed_subscriptions(cli: Cli, tmp_path: Path
     assert (ended.status, ended.err) == (0, "")
     assert ended.json["after"]["support"] == 1
     assert ended.json["mending"] == 1 == len(ended.json["changes"])
+    ended = cli("improve", tmp_path / "subs.csv", tmp_path / "running.parquet", "--changes", 0)
+    assert (ended.status, ended.err) == (1, "1 topic not connected: 't'; more --changes may connect them\n")

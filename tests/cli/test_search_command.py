@@ -48,7 +48,7 @@ def test_topics_that_stay_apart_are_named(cli: Cli, subs: Path, tmp_path: Path) 
     ended = cli("design", subs, "-a", "search", "--max-degree", 2, "--rounds", 500, "-o", out)
     assert ended.status == 1
     assert " not connected: '" in ended.err
-    assert ended.err.endswith("; --max-degree 2 is too low\n")
+    assert ended.err.endswith("; search found no way within --max-degree 2\n")
     interest = Interest.read(subs)
     assert int(Overlay.read(out, interest).degrees.max()) <= 2
     half = design(interest, "gpa", max_edges=20)

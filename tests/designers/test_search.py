@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ from topicloom.designers.search import AIMS, NearLinks, Search, search_bytes, se
 from topicloom.errors import InputError
 from topicloom.kernels import recreating, splits
 from topicloom.kernels.subscriptions import new_subscriptions, wants
-from topicloom.metrics import bound
+from topicloom.metrics import bound, measure
 from topicloom.metrics.tree_bound import tree_bound_bytes
 from topicloom.model import Interest
 from topicloom.model.prices import LinkPrices
 from topicloom.registry import Watch
+from topicloom.workloads import synthetic
 
 START = "gm"
 
@@ -289,6 +291,31 @@ def test_a_wrong_start_is_refused_before_work(monkeypatch, start, text):
     begin = design(interest, "gm") if start == "gm" else None
     with pytest.raises(InputError, match=text):
         search.build(DesignProblem.of(interest, begin=begin), start=start)
+
+
+HUBS = synthetic(60, 30, min_topics=4, popularity="zipf", seed=5)
+
+
+@pytest.mark.parametrize("begin", [None, design(HUBS, "gm")])
+@pytest.mark.parametrize("max_degree", [2, 3, 4])
+def test_a_start_with_too_many_links_at_a_node_comes_down_to_the_degree(begin, max_degree):
+    found = design(HUBS, "search", begin=begin, max_degree=max_degree, rounds=5000)
+    assert found.degrees.max() <= max_degree
+    assert measure(HUBS, found, diameters=False).topic_connected == (max_degree > 2)
+    assert len(found) >= bound(HUBS).links or max_degree == 2
+
+
+def test_an_overlay_to_begin_with_is_brought_within_the_limits():
+    begin = design(HUBS, "gm")
+    forbidden = next(iter(begin))
+    required = next(pair for pair in combinations(HUBS.node_names, 2) if pair not in set(begin))
+    limits = Constraints(others=NodeRule(max_links=5), forbid=(forbidden,), require=(required,))
+    for rounds in (1, 5000):
+        found = design(HUBS, "search", begin=begin, constraints=limits, rounds=rounds)
+        assert found.degrees.max() <= 5
+        assert forbidden not in set(found)
+        assert required in set(found)
+    assert measure(HUBS, found, diameters=False).topic_connected
 
 
 def test_the_bound_takes_no_more_memory_than_stated():

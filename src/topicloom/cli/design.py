@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from topicloom.cli import options, output
 from topicloom.cli.command import command
-from topicloom.cli.run import Run
+from topicloom.cli.run import Run, unconnected_line
 from topicloom.views.view import View
-
-if TYPE_CHECKING:
-    from topicloom.model import Overlay
-    from topicloom.registry import Value
-
 
 EXAMPLES = """
   topicloom design subs.parquet --algorithm gm --out overlay.parquet
@@ -70,19 +65,11 @@ def design(run: Run, algorithm: str, out: Path, begin: Path | None, seed: int, *
     if made.support < 1:
         run.report_blocked(made.overlay)
     if made.support < 1 and not run.status and prepared.name == "search":
-        run.finding(_unconnected(made.overlay, prepared.parameters.get("max_degree")))
+        most = prepared.parameters.get("max_degree")
+        reason = (
+            "as in the overlay to begin with" if most is None else f"search found no way within --max-degree {most}"
+        )
+        run.finding(unconnected_line(made.overlay, reason))
     if made.support < 1 and not run.status and prepared.name == "backbone":
         run.finding(f"not all topics are connected: --max-degree {prepared.parameters.get('max_degree')} is too low")
     return designs.design(made, out)
-
-
-def _unconnected(overlay: Overlay, max_degree: Value | None) -> str:
-    from topicloom.designers import blocked_topics
-    from topicloom.model import Constraints
-    from topicloom.views.numbers import count_of
-
-    topics = blocked_topics(overlay, Constraints()).topics
-    shown = ", ".join(f"'{topic}'" for topic in topics[:3])
-    more = f" and {len(topics) - 3:,} more" if len(topics) > 3 else ""
-    reason = "as in the overlay to begin with" if max_degree is None else f"--max-degree {max_degree} is too low"
-    return f"{count_of(len(topics), 'topic')} not connected: {shown}{more}; {reason}"

@@ -10,7 +10,7 @@ import click
 
 from topicloom.cli import options, output
 from topicloom.cli.command import command
-from topicloom.cli.run import INTERRUPTED, Run, constraints_of
+from topicloom.cli.run import INTERRUPTED, Run, constraints_of, unconnected_line
 from topicloom.views.view import View
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def improve(
 
     Search for the best overlay that differs from OVERLAY by at most N links. No topic loses connection on the way:
     links are added before others are removed. If the subscriptions have changed since OVERLAY was designed, what they
-    lack comes first. Ctrl-C ends the search with its best links so far.
+    lack comes first. Ctrl-C ends the search with its best links so far. Exit status 1 if topics are not connected.
     """
     from topicloom.churn import improve as improved
     from topicloom.cli.progress import COMPILING
@@ -85,8 +85,10 @@ def improve(
         run.finding("improve was stopped; its best links so far are kept", INTERRUPTED)
     if out is not None:
         found.overlay.write(out)
-    steps = [{"action": action, "source": link.source, "target": link.target} for action, link in found.steps]
     rows = {name: _measured(each, run.prices) for name, each in (("before", before), ("after", found.overlay))}
+    if rows["after"]["support"] < 1 and not watch.stopped:
+        run.finding(unconnected_line(found.overlay, "more --changes may connect them"))
+    steps = [{"action": action, "source": link.source, "target": link.target} for action, link in found.steps]
     return designs.improvement(steps, found.mending, rows, out)
 
 

@@ -301,3 +301,15 @@ def read_prices(path: Path, fleet: Fleet | None, interest: Interest) -> Prices:
                 f"{path}: does not name '{name}'; give prices of all nodes, or a fleet with its region", "fleet"
             )
     return replace(given, regions={name: region for name, region in rules.items() if region is not None})
+
+
+def unconnected_line(overlay: Overlay, reason: str) -> str:
+    """A line about the topics that an overlay leaves unconnected, and why."""
+    from topicloom.designers import blocked_topics
+    from topicloom.model import Constraints
+    from topicloom.views.numbers import count_of
+
+    topics = blocked_topics(overlay, Constraints()).topics
+    shown = ", ".join(f"'{topic}'" for topic in topics[:_SHOWN_TOPICS])
+    more = f" and {len(topics) - _SHOWN_TOPICS:,} more" if len(topics) > _SHOWN_TOPICS else ""
+    return f"{count_of(len(topics), 'topic')} not connected: {shown}{more}; {reason}"

@@ -1,8 +1,9 @@
 """Search by ruin and recreate: an overlay at least as good as its start, from any designer or from what runs today.
 
 Start: the overlay of the problem, that of a designer, or, without either, links that the trees of a lower bound choose
-(`low-oda` if limits are to be kept or prices counted). If the start has more links at a node than `max_degree`, `gpm`
-within that degree takes its place.
+(`low-oda` if limits are to be kept or prices counted). Links of the start that limits or `max_degree` do not allow are
+left out, and the best that they allow complete it; or `gpm` takes its place if that connects more. If topics are not
+connected then, half of the search is spent on lowering the degrees of the start first.
 Rule: remove a few links, add the links of highest contribution until their topics are connected again, and keep the
 result if it is no worse. What is worse is kept now and then, by simulated annealing.
 Guarantee: never worse than the start in what is asked for, and no topic has more components than in the start.
@@ -36,6 +37,7 @@ from topicloom.designers.greedy import Greedy
 from topicloom.designers.memory import require
 from topicloom.errors import InputError
 from topicloom.kernels.changes import FIRST_PRICE, NO_GIVEN, given_links
+from topicloom.kernels.covers import fitting
 from topicloom.kernels.local_search import (
     BEST_CHANGES,
     BEST_COST,
@@ -79,7 +81,7 @@ _NEAREST = 40
 _FINE = 1 << 14
 # From this share of the search on, highest degrees are lowered if they come after the links.
 _DEGREES_LAST = 0.7
-# Seconds between two looks at the clock, and the fewest rounds.
+# Seconds between two looks at the clock, and the rounds before the first.
 _LOOK = 0.1
 _FEW = 16
 # Rounds between two looks at the progress.
@@ -90,6 +92,8 @@ _LATELY = 10.0
 _BOUND_SHARE, _LEAST_SHARE = 0.2, 0.3
 # Weights of contributions beside use in the trees of the bound, for links to begin with.
 _GUIDES = (0.5, 1.0, 2.0)
+# One group of nodes, of which any two may be linked.
+_ANY_LINK = np.ones((1, 1), np.bool_)
 # Temperatures at the beginning and at the end.
 _HOT, _COLD = 0.1, 0.03
 
@@ -111,8 +115,7 @@ class NearLinks(NamedTuple):
 
     def changes_of(self, source: Ids, target: Ids) -> int:
         """How many links are in one of two overlays alone."""
-        one, other = (set(zip(u.tolist(), v.tolist(), strict=True)) for u, v in (self[:2], (source, target)))
-        return len(one ^ other)
+        return len(_pairs(*self[:2]) ^ _pairs(source, target))
 
 
 class Search(NamedTuple):
@@ -348,31 +351,41 @@ def build(
         raise InputError("aim 'price' needs prices", "aim")
     _check_start(problem, start)
     least = bound(interest, seconds=None if seconds is None else _BOUND_SHARE * seconds, watch=watch)
-    begin = _start(problem, start, max_degree, ties, least)
+    begin = _start(problem, start, ties, least)
     watch.ticks[0] = 0
     if seconds is not None:
         # Compilation does not count.
         compile_kernels()
         seconds = max(seconds - (time.monotonic() - begun), _LEAST_SHARE * seconds)
+    given: dict[str, Any] = {"limits": problem.limits, "prices": problem.prices, "seed": problem.seed, "watch": watch}
+    earlier = 0
+    within = _within(problem, begin, max_degree)
+    if within.merges < begin.merges:
+        # Overlays that connect topics by more links at a node often come down to the limits.
+        first, rounds, seconds = _halves(interest, rounds, seconds)
+        more = search_links(
+            interest, begin.source, begin.target, **given, **first, max_degree=max_degree, aim="degree-links"
+        )
+        earlier = int(more.facts["rounds"])
+        lowered = Links.measured(interest, more.source, more.target)
+        within = min(within, _within(problem, lowered, max_degree), key=_rank)
+    begin = within
     found = search_links(
         interest,
         begin.source,
         begin.target,
-        limits=problem.limits,
-        prices=problem.prices,
+        **given,
         max_degree=max_degree,
         aim=aim,
         seconds=seconds,
         rounds=rounds,
-        seed=problem.seed,
-        watch=watch,
         lower_bound=least.links,
     )
     links = Links.measured(interest, found.source, found.target)
     facts = {
         "start_links": len_of(begin),
         "start_max_degree": highest_degree(begin),
-        "rounds": found.facts["rounds"],
+        "rounds": earlier + found.facts["rounds"],
         "accepted": found.facts["accepted"],
     }
     if int(links.contribution.sum()) == interest.subscription_count - interest.topic_count:
@@ -394,30 +407,69 @@ def _check_start(problem: DesignProblem, start: str | None) -> None:
         raise InputError(f"start must be a designer without a budget, not {start}", "start")
 
 
-def _start(problem: DesignProblem, start: str | None, max_degree: int | None, ties: str | None, least: Bounds) -> Links:
+def _start(problem: DesignProblem, start: str | None, ties: str | None, least: Bounds) -> Links:
     """The links to begin with."""
+    if problem.begin is not None:
+        return Links.measured(problem.interest, problem.begin.source, problem.begin.target)
+    if start is None and problem.limits.unlimited and problem.prices is None and least.trees is not None:
+        return min((_guided(problem, *least.trees.guided_links(guide)) for guide in _GUIDES), key=len_of)
+    return _designed(problem, start or "low-oda", {} if ties is None else {"ties": ties})
+
+
+def _designed(problem: DesignProblem, name: str, parameters: Mapping[str, Value]) -> Links:
+    """The links of a designer, with those of the parameters that it takes."""
     # The registry imports this module.
     from topicloom.designers.registry import DESIGNERS
     from topicloom.designers.run import run
 
-    def designed(name: str, **parameters: Value) -> Links:
-        designer = DESIGNERS.find(name)
-        own = designer.own(parameters | ({} if ties is None else {"ties": ties}))
-        asked = replace(
-            problem, begin=None, prices=problem.prices if designer.honours >= PRICES else None, traffic=None
-        )
-        overlay = run(asked, DESIGNERS.prepare(name, problem.seed, own)).overlay
-        return Links.measured(problem.interest, overlay.source, overlay.target)
+    designer = DESIGNERS.find(name)
+    asked = replace(problem, begin=None, prices=problem.prices if designer.honours >= PRICES else None, traffic=None)
+    overlay = run(asked, DESIGNERS.prepare(name, problem.seed, designer.own(parameters))).overlay
+    return Links.measured(problem.interest, overlay.source, overlay.target)
 
-    if problem.begin is not None:
-        return Links.measured(problem.interest, problem.begin.source, problem.begin.target)
-    if start is None and problem.limits.unlimited and problem.prices is None and least.trees is not None:
-        begin = min((_guided(problem, *least.trees.guided_links(guide)) for guide in _GUIDES), key=len_of)
+
+def _within(problem: DesignProblem, links: Links, max_degree: int | None) -> Links:
+    """Links within the limits and a degree: as many of some as may stay, completed by the best, or those of `gpm`."""
+    limits, nodes = problem.limits, problem.interest.node_count
+    most = UNLIMITED if max_degree is None else max_degree
+    if limits.unlimited:
+        if highest_degree(links) <= most:
+            return links
+        group = np.zeros(nodes, np.int32)
+        limits = replace(limits, spare=np.full(nodes, most, np.int32), group=group, may_link=_ANY_LINK)
     else:
-        begin = designed(start or "low-oda")
-    if max_degree is not None and highest_degree(begin) > max_degree:
-        begin = designed("gpm", max_degree=max_degree)
-    return begin
+        limits = replace(limits, spare=np.minimum(limits.spare, most).astype(np.int32))
+    source, target = (np.concatenate(ends) for ends in zip((limits.source, limits.target), links[:2], strict=True))
+    built = fitting(source, target, limits.spare, limits.group, limits.may_link, len(limits.source))
+    kept = replace(limits, source=source[built], target=target[built])
+    if _pairs(kept.source, kept.target) == _pairs(*links[:2]):
+        return links
+    ways = [greedy_merge(Greedy.of(replace(problem, limits=kept, begin=None)))]
+    if max_degree is not None:
+        ways.append(_designed(problem, "gpm", {"max_degree": max_degree}))
+    return min(ways, key=_rank)
+
+
+def _rank(links: Links) -> tuple[int, int]:
+    """The order of overlays: those that connect more first, then those of fewer links."""
+    return -links.merges, len_of(links)
+
+
+def _pairs(source: Ids, target: Ids) -> set[tuple[int, int]]:
+    """Links as pairs, the lower end first."""
+    return set(zip(np.minimum(source, target).tolist(), np.maximum(source, target).tolist(), strict=True))
+
+
+def _halves(
+    interest: Interest, rounds: int | None, seconds: float | None
+) -> tuple[dict[str, Any], int | None, float | None]:
+    """The first half of the rounds or seconds, as arguments of a search, and what is left of both."""
+    if rounds is None and seconds is None:
+        rounds = ROUNDS_BY_NODE * interest.node_count
+    half = None if rounds is None else rounds // 2
+    time_left = None if seconds is None else seconds / 2
+    left = None if rounds is None or half is None else rounds - half
+    return {"rounds": half, "seconds": time_left}, left, time_left
 
 
 def _guided(problem: DesignProblem, source: Ids, target: Ids) -> Links:
