@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -384,19 +385,23 @@ def test_what_drifts_is_told_and_mended_within_the_allowance(watched: Watched) -
     good = file.read_text()
 
     def edit(turn: int) -> None:
+        look(turn)
         if turn == 5:
             file.write_text(good + "\nconnection more\naddress host-d\ntopic t both\n")
+
+    def look(_: int) -> None:
+        time.sleep(0.01)  # what brokers have is read in a thread of its own
 
     watched.allowance = Allowance(1)
     made = watched.turns(100, happening=edit)
     assert "were changed within the hour" in str(made.waiting)
     assert watched.said.count("a has other links") == 1
     watched.allowance = Allowance(100)
-    watched.turns(100)
+    watched.turns(100, happening=look)
     watched.assert_applied(first)
     watched.settings = replace(watched.settings, apply=False)
     file.write_text("")
-    shown = watched.turns(100)
+    shown = watched.turns(100, happening=look)
     assert shown.waiting == "it only shows what it would do"
     assert "a has none of its links" in watched.said
     assert file.read_text() == ""

@@ -67,8 +67,9 @@ def test_no_constraints_change_nothing() -> None:
 @pytest.mark.parametrize("name", [name for name, one in DESIGNERS.items() if "constraints" not in one.honours])
 def test_others_refuse(name: str) -> None:
     budget = DESIGNERS[name].budget
+    limits = Constraints(others=NodeRule(max_links=3))
     with pytest.raises(InputError, match=f"{name} does not take constraints; these do: gm, "):
-        design(random_interest(1, "dense"), name, constraints=Constraints(), **({budget: 3} if budget else {}))
+        design(random_interest(1, "dense"), name, constraints=limits, **({budget: 3} if budget else {}))
 
 
 REFUSED: dict[str, tuple[Callable[[], Constraints], str]] = {

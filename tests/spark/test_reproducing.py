@@ -164,7 +164,7 @@ def test_a_graph_that_is_too_small_stops_no_other_figure(spark: SparkSession, tm
     errors = run_figures(spark, plan, GridWatch())
     assert set(errors) == set(plan.cells["p-fig-2"])
     (message,) = {text.split("/")[-1].split(": ", 1)[1] for text in errors.values() if "cannot have 20" in text}
-    assert message == "has 2 nodes; a sample cannot have 20"
+    assert message == "there are 2 nodes; a sample cannot have 20"
     assert all(text.startswith(f"{tmp_path / 'ego_facebook.txt'}: ") for text in errors.values())
     [one] = write_reproduction(plan, errors, quick=False)
     assert (one.figure.id, one.figure.failed) == ("p-fig-1", 0)

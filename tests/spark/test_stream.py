@@ -226,7 +226,7 @@ def test_any_source_and_the_overlay_now_and_then(spark: SparkSession, tmp_path: 
     lines = event_lines(spark, None, "rate-micro-batch", {"rowsPerBatch": "2"})
     query = follow(lines, OVERLAY, tmp_path / "state", out=str(tmp_path / "out"), every=1)
     deadline = time.monotonic() + 60
-    while not rows(tmp_path / "out", "refused") and time.monotonic() < deadline:
+    while not (tmp_path / "out" / "overlay.parquet").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     query.stop()
     assert current(OVERLAY, tmp_path / "state") == OVERLAY
