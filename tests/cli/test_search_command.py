@@ -78,7 +78,7 @@ def test_what_search_refuses(cli: Cli, subs: Path, tmp_path: Path, given: tuple[
 def test_an_overlay_to_begin_with_is_for_search(cli: Cli, subs: Path, tmp_path: Path) -> None:
     cli("design", subs, "-a", "gm", "-o", tmp_path / "gm.parquet")
     ended = cli("design", subs, "-a", "gm", "--from", tmp_path / "gm.parquet", "-o", tmp_path / "other.parquet")
-    assert (ended.status, ended.err) == (2, "topicloom: gm does not take begin; these do: search\n")
+    assert (ended.status, ended.err) == (2, "topicloom: gm does not take an overlay to begin with; these do: search\n")
     other = tmp_path / "other.csv"
     other.write_text("node,topic\nx,y\nz,y\n")
     ended = cli("design", other, "-a", "search", "--from", tmp_path / "gm.parquet", "-o", tmp_path / "found.parquet")

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from topicloom.designers import memory
 from topicloom.designers.contract import (
+    BEGIN,
     BUDGET_RATIO,
     CONSTRAINTS,
     MATCHING,
@@ -36,6 +37,8 @@ _TINY_SHARED = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("b", "y")]
 _TINY_SPARSE = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")]
 _TINY_PRICES = Prices({("x", "x"): 1}, dict.fromkeys("abcd", "x"))
 _TINY_CONSTRAINTS = Constraints(forbid=(("a", "c"),), keep=(("a", "b"),))
+
+_BEGINNING = "an overlay to begin with"
 
 # What budget ratios are shares of, by the matchings.
 _WHOLE: Mapping[Value | None, Prepared[Designer]] = {
@@ -123,7 +126,8 @@ def require_honoured(designer: Designer, asked: frozenset[str]) -> None:
     """Refuse a designer that does not honour all that is asked for."""
     for name in sorted(asked - designer.honours):
         able = ", ".join(other.name for other in DESIGNERS.values() if name in other.honours)
-        raise InputError(f"{designer.name} does not take {name}; these do: {able}")
+        given = _BEGINNING if name in BEGIN else name
+        raise InputError(f"{designer.name} does not take {given}; these do: {able}")
 
 
 def warm_up(problem: DesignProblem, prepared: Prepared[Designer]) -> None:
