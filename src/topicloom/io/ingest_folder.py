@@ -142,7 +142,8 @@ class FolderRows(NamedTuple):
 
 
 def read_folder(folder: Path) -> FolderRows:
-    """What a folder holds, checked."""
+    """What a folder holds, checked; one that is being written is refused, also if that begins meanwhile."""
+    before = _newest(folder) if (folder / MANIFEST_FOLDER).is_dir() else None
     node_names = _names(folder, NODES)
     topic_names = _names(folder, TOPICS)
     table = _table(folder, SUBSCRIPTIONS, ["node_id", "topic_id"], [ROLE])
@@ -150,6 +151,8 @@ def read_folder(folder: Path) -> FolderRows:
     topics = _ids(folder, table, "topic_id", len(topic_names))
     roles = text_column(table, ROLE, str(folder / SUBSCRIPTIONS)) if ROLE in table.column_names else None
     manifest = read_manifest(folder)
+    if manifest != before:
+        raise InputError("was written over while it was read; read it again", file=folder)
     _require_whole(folder, manifest.counts, (len(node_names), len(topic_names), len(nodes)))
     options = manifest.options
     return FolderRows(
