@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from itertools import combinations
 
@@ -15,7 +16,7 @@ from reference.interests import SHAPES, random_interest
 from reference.search import SlowSearch
 from topicloom import Constraints, NodeRule, design
 from topicloom.designers import DesignProblem, search
-from topicloom.designers.search import AIMS, NearLinks, Search, search_bytes, search_links
+from topicloom.designers.local_search import AIMS, NearLinks, Search, SearchRules, Turn, search_bytes, search_links
 from topicloom.errors import InputError
 from topicloom.kernels import recreating, splits
 from topicloom.kernels.subscriptions import new_subscriptions, wants
@@ -30,11 +31,14 @@ START = "gm"
 
 
 def begun(interest: Interest, source, target, **rules) -> Search:
-    return Search.of(interest, source, target, **rules)
+    return Search.of(interest, source, target, SearchRules(**rules))
 
 
-def searched(interest: Interest, source, target, **given):
-    return search_links(interest, source, target, **given)
+def searched(
+    interest: Interest, source, target, *, rounds=None, seconds=None, watch=None, clock=time.monotonic, **rules
+):
+    extent = {"rounds": rounds, "seconds": seconds, "watch": watch, "clock": clock}
+    return search_links(interest, source, target, SearchRules(**rules), **extent)
 
 
 def named(rows: list[int]) -> Interest:
@@ -91,7 +95,7 @@ def assert_same_as_twin(
     most = fast.neighbours.most.tolist()
     slow = SlowSearch(interest, links(source, target), fast.instance.nearest.tolist(), most, seed, changes)
     for done in range(rounds):
-        fast.run(1, 0.0, 1 / rounds, 0, Watch())
+        fast.run(Turn(1, 0.0, 1 / rounds, 0), Watch())
         slow.round(rounds)
         rows = [
             fast.neighbours.node[begin : begin + count].tolist()
@@ -229,7 +233,7 @@ def test_chunks_give_the_same_links(aim):
     for chunks in ([100], [10] * 10, [1] * 100, [37, 63]):
         search = begun(interest, source, target, seed=3, aim=aim, prices=prices)
         for rounds in chunks:
-            search.run(rounds, 0.0, 1 / 100, 0, Watch())
+            search.run(Turn(rounds, 0.0, 1 / 100, 0), Watch())
             search.best()
         found.append(links(*search.best()))
     whole = searched(interest, source, target, rounds=100, seed=3, aim=aim, prices=prices)

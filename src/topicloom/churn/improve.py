@@ -20,7 +20,7 @@ from topicloom.churn.maintainer import LinkStep
 from topicloom.designers.contract import DesignProblem, Links
 from topicloom.designers.gm import greedy_merge
 from topicloom.designers.greedy import Greedy
-from topicloom.designers.search import ROUNDS_BY_NODE, NearLinks, search_links
+from topicloom.designers.local_search import ROUNDS_BY_NODE, NearLinks, SearchRules, pairs_of, search_links
 from topicloom.errors import InputError
 from topicloom.kernels.live_graph import relink
 from topicloom.kernels.needed_links import common_topics, prune
@@ -96,32 +96,30 @@ def improve(
     paid = prices if aim == "price" else None
     problem = DesignProblem.of(interest, constraints=constraints, prices=paid, seed=seed, watch=watch)
     given = np.stack([overlay.source, overlay.target]).astype(np.int32)
-    begin = found = _mended(problem, given, changes)
+    allowed = NearLinks(given[0], given[1], changes)
+    begin = found = _mended(problem, allowed)
     if aim != "links" or changes < given.shape[1] + begin.shape[1]:
         if aim != "max-degree":
             work = _Work(overlay, constraints, problem)
             work.go_to(begin)
             found = work.without_needless(changes - len(work.steps))
-        near, passes = NearLinks(given[0], given[1], changes), _PASSES
+        near, passes = allowed, _PASSES
     else:
         near, passes = None, 1
     if rounds is None and seconds is None:
         rounds = max(LEAST_ROUNDS, ROUNDS_BY_NODE * interest.node_count)
-    left = changes - changes_of(given, begin)
+    left = changes - allowed.changes_of(*begin)
     if aim == "links" and begin.shape[1] - found.shape[1] == left:  # no change can save more than a link
         left = 0
+    rules = SearchRules(aim=_SEARCH_AIMS[aim], limits=problem.limits, prices=problem.prices, near=near)
     for number in range(passes if left else 0):
         best = search_links(
             interest,
             found[0],
             found[1],
-            limits=problem.limits,
-            prices=problem.prices,
-            aim=_SEARCH_AIMS[aim],
+            replace(rules, seed=problem.seed + number),
             rounds=None if rounds is None else rounds * (number + 1) // passes - rounds * number // passes,
             seconds=None if seconds is None else seconds / passes,
-            seed=problem.seed + number,
-            near=near,
             watch=problem.watch,
         )
         found = np.stack([best.source, best.target])
@@ -134,29 +132,25 @@ def improve(
     return Improvement(Overlay(interest, *final[:3], made), tuple(work.steps), len(mending))
 
 
-def changes_of(one: Ids, other: Ids) -> int:
-    """How many links are in one of two tables of links alone."""
-    return len(_set(one) ^ _set(other))
-
-
-def _mended(problem: DesignProblem, given: Ids, changes: int) -> Ids:
+def _mended(problem: DesignProblem, allowed: NearLinks) -> Ids:
     """The given links without forbidden ones, completed until topics are connected, or as far as changes go."""
-    limits = problem.limits
+    limits, given = problem.limits, np.stack(allowed[:2])
     required = np.stack([limits.source, limits.target])
     if not limits.unlimited:
-        allowed = limits.may_link[limits.group[given[0]], limits.group[given[1]]]
-        if not allowed.all():
-            without = _completed(problem, _joined(given[:, allowed], required))
+        permitted = limits.may_link[limits.group[given[0]], limits.group[given[1]]]
+        if not permitted.all():
+            without = _completed(problem, _joined(given[:, permitted], required))
             # As connected as with the forbidden links, in each topic.
             merges = Links.measured(problem.interest, *_joined(without, given)).merges
-            if changes_of(given, without) <= changes and Links.measured(problem.interest, *without).merges == merges:
+            few = allowed.changes_of(*without) <= allowed.changes
+            if few and Links.measured(problem.interest, *without).merges == merges:
                 return without
-    return _completed(problem, _joined(given, required))[:, : given.shape[1] + changes]
+    return _completed(problem, _joined(given, required))[:, : given.shape[1] + allowed.changes]
 
 
 def _mending(interest: Interest, given: Ids, begin: Ids, found: Ids) -> list[Ends]:
     """The links of `found` that connect what topics lack: those of the greedy way to begin with first."""
-    there, wanted = _set(given), _set(found)
+    there, wanted = pairs_of(*given), pairs_of(*found)
     wanted -= there
     added = [ends for ends in dict.fromkeys(_ends(begin) + _ends(found)) if ends in wanted]
     merged = Links.measured(interest, *_joined(given, _table(added).T)).contribution[given.shape[1] :]
@@ -165,7 +159,7 @@ def _mending(interest: Interest, given: Ids, begin: Ids, found: Ids) -> list[End
 
 def _joined(links: Ids, more: Ids) -> Ids:
     """Links and those of another table that are not among them."""
-    there = _set(links)
+    there = pairs_of(*links)
     new = [ends for ends in _ends(more) if ends not in there]
     return np.concatenate([links, _table(new).T], axis=1)
 
@@ -207,7 +201,7 @@ class _Work:
 
         A link is removed as soon as every topic has another path between its ends.
         """
-        wanted = _set(found)
+        wanted = pairs_of(*found)
         added = [ends for ends in _ends(found) if ends not in self._links]
         removed = [ends for ends in self._links if ends not in wanted]
         for new, old in _groups(added, removed):
@@ -282,10 +276,6 @@ def _groups(added: Sequence[Ends], removed: Sequence[Ends]) -> list[tuple[list[E
 def _ends(links: Ids) -> list[Ends]:
     """The columns of a table of links."""
     return list(zip(links[0].tolist(), links[1].tolist(), strict=True))
-
-
-def _set(links: Ids) -> set[Ends]:
-    return set(_ends(links))
 
 
 def _table(links: Iterable[Ends]) -> Ids:
