@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +20,15 @@ from topicloom.churn.maintainer import LinkStep
 from topicloom.designers.contract import DesignProblem, Links
 from topicloom.designers.gm import greedy_merge
 from topicloom.designers.greedy import Greedy
-from topicloom.designers.local_search import ROUNDS_BY_NODE, NearLinks, SearchRules, pairs_of, search_links
+from topicloom.designers.local_search import (
+    ROUNDS_BY_NODE,
+    Aim,
+    NearLinks,
+    SearchRules,
+    check_extent,
+    pairs_of,
+    search_links,
+)
 from topicloom.errors import InputError
 from topicloom.kernels.live_graph import relink
 from topicloom.kernels.needed_links import common_topics, prune
@@ -32,9 +40,6 @@ from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
 from topicloom.registry import Watch
 
-Aim = Literal["links", "max-degree", "price"]
-AIMS: tuple[str, ...] = get_args(Aim)
-_SEARCH_AIMS: dict[Aim, str] = {"links": "links", "max-degree": "degree-links", "price": "price"}
 # Small fleets are searched for longer than by rounds for each node: for about two seconds.
 LEAST_ROUNDS = 100_000
 # With few changes several short searches, each from the best so far, find more than a long one.
@@ -74,7 +79,7 @@ def improve(
     Args:
         overlay: the links that there are.
         changes: how many links may be added or removed.
-        aim: what becomes less: links, the highest degree, or the price of all links.
+        aim: what becomes less, as of `SearchRules`.
         constraints: links that may not be added, and links that stay. Forbidden links are replaced if changes suffice.
         prices: what links cost, for the aim `price`.
         rounds: rounds of the search; 200 for each node, and at least 100,000, unless given.
@@ -84,34 +89,27 @@ def improve(
     """
     if changes < 0:
         raise InputError(f"changes must be 0 or more, not {changes}", "changes")
-    if aim not in AIMS:
-        raise InputError(f"aim must be one of {', '.join(AIMS)}, not {aim!r}", "aim")
-    if aim == "price" and prices is None:
-        raise InputError("the aim price needs prices", "prices")
-    if rounds is not None and rounds < 0:
-        raise InputError(f"rounds must be 0 or more, not {rounds}", "rounds")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"seconds must be above 0, not {seconds}", "seconds")
+    check_extent(rounds, seconds)
     interest = overlay.interest
     paid = prices if aim == "price" else None
     problem = DesignProblem.of(interest, constraints=constraints, prices=paid, seed=seed, watch=watch)
     given = np.stack([overlay.source, overlay.target]).astype(np.int32)
     allowed = NearLinks(given[0], given[1], changes)
+    rules = SearchRules(aim=aim, limits=problem.limits, prices=problem.prices, near=allowed)
     begin = found = _mended(problem, allowed)
     if aim != "links" or changes < given.shape[1] + begin.shape[1]:
-        if aim != "max-degree":
+        if aim != "degree-links":
             work = _Work(overlay, constraints, problem)
             work.go_to(begin)
             found = work.without_needless(changes - len(work.steps))
-        near, passes = allowed, _PASSES
+        passes = _PASSES
     else:
-        near, passes = None, 1
+        rules, passes = replace(rules, near=None), 1
     if rounds is None and seconds is None:
         rounds = max(LEAST_ROUNDS, ROUNDS_BY_NODE * interest.node_count)
     left = changes - allowed.changes_of(*begin)
     if aim == "links" and begin.shape[1] - found.shape[1] == left:  # no change can save more than a link
         left = 0
-    rules = SearchRules(aim=_SEARCH_AIMS[aim], limits=problem.limits, prices=problem.prices, near=near)
     for number in range(passes if left else 0):
         best = search_links(
             interest,

@@ -6,12 +6,13 @@ search can be continued: it ends after so many rounds or seconds, or as soon as 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +51,8 @@ from topicloom.model.interest import Ids, Interest
 from topicloom.model.prices import LinkPrices
 from topicloom.registry import Watch
 
-AIMS = ("links", "price", "degree-links", "links-degree")
+Aim = Literal["links", "price", "degree-links", "links-degree"]
+AIMS: tuple[str, ...] = get_args(Aim)
 # Rounds that a search without a number of seconds or rounds takes, for each node; and the most that it may take.
 ROUNDS_BY_NODE = 200
 MOST_ROUNDS = 10**12
@@ -107,7 +109,7 @@ class SearchRules:
         seed: of the random draws.
     """
 
-    aim: str = "links"
+    aim: Aim = "links"
     limits: LinkLimits = NO_LIMITS
     prices: LinkPrices | None = None
     fixed: npt.NDArray[np.bool_] | None = None
@@ -119,7 +121,7 @@ class SearchRules:
         if self.aim not in AIMS:
             raise InputError(f"aim must be one of {', '.join(AIMS)}, not {self.aim!r}", "aim")
         if self.aim == "price" and self.prices is None:
-            raise InputError("aim 'price' needs prices", "aim")
+            raise InputError("aim price needs prices", "aim", "prices")
 
     @property
     def paid(self) -> LinkPrices | None:
@@ -131,7 +133,7 @@ def check_extent(rounds: int | None, seconds: float | None) -> None:
     """Refuse numbers of rounds or seconds that no search can take."""
     if rounds is not None and not 0 <= rounds <= MOST_ROUNDS:
         raise InputError(f"rounds must be from 0 to {MOST_ROUNDS:,}, not {rounds}", "rounds")
-    if seconds is not None and not seconds > 0:
+    if seconds is not None and not 0 < seconds < math.inf:
         raise InputError(f"seconds must be above 0, not {seconds}", "seconds")
 
 
@@ -155,7 +157,8 @@ class Search(NamedTuple):
         """Begin a search with the links `source` - `target`."""
         require("search", search_bytes(interest, source, target))
         ends = np.stack([np.minimum(source, target), np.maximum(source, target)]).astype(np.int32)
-        most: Ids = np.full(interest.node_count, UNLIMITED if rules.max_degree is None else rules.max_degree, np.int32)
+        highest = UNLIMITED if rules.max_degree is None else min(rules.max_degree, UNLIMITED)
+        most: Ids = np.full(interest.node_count, highest, np.int32)
         if not rules.limits.unlimited:
             most = np.minimum(most, rules.limits.spare).astype(np.int32)
         subscriptions = new_subscriptions(
@@ -327,7 +330,7 @@ def _progress(neighbours: Neighbours, cost: int, rules: SearchRules, ends: Ids) 
     count[[COST, BEST_COST]] = cost
     count[BEST_TARGET] = NO_TARGET
     count[BEST_LINKS], count[BEST_SQUARES] = ends.shape[1], neighbours.total[SQUARES]
-    count[MOST_CHANGES] = UNLIMITED if rules.near is None else rules.near.changes
+    count[MOST_CHANGES] = UNLIMITED if rules.near is None else min(rules.near.changes, UNLIMITED)
     count[[CHANGES, BEST_CHANGES]] = 0 if rules.near is None else rules.near.changes_of(*ends)
     best = neighbours._replace(
         node=np.zeros_like(neighbours.node),

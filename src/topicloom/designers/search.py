@@ -34,7 +34,9 @@ from topicloom.designers.gm import greedy_merge
 from topicloom.designers.greedy import Greedy
 from topicloom.designers.local_search import (
     AIMS,
+    MOST_ROUNDS,
     ROUNDS_BY_NODE,
+    Aim,
     SearchRules,
     compile_kernels,
     pairs_of,
@@ -62,6 +64,7 @@ PARAMETERS = (
         "rounds",
         int,
         f"its rounds; {ROUNDS_BY_NODE} for each node if no seconds are given",
+        maximum=MOST_ROUNDS,
         optional=True,
     ),
     Parameter(
@@ -84,7 +87,7 @@ def build(
     start: str | None = None,
     rounds: int | None = None,
     seconds: float | None = None,
-    aim: str = "links",
+    aim: Aim = "links",
     max_degree: int | None = None,
     ties: str | None = None,
 ) -> Links:
@@ -139,8 +142,9 @@ def _check_start(problem: DesignProblem, start: str | None) -> None:
         return
     if problem.begin is not None:
         raise InputError("start and an overlay to begin with exclude each other; give one of them", "start")
-    if start == DESIGNER.name or DESIGNERS.find(start).budget is not None:
-        raise InputError(f"start must be a designer without a budget, not {start}", "start")
+    designer = DESIGNERS.find(start)
+    if designer.budget is not None or any(parameter.name == "seconds" for parameter in designer.parameters):
+        raise InputError(f"start must be a designer without a budget of links or seconds, not {start}", "start")
 
 
 def _start(problem: DesignProblem, start: str | None, ties: str | None, least: Bounds) -> Links:
@@ -167,7 +171,7 @@ def _designed(problem: DesignProblem, name: str, parameters: Mapping[str, Value]
 def _within(problem: DesignProblem, links: Links, max_degree: int | None) -> Links:
     """Links within the limits and a degree: as many of some as may stay, completed by the best, or those of `gpm`."""
     limits, nodes = problem.limits, problem.interest.node_count
-    most = UNLIMITED if max_degree is None else max_degree
+    most = UNLIMITED if max_degree is None else min(max_degree, UNLIMITED)
     if limits.unlimited:
         if highest_degree(links) <= most:
             return links
