@@ -29,5 +29,7 @@ def test_results_are_those_of_version_0_2(tmp_path: Path) -> None:
 
 
 def test_every_fault_has_its_place_in_the_code() -> None:
-    listed = subprocess.run([sys.executable, str(ROOT / "tools" / "faults.py"), "--list"], capture_output=True, text=True)
+    listed = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "faults.py"), "--list"], capture_output=True, text=True
+    )
     assert listed.returncode == 0, listed.stdout
