@@ -131,8 +131,19 @@ class LinkState(NamedTuple):
     expected: int
 
 
+# What a kind has, and the methods that it then defines.
+_PROMISES = {
+    "ending": ("render", "parse", "fingerprints"),
+    "lints": ("parse",),
+    "sources": ("collect",),
+    "ways": ("driver",),
+}
+
+
 class BrokerKind(ABC):
     """A kind of broker.
+
+    A class that does not define what its attributes promise is a TypeError.
 
     Attributes:
         name: as users write it. title: as texts name it.
@@ -163,6 +174,14 @@ class BrokerKind(ABC):
     sources: ClassVar[Mapping[str, SourceForm]] = MappingProxyType({})
     ways: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = MappingProxyType({})
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for promise, methods in _PROMISES.items():
+            missing = [name for name in methods if getattr(cls, name) is getattr(BrokerKind, name)]
+            if getattr(cls, promise) and missing:
+                listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if missing[1:] else missing)
+                raise TypeError(f"{cls.__name__} has {promise}, but does not define {listed}")
+
     @abstractmethod
     def name_problem(self, name: str) -> str | None:
         """Return why it cannot carry a topic of this name, None if it can."""
@@ -181,7 +200,7 @@ class BrokerKind(ABC):
 
     def render(self, plan: Plan, broker: str, secret: Secret) -> str:
         """Return the configuration of a broker; raise InputError if a password cannot be looked up."""
-        raise NotImplementedError(f"{self.name} is given no file")
+        raise InputError(f"brokers of the kind {self.name} have no configuration to write")
 
     def fingerprints(self, plan: Plan) -> Hashes:
         """Return a hash of the configuration of each broker of a plan, 0 for one that says nothing.
@@ -212,7 +231,7 @@ class BrokerKind(ABC):
             where: its name in errors and places.
             unreadable: called with the problem of each part that cannot be read; if it returns, that part is left out.
         """
-        raise NotImplementedError(f"{self.name} has no file to read")
+        raise InputError(f"brokers of the kind {self.name} have no configuration to read")
 
     def lint(
         self, brokers: Sequence[Configured], interest: Interest | None, unreadable: Sequence[InputError]
@@ -232,11 +251,11 @@ class BrokerKind(ABC):
         Raises:
             SourceError: it cannot be asked.
         """
-        raise NotImplementedError(f"{self.name} has no sources")
+        raise InputError(f"brokers of the kind {self.name} do not tell who subscribes")
 
     def driver(self, broker: Broker, delivery: Delivery) -> Driver:
         """Return the driver of one of its `ways`."""
-        raise NotImplementedError(f"{self.name} has no ways of its own")
+        raise InputError(f"brokers of the kind {self.name} have no delivery of their own")
 
     def require_library(self) -> None:  # noqa: B027  most need none
         """Raise InputError if its links cannot be looked at here, as a library is missing."""
