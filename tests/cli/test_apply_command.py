@@ -64,7 +64,7 @@ def test_what_fails_says_where_the_fleet_stands(fleet: Path, cli: Cli) -> None:
     ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
     assert ended.status == 1
     assert ended.err == (
-        "step 1 of 2, broker 'a': files/a.conf: cannot be written (Is a directory); "
+        "step 1 of 2, broker 'a': files/a.conf: is a folder, not a file to write to; "
         "0 of 2 steps are done. Apply again to go on, or roll back (--rollback)\n"
     )
     stopped = cli("apply", "old.json", "-f", "fleet.toml", "--yes", "--json")
