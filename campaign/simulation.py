@@ -12,7 +12,7 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -407,6 +407,12 @@ class _Driver:
         if not broker.up:
             raise DeliveryFailed("no answer")
         return {self.place: broker.disk} if broker.disk else {}
+
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Nothing: there are no bridges of others."""
+
+    def bring_back(self) -> None:
+        """Nothing was set aside."""
 
     def ready(self) -> tuple[tuple[str, str | None], ...]:
         """Nothing is needed."""
