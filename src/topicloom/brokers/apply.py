@@ -58,7 +58,7 @@ class Proposal:
     """A move that can be made: from one plan to another, all of it or what is left of it.
 
     `has` is the plan that the move leaves, `wants` the one that it leads to. `drift` are brokers whose files are not
-    those of `has`, and `left_out` those that get their files later, as they do not answer.
+    those of `has`. Of the brokers that do not answer, `left_out` get their files later, and `silent` have no step.
     """
 
     move: FleetMove
@@ -67,6 +67,7 @@ class Proposal:
     difference: Difference
     drift: tuple[Drift, ...] = ()
     left_out: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[MoveStep, ...]:
@@ -181,14 +182,16 @@ def adjusted(
     has, wants = proposal.has, proposal.wants
     drift = [*_drifted(fleet, has, wants, present, state.owed), *_owed(state, has, wants, present, silent)]
     new = _proposed(state, has, wants, silent, drift)
-    left_out = [name for name in sorted(dead) if name in {step.broker for step in new.steps if not step.may_fail}]
+    ordered = {step.broker: step.may_fail for step in new.steps}
+    left_out = [name for name in sorted(dead) if not ordered.get(name, True)]
     for name in left_out:
         if name in new.move.doubtful or not _only_gains(has, wants, name):
             raise ApplyStopped(
                 f"broker {quoted(name)} does not answer, and has links that go before others come; nothing was done"
             )
     steps = tuple(step for step in new.move.steps if step.broker not in left_out)
-    return replace(new, move=replace(new.move, steps=steps), left_out=tuple(left_out))
+    rest = tuple(sorted({*dead} - ordered.keys()))
+    return replace(new, move=replace(new.move, steps=steps), left_out=tuple(left_out), silent=rest)
 
 
 def _is_resumed(state: FleetState, proposal: Proposal) -> bool:

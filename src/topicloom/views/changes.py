@@ -42,6 +42,13 @@ def foreign(bridges: ForeignBridges) -> View:
     return View("foreign", "Bridges beside the plan", tuple(blocks))
 
 
+def silent(names: Sequence[str]) -> str:
+    """That some brokers do not answer, and have nothing to do in a change."""
+    if len(names) == 1:
+        return f"{names[0]} does not answer, so its file was not looked at; it has no step"
+    return f"{_first_of(names)} do not answer, so their files were not looked at; they have no step"
+
+
 def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for name, reason in reasons.items():
@@ -93,6 +100,7 @@ def ended(proposal: Proposal, done: Sequence[StepDone], said: str, stopped: str 
         "interrupted": list(proposal.difference.interrupted),
         "drift": {drift.broker: drift.why for drift in proposal.drift},
         "left_out": list(proposal.left_out),
+        "silent": list(proposal.silent),
         "stopped": stopped,
     }
     facts = [Fact(key, value, on=On.DATA) for key, value in data.items()]
