@@ -169,7 +169,7 @@ class World:
                 (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
                 (present, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
                 (present, "ThreadPoolExecutor", _AtOnce),
-                (apply, "wait_until_taken", lambda plan, broker, delivery, driver: 0),
+                (apply, "wait_until_taken", lambda plan, broker, delivery: None),
                 (controlling, "answers", self._answers),
                 (controlling, "ThreadPoolExecutor", _AtOnce),
                 (collecting, "ThreadPoolExecutor", _AtOnce),

@@ -89,7 +89,7 @@ def dead(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Brokers that do not answer, which the test may change."""
     found: set[str] = set()
     monkeypatch.setattr(apply, "answers", lambda broker, *_: broker.name not in found)
-    monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+    monkeypatch.setattr(apply, "wait_until_taken", lambda *_: None)
     return found
 
 

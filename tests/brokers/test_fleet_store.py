@@ -137,7 +137,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> tuple[set[str], list[tuple[str,
 
     monkeypatch.setattr(bridge_sessions, "make_session", session)
     monkeypatch.setattr(bridge_sessions, "let_arrive", lambda: None)
-    monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+    monkeypatch.setattr(apply, "wait_until_taken", lambda *_: None)
     return refusing, ended
 
 

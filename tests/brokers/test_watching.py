@@ -65,7 +65,7 @@ class Watched:
         watched.fleet.tables["defaults"]["apply"]["check"] = "port"
         silent: set[str] = set()
         monkeypatch.setattr(controlling, "answers", lambda broker, *_: broker.name not in silent)
-        monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+        monkeypatch.setattr(apply, "wait_until_taken", lambda *_: None)
         return watched, silent
 
     def turns(

@@ -12,25 +12,30 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from folder_fleets import FIRST, FolderFleet
 from test_watching import JOIN, WANTED, Watched, lines, made
 
 from topicloom import Interest
 from topicloom.brokers import collect
 from topicloom.brokers import watch as controlling
+from topicloom.brokers.apply import StepDone, propose
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import wait_until_taken
 from topicloom.brokers.feed import CollectedFeed, LineFeed
 from topicloom.brokers.fleet_file import fleet_from_tables
-from topicloom.brokers.kinds.rabbitmq import ManagementDriver, RabbitManagement
+from topicloom.brokers.kind import LinkState
+from topicloom.brokers.kinds.rabbitmq import RabbitManagement
 from topicloom.brokers.local import LOOPBACK
+from topicloom.brokers.moves import MoveStep
 from topicloom.brokers.plan import make_plan
-from topicloom.brokers.plan_file import configurations
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Controller, watch
 from topicloom.io.http import HttpError
 from topicloom.model.demand import Demand, wishes_for
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
+from topicloom.views import changes
+from topicloom.views.view import Note
 
 
 def test_a_late_event_is_told(tmp_path: Path) -> None:
@@ -163,9 +168,19 @@ def test_links_that_cannot_be_looked_at_are_not_up() -> None:
         fleet = fleet_from_tables({"defaults": {"apply": delivery}, "brokers": {n: {"host": n} for n in "ab"}})
         interest = Interest.from_pairs([("a", "t"), ("b", "t")])
         plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="rabbitmq")
-        driver = ManagementDriver(fleet.deliveries["a"], fleet.brokers["a"])
-        driver.put(configurations(plan)["a"])
-        assert not wait_until_taken(plan, plan.broker["a"], fleet.deliveries["a"], driver)
+        state = LinkState(None, None, "enable rabbitmq_federation_management")
+        assert wait_until_taken(plan, plan.broker["a"], fleet.deliveries["a"]) == state
+    done = StepDone(1, 1, MoveStep("a", "plan", None), state, 0, 0.5)
+    (note,) = changes.step(done).blocks
+    assert note == Note("1 of 1  a: file put, links not looked at (enable rabbitmq_federation_management) (0.500 s)")
+
+
+def test_links_that_nobody_looked_at_are_null(tmp_path: Path) -> None:
+    fleet = FolderFleet(tmp_path)
+    done = fleet.apply(fleet.plan(FIRST))
+    with opened(tmp_path / "other") as state:
+        proposal = propose(state, fleet.plan(FIRST))
+    assert [row["links_up"] for row in changes.ended(proposal, done, "").data()["done"]] == [None] * len(done)
 
 
 def test_a_login_goes_only_where_it_belongs() -> None:

@@ -18,7 +18,7 @@ from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
 from topicloom.brokers.health import answers
-from topicloom.brokers.kind import DeliveryFailed
+from topicloom.brokers.kind import DeliveryFailed, LinkState
 from topicloom.brokers.kinds import kind_of, placed
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.moves import FleetMove, MoveStep, move_along
@@ -41,13 +41,13 @@ class ApplyStopped(Exception):  # noqa: N818  it says what happened
 class StepDone:
     """A step that was done: the number it has among those of its move, links that are up, probes that arrived.
 
-    `unreached` says why a broker that leaves could not be told.
+    `links` is None if they were not looked at, `unreached` says why a broker that leaves could not be told.
     """
 
     number: int
     total: int
     step: MoveStep
-    links: int
+    links: LinkState | None
     probes: int
     seconds: float
     unreached: str | None = None
@@ -334,7 +334,7 @@ def carry_out(
             )
         state.begun()
         began = time.perf_counter()
-        unreached, links, probes = None, 0, 0
+        unreached, links, probes = None, None, 0
         keeping.before(number)
         try:
             if step.may_fail and step.broker in silent:
@@ -366,8 +366,10 @@ def _abandoned(state: FleetState, proposal: Proposal) -> frozenset[Session]:
     return all_sessions(given_up) - all_sessions(proposal.has, proposal.wants)
 
 
-def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, silent: Collection[str]) -> int:
-    """Give a broker its file; how many of its links are up then."""
+def _give(
+    state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, silent: Collection[str]
+) -> LinkState | None:
+    """Give a broker its file; which of its links are up then."""
     broker, known = _known(state, fleet, proposal, step.broker)
     delivery = fleet.deliveries.get(step.broker)
     if delivery is None:
@@ -379,7 +381,7 @@ def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, s
     driver = driver_of(broker, delivery, state.folder)
     driver.put(configuration_of(plan, step.broker))
     driver.reload()
-    return wait_until_taken(_without(plan, silent), broker, delivery, driver)
+    return wait_until_taken(_without(plan, silent), broker, delivery)
 
 
 def _known(state: FleetState, fleet: Fleet, proposal: Proposal, name: str) -> tuple[Broker, Plan]:

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled
-from topicloom.brokers.kind import DeliveryFailed, Driver
+from topicloom.brokers.kind import DeliveryFailed, Driver, LinkState
 from topicloom.brokers.kinds import KINDS, kind_of
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
@@ -302,19 +302,18 @@ _ALERT_SECONDS = 1.0
 _DUPLICATE_SECONDS = 0.5
 
 
-def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, _driver: Driver) -> int:
+def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
     """Wait until a broker answers and, if that is asked for, all links that it opens by a plan are up.
 
-    Gives how many links were looked at; an error if it takes too long.
+    Gives which links are up, None if they are not looked at; raises DeliveryFailed if it takes too long.
     """
     if delivery.check == NOTHING:
-        return 0
+        return None
     if delivery.url is None:
         _again(lambda: _require_listening(broker), delivery.seconds)
     if delivery.check != LINKS:
-        return 0
-    state = _again(lambda: kind_of(broker).links(plan, broker, delivery), delivery.seconds)
-    return 0 if state is None else state.up
+        return None
+    return _again(lambda: kind_of(broker).links(plan, broker, delivery), delivery.seconds)
 
 
 def _again(look: Callable[[], T], seconds: float) -> T:

@@ -65,8 +65,10 @@ def step(done: StepDone) -> View:
     parts = ["links taken away" if done.step.file is None else "file put"]
     if done.unreached is not None:
         parts = [f"not reached ({done.unreached}); it is told when it is back"]
-    if done.links:
-        parts.append(f"{count_of(done.links, 'link')} up")
+    if done.links is not None and done.links.needs:
+        parts.append(f"links not looked at ({done.links.needs})")
+    elif done.links is not None and done.links.up:
+        parts.append(f"{count_of(done.links.up, 'link')} up")
     if done.probes:
         parts.append(f"{count_of(done.probes, 'probe')} arrived")
     took = f"({seconds(done.seconds)} s)"
@@ -90,7 +92,7 @@ def ended(proposal: Proposal, done: Sequence[StepDone], said: str, stopped: str 
             {
                 "broker": each.step.broker,
                 "cleared": each.step.file is None,
-                "links_up": each.links,
+                "links_up": None if each.links is None else each.links.up,
                 "probes": each.probes,
                 "seconds": each.seconds,
                 "unreached": each.unreached,
