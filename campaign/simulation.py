@@ -22,7 +22,7 @@ from unittest import mock
 
 from campaign.ledger import Ledger
 from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
-from topicloom.brokers import apply, present
+from topicloom.brokers import deliver, present
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.feed import CollectedFeed, Feed
@@ -166,10 +166,10 @@ class World:
     def _simulated(self) -> Iterator[None]:
         with ExitStack() as stack:
             for module, name, instead in (
-                (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
+                (deliver, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
                 (present, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
                 (present, "ThreadPoolExecutor", _AtOnce),
-                (apply, "wait_until_taken", lambda plan, broker, delivery: None),
+                (deliver, "wait_until_taken", lambda plan, broker, delivery: None),
                 (controlling, "answers", self._answers),
                 (controlling, "ThreadPoolExecutor", _AtOnce),
                 (collecting, "ThreadPoolExecutor", _AtOnce),

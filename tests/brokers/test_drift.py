@@ -10,7 +10,7 @@ from folder_fleets import FIRST, SECOND, THIRD, WANTED, FolderFleet, assert_has
 from local_brokers import LocalBrokers
 from test_known_defects import bring, plan_over
 
-from topicloom.brokers import Plan, apply
+from topicloom.brokers import Plan, apply, deliver
 from topicloom.brokers.apply import ApplyStopped, adjusted, carry_out, propose, unanswering
 from topicloom.brokers.deliver import probe
 from topicloom.brokers.plan_file import configurations
@@ -89,7 +89,7 @@ def dead(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Brokers that do not answer, which the test may change."""
     found: set[str] = set()
     monkeypatch.setattr(apply, "answers", lambda broker, *_: broker.name not in found)
-    monkeypatch.setattr(apply, "wait_until_taken", lambda *_: None)
+    monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
     return found
 
 

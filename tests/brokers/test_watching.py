@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from killed_writes import commits_of
 from topicloom import InputError, Interest, Overlay, design, synthetic
-from topicloom.brokers import apply
+from topicloom.brokers import deliver
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions, MeshLinks, Plannable
 from topicloom.brokers.feed import CollectedFeed, LineFeed
@@ -65,7 +65,7 @@ class Watched:
         watched.fleet.tables["defaults"]["apply"]["check"] = "port"
         silent: set[str] = set()
         monkeypatch.setattr(controlling, "answers", lambda broker, *_: broker.name not in silent)
-        monkeypatch.setattr(apply, "wait_until_taken", lambda *_: None)
+        monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
         return watched, silent
 
     def turns(

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_sessions
-from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
+from topicloom.brokers.deliver import probe, put_and_wait
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
 from topicloom.brokers.health import answers
@@ -378,10 +378,8 @@ def _give(
     plan = known.bare
     if step.file is not None:
         plan = proposal.wants if step.file == plan_id(proposal.wants) else proposal.has
-    driver = driver_of(broker, delivery, state.folder)
-    driver.put(configuration_of(plan, step.broker))
-    driver.reload()
-    return wait_until_taken(_without(plan, silent), broker, delivery)
+    text = configuration_of(plan, step.broker)
+    return put_and_wait(_without(plan, silent), broker, delivery, text, state.folder)
 
 
 def _known(state: FleetState, fleet: Fleet, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
