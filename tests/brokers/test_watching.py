@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from campaign.simulated_fleet import AtOnce
 from folder_fleets import FolderFleet
 from following import Decided
 from hypothesis import given
@@ -81,7 +82,9 @@ class Watched:
             )
             feed = LineFeed(str(self.events), decisions.last_event, state.store.meta)
             said = self.said.append
-            made = Controller(fleet, decisions, state, feed, self.allowance, self.settings, said, feed.kept)
+            made = Controller(
+                fleet, decisions, state, feed, self.allowance, self.settings, said, feed.kept, pool=AtOnce()
+            )
             for turn in range(number):
                 happening(turn)
                 self.now += seconds

@@ -6,12 +6,14 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from fake_http import FakeServer
 from folder_fleets import FIRST, FolderFleet
 from test_watching import JOIN, WANTED, Watched, lines, made
 
@@ -88,6 +90,30 @@ def test_brokers_that_are_not_asked_keep_their_first_subscriptions(tmp_path: Pat
     assert feed() == ([], [])
     clock[0] = 31.0
     assert feed() == ([], [])
+
+
+def test_a_broker_that_hangs_holds_no_turn_up_and_one_that_is_away_is_not_asked(tmp_path: Path) -> None:
+    answers = threading.Event()
+
+    def answer(_path: str) -> tuple[int, bytes]:
+        answers.wait(30)
+        return 200, b"[]"
+
+    log = tmp_path / "b.log"
+    log.write_text("1793491200: New client connected from 10.1.0.7:5 as app (p2, c1, k60).\n1793491201: app 1 t\n")
+    known = Demand({name: wishes_for("t", "sub") for name in "abc"})
+    with FakeServer(answer) as server, ThreadPoolExecutor() as pool:
+        asked = {"a": {"nats": server.url}, "b": {"log": str(log)}, "c": {"log": str(tmp_path / "none")}}
+        fleet = fleet_from_tables({"brokers": {name: {"host": name, "collect": asked[name]} for name in asked}})
+        feed = CollectedFeed(fleet, made(tmp_path / "kept"), known, 0, 30, away=lambda: {"c"}, pool=pool)
+        began = time.monotonic()
+        assert [feed() for _ in range(3)] == [([], [])] * 3
+        assert time.monotonic() - began < 5
+        answers.set()
+        while not server.asked or not (tmp_path / "kept" / "subscriptions.parquet").exists():
+            time.sleep(0.01)
+        found = feed()
+    assert found == ([], []), "c is not asked, so it has no problem and keeps what it wants"
 
 
 def test_a_jump_of_the_clock_is_no_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
