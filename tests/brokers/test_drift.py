@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from folder_fleets import FIRST, SECOND, THIRD, WANTED, FolderFleet, assert_has
+from following import wait_until_all_answer
 from local_brokers import LocalBrokers
 from test_known_defects import bring, plan_over
 
@@ -165,5 +166,6 @@ def test_a_real_broker_that_is_dead_is_left_out(tmp_path: Path) -> None:
             proposal = adjusted(state, brokers.fleet, proposal, present, silent, silent)
             carry_out(state, brokers.fleet, proposal, lambda _: None, silent=silent, present=present)
         brokers.restart("d")
+        wait_until_all_answer(brokers.fleet)
         assert bring(brokers, tmp_path / "state", second) == []
         assert probe(second, ["t", "u"], 20) == len(WANTED)
