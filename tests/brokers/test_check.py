@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -17,6 +18,8 @@ from typing import Any
 import pytest
 
 from machine import NATS
+from topicloom import Interest, Overlay
+from topicloom.brokers import make_plan
 from topicloom.brokers.check import RIGHT, UNKNOWN, WRONG, check_fleet, require_ready
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.kinds.rabbitmq_nodes import RabbitProcesses
@@ -286,11 +289,31 @@ def test_folders_and_commands() -> None:
             "command": [("put", WRONG, no_program), ("get", RIGHT, ""), ("reload", RIGHT, "")],
         }
         assert sorted(folder.rglob("*")) == [folder / "closed", folder / "open"], "nothing is left behind"
-        with pytest.raises(InputError, match=r"^broker 'command': put: there is no command no-such-program on this ma"):
-            require_ready(fleet, ["right", "command"], [])
-        with pytest.raises(InputError, match=r"\(and 1 more; see 'topicloom check'\)$"):
-            require_ready(fleet, ["missing"], [])
-        require_ready(fleet, ["right", "missing"], ["missing"])
+
+
+def test_what_apply_needs(tmp_path: Path) -> None:
+    (closed,) = free_ports(["closed"]).values()
+    good = {"via": "folder", "path": f"{tmp_path}/{{broker}}.conf"}
+    bad = {"via": "command", "put": "no-such-program {file}"}
+    refused = "port: does not answer: Connection refused"
+    for apply, problem in (
+        (good, refused),
+        (good | {"check": "port"}, refused),
+        (good | {"check": "nothing"}, ""),
+        (bad | {"check": "nothing"}, "put: there is no command no-such-program on this machine"),
+        (bad, f"{refused} (and 1 more; see 'topicloom check')"),
+    ):
+        tables = {"a": {"host": LOOPBACK, "port": closed, "apply": apply}, "b": {"host": "b", "accepts": False}}
+        fleet = fleet_from_tables({"brokers": tables})
+        interest = Interest.from_pairs([("a", "t"), ("b", "t")])
+        plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet)
+        require_ready(fleet, plan, ["a"], ["a"])
+        require_ready(fleet, plan, [], [])
+        if problem:
+            with pytest.raises(InputError, match=rf"^broker 'a': {re.escape(problem)}$"):
+                require_ready(fleet, plan, ["a"], [])
+        else:
+            require_ready(fleet, plan, ["a", "b"], [])
 
 
 def test_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,13 @@ from topicloom.brokers.kind import BrokerKind, DeliveryFailed
 from topicloom.brokers.kinds import DEFAULT, kind_of, placed
 from topicloom.brokers.logins import password_of
 from topicloom.brokers.names import quoted
+from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
-from topicloom.model.fleet import NOTHING, Broker, Fleet
+from topicloom.model.fleet import LINKS, NOTHING, Broker, Delivery, Fleet
 
 RIGHT, WRONG, UNKNOWN = "right", "wrong", "not looked at"
+_UP_TO_PORT = ("name", "address", "port")
+_CONNECTION = (*_UP_TO_PORT, "TLS", "protocol", "login")
 _AT_ONCE = 64
 _SECONDS = 5.0
 # How long the alert of a refused certificate is waited for.
@@ -72,13 +75,30 @@ def check_fleet(
     return found
 
 
-def require_ready(fleet: Fleet, brokers: Collection[str], silent: Collection[str]) -> None:
-    """Raise InputError if something is wrong with brokers; those that are known to be silent are not asked."""
-    asked = {name for name in brokers if name in fleet.brokers and name not in silent}
-    wrong = [one for one in check_fleet(fleet, only=asked) if one.state == WRONG]
+def require_ready(fleet: Fleet, plan: Plan, touched: Collection[str], silent: Collection[str]) -> None:
+    """Raise InputError if brokers cannot get their files, or those that they open links to refuse a login from here.
+
+    Args:
+        fleet: the fleet. plan: what it is to get.
+        touched: brokers that get files.
+        silent: brokers that are known not to answer, which are not asked.
+    """
+    ends = {*touched} | {link[1] for link in plan.links if link[0] in touched}
+    wrong = [
+        one
+        for one in check_fleet(fleet, plan.target, only=ends - {*silent})
+        if one.state == WRONG and _is_needed(fleet.deliveries.get(one.broker), one.check, one.broker in touched)
+    ]
     if wrong:
         more = f" (and {len(wrong) - 1} more; see 'topicloom check')" if wrong[1:] else ""
         raise InputError(f"broker {quoted(wrong[0].broker)}: {wrong[0].check}: {wrong[0].why}{more}")
+
+
+def _is_needed(delivery: Delivery | None, check: str, touched: bool) -> bool:
+    """Whether `apply` needs what is checked; with its management interface it does not connect to a broker."""
+    if check not in _CONNECTION:
+        return touched
+    return delivery is None or (delivery.url is None and (delivery.check == LINKS or check in _UP_TO_PORT))
 
 
 def login_refusal(broker: Broker) -> str | None:
