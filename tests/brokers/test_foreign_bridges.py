@@ -10,8 +10,9 @@ from folder_fleets import FolderFleet
 
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.apply import ApplyStopped
-from topicloom.brokers.foreign import ForeignBridges, read_foreign
+from topicloom.brokers.foreign import ForeignBridges, foreign_bridges
 from topicloom.brokers.plan_file import configuration_of
+from topicloom.brokers.present import brokers_of, read_present
 from topicloom.brokers.store import opened
 from topicloom.errors import InputError
 from topicloom.model import Interest, Overlay
@@ -34,7 +35,12 @@ class ConfdFleet(FolderFleet):
         return path
 
     def foreign(self, plan: Plan) -> ForeignBridges:
-        return read_foreign(self.fleet, plan, self.state)
+        return read_foreign(self, plan)
+
+
+def read_foreign(fleet: FolderFleet, plan: Plan) -> ForeignBridges:
+    brokers = brokers_of(fleet.fleet, plan)
+    return foreign_bridges(brokers, read_present(fleet.fleet, brokers.values(), fleet.state))
 
 
 @pytest.fixture
@@ -134,10 +140,10 @@ def test_files_of_ours_in_a_folder_for_all_brokers(tmp_path: Path) -> None:
     plan = fleet.plan(CHAIN, WANTED)
     fleet.apply(plan)
     (fleet.files / "old-name.conf").write_text(configuration_of(plan, "a"))
-    found = read_foreign(fleet.fleet, plan, fleet.state)
+    found = read_foreign(fleet, plan)
     assert [(at, other) for at, other, _ in found.leads()] == []
     (fleet.files / "hand.conf").write_text("connection x\naddress host-a\ntopic # both\n")
-    found = read_foreign(fleet.fleet, plan, fleet.state)
+    found = read_foreign(fleet, plan)
     assert set(found.unread.values()) >= {f"{fleet.files}/hand.conf lies beside the files of several brokers"}
 
 

@@ -15,7 +15,7 @@ from topicloom.experiments.figure import Figure
 from topicloom.experiments.figure import Parameters as Pairs
 from topicloom.experiments.figure_grid import beside
 from topicloom.experiments.queries import Runs
-from topicloom.spark.grid import Cell
+from topicloom.spark.cells import Cell
 
 Parameters = Mapping[str, Any]
 # The rows that a run with these parameters would give.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from topicloom.experiments.runs import run_cell, run_design
-from topicloom.spark.grid import Cell
+from topicloom.spark.cells import Cell
 from topicloom.workloads import synthetic
 
 SHAPE: dict[str, Any] = {"nodes": 60, "topics": 12, "min_topics": 4, "seed": 3}

@@ -9,7 +9,7 @@ import pyarrow as pa
 from topicloom.experiments.catalogue import find_figures
 from topicloom.experiments.figure_grid import plan_figures, with_parameters
 from topicloom.experiments.graph_samples import Graphs
-from topicloom.spark.grid import Cell
+from topicloom.spark.cells import Cell
 
 CELL = Cell("design", {"k": 3, "nodes": 100, "popularity": "zipf", "seed": 7})
 
@@ -30,7 +30,7 @@ def test_samples_that_only_distributions_need_come_last(tmp_path: Path) -> None:
     for name in ("ego_facebook", "facebook_pages", "twitter_followers", "slashdot_followers"):
         (tmp_path / f"{name}.txt").write_text("a b\n")
     figures = find_figures(["partial-2016-fig-3", "partial-2016-fig-4"], quick=True)
-    pending = plan_figures(figures, tmp_path / "out", Graphs(tmp_path, tmp_path / "out")).grid.pending
+    pending = plan_figures(figures, tmp_path / "out", Graphs(tmp_path, tmp_path / "out")).pending
     runs = [cell.run for cell in pending]
     assert runs == sorted(runs, key=lambda run: run == "ccdf")
     assert len(set(runs)) == 2

@@ -18,7 +18,7 @@ from topicloom.experiments.figure import Figure, Value
 from topicloom.experiments.figure_grid import with_parameters
 from topicloom.experiments.queries import Runs
 from topicloom.experiments.runs import run_cell
-from topicloom.spark.grid import Cell
+from topicloom.spark.cells import Cell
 
 FIGURES = {
     name: figure for name, figure in all_figures(quick=True).items() if name.startswith(("shadows-", "content-"))

@@ -18,7 +18,7 @@ from topicloom.experiments.graph_samples import Graphs
 from topicloom.experiments.reproduction_folder import Made, require_folder, write_reproduction
 from topicloom.metrics import measure
 from topicloom.model import InputError
-from topicloom.spark.grid import GridWatch
+from topicloom.spark.cells import GridWatch
 from topicloom.workloads import synthetic
 
 TEXT = """
@@ -91,7 +91,7 @@ def out(first: tuple[Path, object], tmp_path: Path) -> Path:
 
 def test_rows_are_those_of_direct_calls(first: tuple[Path, tuple[PlannedFigures, list[Made]]]) -> None:
     out, (plan, [one]) = first
-    assert len(plan.grid.pending) == 8
+    assert len(plan.pending) == 8
     rows = pyarrow.parquet.read_table(out / "p-fig-1.parquet").to_pylist()
     assert len(rows) == 8
     for row in rows:
@@ -115,13 +115,13 @@ def test_what_is_done_is_not_done_again_and_gives_the_same_bytes(
 ) -> None:
     files = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
     plan, _ = made(spark, out, figure(tmp_path))
-    assert not plan.grid.pending
+    assert not plan.pending
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == files
     lost, damaged = sorted((out / "cells").iterdir())[:2]
     lost.unlink()
     damaged.write_bytes(b"no")
     plan, _ = made(spark, out, figure(tmp_path))
-    assert len(plan.grid.pending) == 2
+    assert len(plan.pending) == 2
 
 
 def test_the_same_seeds_give_the_same_data(spark: SparkSession, out: Path, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_the_same_seeds_give_the_same_data(spark: SparkSession, out: Path, tmp_p
 def test_figures_share_cells_and_a_folder(spark: SparkSession, out: Path, tmp_path: Path) -> None:
     second = figure(tmp_path, GOOD.replace("[20, 30]", "[20, 40]"), "fig-2")
     plan, _ = made(spark, out, second)
-    assert len(plan.grid.pending) == 4
+    assert len(plan.pending) == 4
     entries = json.loads((out / "reproduction.json").read_text())["figures"]
     assert {entry["id"] for entry in entries} == {"p-fig-1", "p-fig-2"}
     assert len(json.loads((out / "claims.json").read_text())["claims"]) == 4
@@ -148,7 +148,7 @@ def test_runs_that_fail_are_counted_and_tried_again(spark: SparkSession, tmp_pat
     _, [one] = made(spark, out, figure(tmp_path, TEXT))
     assert (one.figure.runs, one.figure.failed) == (12, 4)
     assert "12 runs, 2 repetitions, 4 runs failed." in (out / "results.md").read_text()
-    assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).grid.pending) == 4
+    assert len(plan_figures([figure(tmp_path, TEXT)], out, Graphs(None, out)).pending) == 4
     nothing = TEXT.split('[[try]]\ndesigner = "ring-per-topic"')[0].replace(', "random-m"', "")
     empty = figure(tmp_path, nothing + TEXT[TEXT.index("[plot]") :], "fig-3")
     with pytest.raises(InputError, match=r"^no run gave a result; the first failed with: gpa needs max_edges"):

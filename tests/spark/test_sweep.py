@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -18,13 +19,13 @@ import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from topicloom import Interest, Prices, measure, synthetic
+from topicloom import InputError, Interest, Prices, measure, synthetic
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.content import cost, run
 from topicloom.designers import design
 from topicloom.metrics import measure_prices
 from topicloom.spark import sweep as sweep_frame
-from topicloom.spark.cells import Cell, GridStopped, GridWatch
+from topicloom.spark.cells import Cell, GridStopped, GridWatch, run_cells
 from topicloom.spark.sweep import SweepResult, plan_sweep, run_sweep
 from topicloom.spark.sweep_spec import NETWORK_SCHEMA, read_spec
 from topicloom.workloads.content import content_network
@@ -264,6 +265,30 @@ def test_a_sweep_of_networks_runs_what_everybody_runs(spark: SparkSession, tmp_p
         assert row["total"] == cost(run(network.network, row["algorithm"], seed=row["seed"]).assignment).total
         assert (row["seconds"] > 0, row["processor_seconds"] > 0, row["error"]) == (True, True, None)
     assert {row["cost_reduction_ratio"] for row in rows if row["algorithm"] == "random"} == {1.0}
+
+
+def test_workers_do_not_collect_again_what_stays(spark: SparkSession) -> None:
+    rows: list[pa.Table] = []
+    run_cells(
+        spark,
+        [Cell("test", {"number": number}) for number in range(5)],
+        lambda cell: lambda: pa.table({"spared": [gc.get_freeze_count()]}),
+        lambda done: rows.extend(table for _, table in done),
+        GridWatch(),
+    )
+    assert max(found["spared"][0].as_py() for found in rows) > 1000
+
+
+def test_what_a_task_lacks_fails_that_cell(spark: SparkSession) -> None:
+    def task(cell: Cell) -> Any:
+        if cell.parameters["number"]:
+            raise InputError("no such graph")
+        return lambda: pa.table({"done": [1]})
+
+    cells = [Cell("test", {"number": number}) for number in range(2)]
+    rows: list[Cell] = []
+    errors = run_cells(spark, cells, task, lambda done: rows.extend(cell for cell, _ in done), GridWatch())
+    assert (errors, rows) == ({cells[1]: "no such graph"}, cells[:1])
 
 
 def test_time_left_follows_cost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,35 +19,31 @@ Whether a broker answers, its links are up, and messages come through.
 
 from __future__ import annotations
 
+import grp
 import hashlib
 import os
+import pwd
 import shlex
 import shutil
 import signal
 import socket
-import ssl
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled
-from topicloom.brokers.kind import DeliveryFailed, Driver
+from topicloom.brokers.kind import DeliveryFailed, Driver, LinkState
 from topicloom.brokers.kinds import KINDS, kind_of
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
-from topicloom.brokers.logins import password_of
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
 from topicloom.io.whole import replacing
 from topicloom.model.fleet import LINKS, NOTHING, Broker, Delivery
-
-T = TypeVar("T")
-
 
 # How much is shown of what a command said before it failed.
 _SAID = 300
@@ -77,7 +73,7 @@ def run_command(words: Sequence[str], seconds: float, *, given: bytes = b"") -> 
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             if isinstance(error, subprocess.TimeoutExpired):
-                raise DeliveryFailed(f"{words[0]} did not end within {seconds:g} s") from None
+                raise DeliveryFailed(f"{words[0]} did not end within {round(seconds, 1):g} s") from None
             raise
         said.seek(0)
         printed = said.read()
@@ -128,10 +124,20 @@ class CommandDriver:
         finally:
             clear_private(self._folder)
 
+    def ready(self) -> Iterator[tuple[str, str | None]]:
+        """Look for the programs of the commands."""
+        for key in ("put", "get", "reload"):
+            if (command := getattr(self._delivery, key)) is not None:
+                yield key, _missing(words_of(command, {**self._values, "file": ""})[0])
+
     def reload(self) -> None:
         """Run the other command, where there is one."""
         if self._delivery.reload is not None:
             run_command(words_of(self._delivery.reload, self._values), self._delivery.seconds)
+
+
+def _missing(program: str) -> str | None:
+    return None if shutil.which(program) else f"there is no command {program} on this machine"
 
 
 def clear_private(folder: Path) -> None:
@@ -170,6 +176,22 @@ class FolderDriver:
             return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in [*ours, *others]}
         except OSError as error:
             raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
+
+    def ready(self) -> Iterator[tuple[str, str | None]]:
+        """Try to write beside our file, and look for its owner and the program of the command."""
+        problem = None
+        try:
+            tempfile.TemporaryFile(dir=self._path.parent).close()
+            if self._delivery.owner is not None:
+                for word, database in zip(self._delivery.owner.split(":"), (pwd.getpwnam, grp.getgrnam), strict=False):
+                    database(word)
+        except OSError as error:
+            problem = f"{self._path.parent}: cannot be written to ({error.strerror})"
+        except KeyError:
+            problem = f"there is no user {self._delivery.owner} on this machine"
+        yield "folder", problem
+        if self._delivery.reload is not None:
+            yield "reload", _missing(words_of(self._delivery.reload, self._values)[0])
 
     def put(self, text: str) -> None:
         """Write the file."""
@@ -240,6 +262,21 @@ class SshDriver:
             found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
         return found
 
+    def ready(self) -> Iterator[tuple[str, str | None]]:
+        """Look at the folder there, and for the program of the command."""
+        folder = shlex.quote(str(self._path.parent))
+        yield "folder", self._problem(f"cd {folder} && test -w .", f"{self._path.parent}: cannot be written to")
+        if self._delivery.reload is not None:
+            program = filled(self._delivery.reload, self._values).split()[0]
+            yield "reload", self._problem(f"command -v {program}", f"there is no command {program} there")
+
+    def _problem(self, command: str, meaning: str) -> str | None:
+        try:
+            self._run(command)
+        except DeliveryFailed as failure:
+            return f"{meaning} ({failure})"
+        return None
+
     def put(self, text: str) -> None:
         """Write the file."""
         part, path = shlex.quote(str(part_of(self._path))), shlex.quote(str(self._path))
@@ -284,50 +321,57 @@ def private_folder(state: Path) -> Path:
 _LOOK_SECONDS = 0.1
 _ROUND_SECONDS = 1.0
 _CONNECT_SECONDS = 5.0
-# MQTT 3.1.1: the answer to a login, of which the last byte says why it is refused, and flags of a login.
-_CONNACK_BYTES = 4
-_REFUSALS = (
-    "accepted",
-    "unacceptable protocol version",
-    "client id rejected",
-    "server unavailable",
-    "bad user name or password",
-    "not authorised",
-)
-_CLEAN_SESSION, _WITH_LOGIN = 0x02, 0xC0
-_KEEPALIVE_SECONDS = 60
-# How long the alert of a refused certificate is waited for.
-_ALERT_SECONDS = 1.0
 # How long duplicates of probes are waited for: on loopback they come within milliseconds of the first.
 _DUPLICATE_SECONDS = 0.5
 
 
-def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, _driver: Driver) -> int:
+def put_and_wait(plan: Plan, broker: Broker, delivery: Delivery, text: str, state: Path) -> LinkState | None:
+    """Give a broker its configuration, and wait until it took it; all of it within the seconds of its delivery.
+
+    Args:
+        plan: says which links must be up.
+        broker: with its port.
+        delivery: says how the text gets there, and what is looked at.
+        text: the configuration.
+        state: the folder of the fleet's state.
+
+    Returns:
+        Which links are up, None if they are not looked at.
+
+    Raises:
+        DeliveryFailed: the text did not get there in time, or the broker did not take it.
+    """
+    deadline = time.monotonic() + delivery.seconds
+    driver_of(broker, delivery, state).put(text)
+    driver_of(broker, _left(delivery, deadline), state).reload()
+    return wait_until_taken(plan, broker, delivery, deadline)
+
+
+def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, deadline: float | None = None) -> LinkState | None:
     """Wait until a broker answers and, if that is asked for, all links that it opens by a plan are up.
 
-    Gives how many links were looked at; an error if it takes too long.
+    The time is over at a deadline of the monotonic clock, else after the seconds of the delivery.
     """
     if delivery.check == NOTHING:
-        return 0
-    if delivery.url is None:
-        _again(lambda: _require_listening(broker), delivery.seconds)
-    if delivery.check != LINKS:
-        return 0
-    state = _again(lambda: kind_of(broker).links(plan, broker, delivery), delivery.seconds)
-    return 0 if state is None else state.up
-
-
-def _again(look: Callable[[], T], seconds: float) -> T:
-    """Look until there is no error; the last one where it takes too long."""
-    deadline = time.monotonic() + seconds
+        return None
+    deadline = time.monotonic() + delivery.seconds if deadline is None else deadline
     while True:
         try:
-            return look()
+            if delivery.url is None:
+                _require_listening(broker)
+            if delivery.check != LINKS:
+                return None
+            return kind_of(broker).links(plan, broker, _left(delivery, deadline))
         except (DeliveryFailed, InputError, OSError) as error:
             if time.monotonic() > deadline:
                 reason = getattr(error, "strerror", None) or error
-                raise DeliveryFailed(f"{reason}, after {seconds:g} s") from None
+                raise DeliveryFailed(f"{reason}, after {delivery.seconds:g} s") from None
             time.sleep(_LOOK_SECONDS)
+
+
+def _left(delivery: Delivery, deadline: float) -> Delivery:
+    """A delivery with the seconds until a deadline; with one after it, so that there is one more look."""
+    return replace(delivery, seconds=max(1.0, deadline - time.monotonic()))
 
 
 def _require_listening(broker: Broker) -> None:
@@ -335,56 +379,6 @@ def _require_listening(broker: Broker) -> None:
         socket.create_connection((broker.host, broker.port or 0), timeout=_CONNECT_SECONDS).close()
     except OSError as error:
         raise DeliveryFailed(f"{broker.host}:{broker.port} does not answer ({error.strerror or error})") from None
-
-
-def login_refusal(broker: Broker) -> str | None:
-    """Why a broker refuses a login from here, with the credentials and certificates of its links.
-
-    None if it accepts the login. By socket, as the MQTT client keeps the reasons of TLS to itself.
-    """
-    name = quoted(broker.name)
-    try:
-        answer = _answer_to_login(broker)
-    except ssl.SSLCertVerificationError as error:
-        return f"the certificate of {name} is not trusted here: {error.verify_message}"
-    except ssl.SSLError as error:
-        return f"{name} refuses TLS: {(error.reason or str(error)).lower().replace('_', ' ')}"
-    except InputError as error:
-        return str(error)
-    except OSError as error:
-        return f"{name} does not answer here: {error.strerror or error}"
-    if len(answer) < _CONNACK_BYTES:
-        return f"{name} closes the connection without an answer"
-    code = answer[-1]
-    reason = _REFUSALS[code] if code < len(_REFUSALS) else f"code {code}"
-    return f"{name} refuses the login: {reason}" if code else None
-
-
-def _answer_to_login(broker: Broker) -> bytes:
-    """The first bytes that a broker answers to a login by MQTT 3.1.1."""
-    texts, flags = [f"topicloom-login-{os.getpid()}"], _CLEAN_SESSION
-    if broker.credentials is not None:
-        texts += [broker.credentials.username, password_of(broker)]
-        flags |= _WITH_LOGIN
-    fields = b"".join(len(text.encode()).to_bytes(2, "big") + text.encode() for text in texts)
-    body = b"\x00\x04MQTT\x04" + bytes([flags]) + _KEEPALIVE_SECONDS.to_bytes(2, "big") + fields
-    # Seven bits of the length a byte, the lowest first; the highest bit says that more follow.
-    low, high = len(body) % 128, len(body) // 128
-    packet = b"\x10" + (bytes([low + 128, high]) if high else bytes([low])) + body
-    with ExitStack() as stack:
-        connection = stack.enter_context(socket.create_connection((broker.host, broker.port or 0), _CONNECT_SECONDS))
-        if broker.tls is not None:
-            context = ssl.create_default_context(cafile=broker.tls.ca_file)
-            if broker.tls.cert_file is not None:
-                context.load_cert_chain(broker.tls.cert_file, broker.tls.key_file)
-            connection = stack.enter_context(context.wrap_socket(connection, server_hostname=broker.host))
-            # A refused certificate of ours shows after the handshake, and is lost if something is sent before.
-            connection.settimeout(_ALERT_SECONDS)
-            with suppress(TimeoutError):
-                return connection.recv(_CONNACK_BYTES)
-            connection.settimeout(_CONNECT_SECONDS)
-        connection.sendall(packet)
-        return connection.recv(_CONNACK_BYTES)
 
 
 def probe(plan: Plan, topics: Iterable[str], seconds: float) -> int:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from urllib.parse import unquote
 
 from topicloom.brokers.kind import Bridge, Configured, Rule
@@ -13,10 +12,10 @@ from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.lint import SERIOUS, Finding, Wire, connect, is_this_machine, lint_leafnodes, repeats
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Plan
-from topicloom.brokers.present import Present, brokers_of, read_present
+from topicloom.brokers.present import Present
 from topicloom.errors import InputError
 from topicloom.model.filters import MQTT
-from topicloom.model.fleet import Broker, Fleet
+from topicloom.model.fleet import Broker
 
 # The place of a bridge of the plan, which is in no file yet.
 _PLANNED = ""
@@ -38,19 +37,6 @@ class ForeignBridges:
         """Each bridge as its broker, the broker or the address outside the fleet at its other end, and its place."""
         for wire in _connected(self.brokers):
             yield wire.local, wire.remote, wire.bridge.where
-
-
-def read_foreign(fleet: Fleet, plan: Plan, state: Path, silent: Collection[str] = ()) -> ForeignBridges:
-    """Read the files beside ours at all brokers of a fleet but the silent ones.
-
-    Args:
-        fleet: says how to get to its brokers.
-        plan: its target is the kind of the brokers.
-        state: the folder of the fleet's state.
-        silent: brokers that do not answer.
-    """
-    brokers = brokers_of(fleet, plan)
-    return foreign_bridges(brokers, read_present(fleet, brokers.values(), state, silent))
 
 
 def foreign_bridges(brokers: Mapping[str, Broker], present: Present) -> ForeignBridges:

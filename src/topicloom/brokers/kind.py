@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from topicloom.brokers import dial
 from topicloom.errors import InputError
 from topicloom.model.filters import Protocol
 from topicloom.model.fleet import Broker, Delivery, Source
@@ -117,6 +118,9 @@ class Driver(typing.Protocol):
     def get(self) -> Mapping[str, str]:
         """Return the texts of the configuration files that the broker reads, by their places, ours if it has one."""
 
+    def ready(self) -> Iterable[tuple[str, str | None]]:
+        """Return what a put and a reload need, each with why it is not there, None if it is; nothing is changed."""
+
     def put(self, text: str) -> None:
         """Give the broker its configuration, whole or not at all."""
 
@@ -125,14 +129,26 @@ class Driver(typing.Protocol):
 
 
 class LinkState(NamedTuple):
-    """How many of the links of a broker are up."""
+    """How many of the links of a broker are up; None if it cannot tell, with what it `needs` for that."""
 
-    up: int
-    expected: int
+    up: int | None
+    expected: int | None
+    needs: str = ""
+
+
+# What a kind has, and the methods that it then defines.
+_PROMISES = {
+    "ending": ("render", "parse", "fingerprints"),
+    "lints": ("parse",),
+    "sources": ("collect",),
+    "ways": ("driver",),
+}
 
 
 class BrokerKind(ABC):
     """A kind of broker.
+
+    A class that does not define what its attributes promise is a TypeError.
 
     Attributes:
         name: as users write it. title: as texts name it.
@@ -143,6 +159,7 @@ class BrokerKind(ABC):
         one_tree: whether it refuses cycles of links, so that all topics share one tree, over relays if needed.
         both_ends: whether a link takes the configuration of both its brokers.
         keeps_messages: whether sessions of a link can be made before the link, and ended after it.
+        greets_first: whether it speaks first on a connection, before TLS.
         lints: whether `lint` follows its bridges.
         sources: the keys of `collect` tables that it answers to.
         ways: further ways of delivery that it has, by their names: the keys that each needs, and those that it takes.
@@ -159,9 +176,18 @@ class BrokerKind(ABC):
     one_tree: ClassVar[bool] = False
     both_ends: ClassVar[bool] = False
     keeps_messages: ClassVar[bool] = False
+    greets_first: ClassVar[bool] = False
     lints: ClassVar[bool] = False
     sources: ClassVar[Mapping[str, SourceForm]] = MappingProxyType({})
     ways: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = MappingProxyType({})
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for promise, methods in _PROMISES.items():
+            missing = [name for name in methods if getattr(cls, name) is getattr(BrokerKind, name)]
+            if getattr(cls, promise) and missing:
+                listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if missing[1:] else missing)
+                raise TypeError(f"{cls.__name__} has {promise}, but does not define {listed}")
 
     @abstractmethod
     def name_problem(self, name: str) -> str | None:
@@ -181,7 +207,7 @@ class BrokerKind(ABC):
 
     def render(self, plan: Plan, broker: str, secret: Secret) -> str:
         """Return the configuration of a broker; raise InputError if a password cannot be looked up."""
-        raise NotImplementedError(f"{self.name} is given no file")
+        raise InputError(f"brokers of the kind {self.name} have no configuration to write")
 
     def fingerprints(self, plan: Plan) -> Hashes:
         """Return a hash of the configuration of each broker of a plan, 0 for one that says nothing.
@@ -212,7 +238,7 @@ class BrokerKind(ABC):
             where: its name in errors and places.
             unreadable: called with the problem of each part that cannot be read; if it returns, that part is left out.
         """
-        raise NotImplementedError(f"{self.name} has no file to read")
+        raise InputError(f"brokers of the kind {self.name} have no configuration to read")
 
     def lint(
         self, brokers: Sequence[Configured], interest: Interest | None, unreadable: Sequence[InputError]
@@ -232,22 +258,22 @@ class BrokerKind(ABC):
         Raises:
             SourceError: it cannot be asked.
         """
-        raise NotImplementedError(f"{self.name} has no sources")
+        raise InputError(f"brokers of the kind {self.name} do not tell who subscribes")
 
     def driver(self, broker: Broker, delivery: Delivery) -> Driver:
         """Return the driver of one of its `ways`."""
-        raise NotImplementedError(f"{self.name} has no ways of its own")
+        raise InputError(f"brokers of the kind {self.name} have no delivery of their own")
 
     def require_library(self) -> None:  # noqa: B027  most need none
         """Raise InputError if its links cannot be looked at here, as a library is missing."""
 
-    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
-        """Return how many links of a broker are up, None if it cannot tell.
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState:
+        """Return how many links of a broker are up, if it can tell.
 
         Raises:
             DeliveryFailed: a link of the plan is not up, or one that it does not have is.
         """
-        return None
+        return LinkState(None, None, f"{self.name} does not tell")
 
     def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
         """Whether a broker answers in its protocol before a deadline of `time.monotonic`.
@@ -259,7 +285,22 @@ class BrokerKind(ABC):
         """
         from topicloom.brokers import health
 
-        return health.over_line(broker, deadline, health.connects)
+        return health.over_line(broker, deadline, dial.mqtt_login)
+
+    def greet(self, line: dial.Line, broker: Broker) -> None:  # noqa: B027  most do not
+        """Take what a broker says before TLS begins, if its kind `greets_first`.
+
+        Raises:
+            Refusal: it does not speak the protocol of links.
+        """
+
+    def log_in(self, line: dial.Line, broker: Broker, login: dial.Login | None) -> None:
+        """Log in as those do who open links; by MQTT unless a kind says otherwise.
+
+        Raises:
+            Refusal: the broker refuses, or does not speak the protocol of links.
+        """
+        dial.mqtt_login(line, login)
 
     def sessions(self, link: Pair, lines: Sequence[Line]) -> tuple[Session, ...]:
         """Return the sessions that the brokers of a link have for it, if both kinds `keeps_messages`."""

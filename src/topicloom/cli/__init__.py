@@ -6,6 +6,6 @@
 - One module for each command, named like it; those of content-based networks begin with `content_`. They import what
   they need when they run, so that help and errors answer at once.
 - `output`, `progress`: lines and streams, checks of paths; progress on stderr.
-- `typer_commands`, `typer_options`, `content_options`, `design_work`, `grid_work`, `spark_work`: for commands that are
+- `typer_commands`, `typer_options`, `content_options`, `design_work`, `spark_work`: for commands that are
   still on Typer.
 """

@@ -11,12 +11,13 @@ import typer
 
 from topicloom.cli import output
 from topicloom.cli import typer_options as options
-from topicloom.cli.grid_work import run_and_write
+from topicloom.cli.spark_work import on_spark
 from topicloom.views import numbers
 
 if TYPE_CHECKING:
     from topicloom.experiments.claims import Verdict
     from topicloom.experiments.figure import Figure
+    from topicloom.spark.cells import Cell
 
 
 EXAMPLES = """\b
@@ -73,6 +74,7 @@ def command(
     from topicloom.experiments.graph_samples import Graphs
     from topicloom.experiments.reproduction_folder import require_folder, write_reproduction
     from topicloom.model import InputError
+    from topicloom.spark.cells import GridWatch
     from topicloom.views.figures import require_matplotlib
 
     if names[0] == LIST:
@@ -85,25 +87,32 @@ def command(
     figures, left_out = _possible(find_figures(names, quick=quick), names, data)
     with printing.working(spark) as working:
         plan = working.do("looking for finished runs", lambda: plan_figures(figures, out, Graphs(data, out)))
-        made, errors = run_and_write(
-            working,
-            spark,
-            "reproduce",
-            plan.grid,
-            lambda session, watch, tell: run_figures(session, plan, watch, tell),
-            (
-                "drawing and checking claims",
-                lambda errors: (write_reproduction(plan, errors, quick=quick), sorted(set(errors.values()))),
-            ),
-            "runs",
-        )
+        watch, doing, failed = GridWatch(), ["runs"], dict["Cell", str]()
+        try:
+            if plan.pending:
+                with on_spark(working, spark.options(), "topicloom reproduce", little_data=True) as work:
+                    failed = work.do(
+                        lambda: doing[-1],
+                        lambda session: run_figures(session, plan, watch, doing.append),
+                        watch=watch,
+                        total=len(plan.pending),
+                        note=lambda: numbers.time_left(watch.seconds_left),
+                    )
+            made = working.do("drawing and checking claims", lambda: write_reproduction(plan, failed, quick=quick))
+        except KeyboardInterrupt:
+            # A person wants to know what is lost: nothing of what is done.
+            of = len(plan.all_cells)
+            done = of - len(plan_figures(figures, out, plan.graphs).pending)
+            raise KeyboardInterrupt(
+                f"stopped; {done:,} of {of:,} runs are done and kept, the same command goes on from there"
+            ) from None
     verdicts = [verdict for each in made for verdict in each.verdicts]
     facts = {
-        "runs": len(plan.grid.cells),
+        "runs": len(plan.all_cells),
         "figures": [asdict(each.figure) for each in made],
         "claims": [verdict.to_dict() for verdict in verdicts],
-        "ran": len(plan.grid.pending),
-        "errors": errors,
+        "ran": len(plan.pending),
+        "errors": sorted(set(failed.values())),
         "left_out": left_out,
         "out": str(out),
     }

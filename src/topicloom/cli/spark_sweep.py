@@ -51,8 +51,7 @@ def sweep(run: Run, spec: Path, out: str) -> View:
     it failed. Cells that are done are kept: after Ctrl-C or a crash the same command goes on, and runs cells that
     failed again. A SPEC with [[network]] and [[algorithm]] runs algorithms on content-based networks.
     """
-    from topicloom.spark.cells import GridWatch
-    from topicloom.spark.grid import require_grid_folder
+    from topicloom.spark.cells import GridWatch, require_folder
     from topicloom.spark.sweep import plan_sweep, run_sweep
     from topicloom.spark.sweep_spec import read_spec
     from topicloom.views import sweeps
@@ -62,7 +61,7 @@ def sweep(run: Run, spec: Path, out: str) -> View:
     if run.shared["prices"] is not None and any(row.workload.synthetic is not None for row in read.rows):
         raise InputError("prices are of nodes that a file names; leave out synthetic workloads, or prices", "prices")
     if "://" not in out:
-        require_grid_folder(Path(out), "a sweep")
+        require_folder(Path(out), "a sweep")
     plan = run.step("reading workloads", plan_sweep, read, run.fleet, run.prices_of)
     watch = GridWatch()
     with run.on_spark("sweep", little_data=True) as work:

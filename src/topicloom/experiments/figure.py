@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from topicloom.io.settings import read_toml
-from topicloom.spark.grid import combinations, require_64_bits
+from topicloom.spark.sweep_spec import combinations, require_64_bits
 
 Value = str | int | float | bool
 # A cell's parameters in the order of their names; a tuple, as cells are compared.

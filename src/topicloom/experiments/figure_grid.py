@@ -1,20 +1,30 @@
-"""Figures as a grid: their cells, running what is left of them, and the rows that a figure is drawn from."""
+"""Figures as cells: those still to run, running them on Spark, and the rows that a figure is drawn from.
+
+The rows of a cell that is done are one Arrow file, named after a hash of all that they depend on and written whole. So
+a reproduction that was stopped goes on where it was, and figures of one folder share cells.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.ipc
 
 from topicloom.errors import InputError
 from topicloom.experiments.figure import Figure, Parameters
 from topicloom.experiments.graph_samples import Graphs
 from topicloom.experiments.runs import run_cell
+from topicloom.io.whole import replacing
 from topicloom.model import Interest
-from topicloom.spark.grid import FOLDER, Cell, Grid, GridWatch, NeedError, kept, plan_grid, run_grid
+from topicloom.spark.cells import FOLDER, Cell, GridStopped, GridWatch, run_cells
+from topicloom.spark.shared import WITH_A_CELL_BYTES, Shared, shared
 
 # Its type is pyspark's, which only the pipeline imports.
 SparkSession = Any
@@ -28,39 +38,88 @@ class PlannedFigures:
     folder: Path
     graphs: Graphs
     cells: Mapping[str, tuple[Cell, ...]]
-    grid: Grid
+
+    @property
+    def all_cells(self) -> tuple[Cell, ...]:
+        """The cells of all figures, each once."""
+        return tuple(dict.fromkeys(cell for cells in self.cells.values() for cell in cells))
+
+    @cached_property
+    def pending(self) -> tuple[Cell, ...]:
+        """Cells that had no rows when this was first asked: those that need no graph first, then the longest first."""
+        lacking = [cell for cell in self.all_cells if self.rows_of(cell) is None]
+        return tuple(sorted(lacking, key=lambda cell: (cell.fingerprint is not None, -cell.cost)))
+
+    def rows_of(self, cell: Cell) -> pa.Table | None:
+        """The rows of a cell; None if it has none, or a damaged file."""
+        try:
+            with pa.OSFile(str(self._file(cell))) as source:
+                return pa.ipc.open_file(source).read_all()
+        except (OSError, pa.ArrowException):
+            return None
+
+    def keep(self, done: Sequence[tuple[Cell, pa.Table]]) -> None:
+        """Keep the rows of some cells."""
+        for cell, rows in done:
+            with (
+                replacing(self._file(cell)) as temporary,
+                pa.OSFile(str(temporary), "wb") as sink,
+                pa.ipc.new_file(sink, rows.schema) as writer,
+            ):
+                writer.write_table(rows)
+
+    def _file(self, cell: Cell) -> Path:
+        return self.folder / FOLDER / f"{cell.key}.arrow"
 
 
 def plan_figures(figures: Sequence[Figure], folder: Path, graphs: Graphs) -> PlannedFigures:
-    """Find which cells are still to run. Writes nothing."""
+    """Find the cells of figures. Writes nothing."""
     cells = {figure.id: tuple(_cell(figure, graphs, each) for each in figure.cells) for figure in figures}
-    grid = plan_grid((cell for each in cells.values() for cell in each), folder / FOLDER)
-    return PlannedFigures(tuple(figures), folder, graphs, cells, grid)
+    return PlannedFigures(tuple(figures), folder, graphs, cells)
 
 
 def run_figures(
     spark: SparkSession, plan: PlannedFigures, watch: GridWatch, progress: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, str]:
-    """Run what is left, make samples of social graphs meanwhile, and keep the rows of each cell as soon as it has any.
+    """Run what is left and keep its rows; samples of social graphs are made when the first cell needs them.
 
-    Gives the errors of the cells that failed.
+    Returns the errors of the cells that failed.
     """
+    try:
+        (plan.folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", file=plan.folder) from None
+    lock, samples = threading.Lock(), dict[Any, "Shared[Interest] | InputError"]()
 
-    def needed(cell: Cell) -> tuple[Hashable, Callable[[], Interest]] | None:
-        return None if cell.fingerprint is None else (_sample(cell), lambda: made(cell))
+    def task(cell: Cell) -> Callable[[], pa.Table]:
+        if cell.fingerprint is None:
+            return partial(run_cell, cell, None)
+        with lock:
+            if watch.stopped:
+                raise GridStopped("asked to stop")
+            if _sample(cell) not in samples:
+                samples[_sample(cell)] = made(cell)
+            found = samples[_sample(cell)]
+        if isinstance(found, InputError):
+            raise found
+        return partial(_run_on, cell, found)
 
-    def made(cell: Cell) -> Interest:
+    def made(cell: Cell) -> Shared[Interest] | InputError:
         try:
             plan.graphs.prepare(spark, cell.parameters, lambda step: progress(f"runs; {step}"))
-            return plan.graphs.interest(cell.parameters)
+            return stack.enter_context(shared(spark, plan.graphs.interest(cell.parameters), WITH_A_CELL_BYTES))
         except InputError as error:
-            # The graph's fault, and no other figure's.
-            raise NeedError(str(error)) from None
+            return error
         finally:
             progress("runs")
 
     progress("runs")
-    return run_grid(spark, plan.grid, run_cell, watch, needed)
+    with ExitStack() as stack:
+        return run_cells(spark, plan.pending, task, plan.keep, watch)
+
+
+def _run_on(cell: Cell, sent: Shared[Interest]) -> pa.Table:
+    return run_cell(cell, sent.value)
 
 
 def rows_of(plan: PlannedFigures, figure: Figure) -> dict[str, pa.Table]:
@@ -76,7 +135,7 @@ def rows_of(plan: PlannedFigures, figure: Figure) -> dict[str, pa.Table]:
 
 
 def _rows(plan: PlannedFigures, cell: Cell) -> pa.Table | None:
-    rows = kept(plan.grid.folder, cell)
+    rows = plan.rows_of(cell)
     return None if rows is None else with_parameters(cell, rows)
 
 

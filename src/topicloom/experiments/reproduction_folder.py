@@ -32,7 +32,8 @@ from topicloom.experiments.results_page import results_page
 from topicloom.io.tables import write_parquet
 from topicloom.io.whole import replacing, write_whole
 from topicloom.model import InputError
-from topicloom.spark.grid import Cell, require_grid_folder
+from topicloom.spark import cells
+from topicloom.spark.cells import Cell
 from topicloom.views.figures import write_figure
 
 RESULTS = "results.md"
@@ -50,7 +51,7 @@ class Made:
 
 def require_folder(folder: Path, *, quick: bool) -> None:
     """An error where the folder cannot take a reproduction of that kind."""
-    require_grid_folder(folder, "a reproduction")
+    cells.require_folder(folder, "a reproduction")
     for before in (_read(folder / REPRODUCTION, read_figures), _read(folder / CLAIMS, read_claims)):
         if before is not None and before.quick != quick:
             kind, other = ("a quick", "a full one") if before.quick else ("a full", "one with quick")

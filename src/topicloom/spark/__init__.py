@@ -8,7 +8,6 @@
 - `links`: links by id and by topic. `evaluate`: measures, topic by topic. `design`: the backbone designer.
 - `summarize`: rates from message histories. `stream`: an overlay repaired by batches of events.
 - `cells`: many runs that can be stopped and go on. `sweep`, `sweep_spec`: grids that users describe.
-- `grid`: the same for the figures of papers, on folders of one machine.
 """
 
 from __future__ import annotations

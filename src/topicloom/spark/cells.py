@@ -19,6 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -35,12 +36,14 @@ from topicloom.spark.session import in_one_line, is_on_this_machine
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Where cells that are done are kept, in the folder of what they make.
+FOLDER = "cells"
 # The first cells to end need not be like the others; below this share of all cost they say nothing about the rest.
 _TELLING_SHARE = 0.05
 # On a cluster at least so many cells wait for Spark: one that grows on demand must see the demand.
 _LEAST_JOBS = 16
 _LOOK_SECONDS = 0.1
-SPARK_ENDED = "Spark ended before all cells were done; run it again to go on"
+_SPARK_ENDED = "Spark ended before all cells were done; run it again to go on"
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,7 @@ class GridWatch:
         self._cost_done += cost
 
 
-def in_worker(work: Callable[[], pa.Table], version: str) -> pa.Table | str:
+def _in_worker(work: Callable[[], pa.Table], version: str) -> pa.Table | str:
     """Run a cell in its task; its row, or why it failed."""
     # Ctrl-C at a terminal reaches workers on the same machine too; the driver decides what it means.
     if threading.current_thread() is threading.main_thread():
@@ -153,6 +156,17 @@ def _spare_collecting() -> None:
 Keep = Callable[[Sequence[tuple[Cell, pa.Table]]], None]
 
 
+def require_folder(out: Path, writer: str) -> None:
+    """Refuse a place for results and cells that is not new and that `writer` did not write."""
+    if out.is_dir():
+        if any(out.iterdir()) and not (out / FOLDER).is_dir():
+            raise InputError(f"holds other files; give a new folder, or one that {writer} wrote", file=out)
+    elif out.exists():
+        raise InputError("is a file; give a folder to write to", file=out)
+    elif not out.parent.is_dir():
+        raise InputError(f"the folder {out.parent} does not exist", file=out)
+
+
 def run_cells(
     spark: SparkSession,
     cells: Sequence[Cell],
@@ -165,9 +179,11 @@ def run_cells(
     Args:
         spark: the session to run on.
         cells: what to run.
-        task: makes the function that a task calls for a cell; it travels to the task.
+        task: makes the function that a task calls for a cell, in one of several threads; the function travels.
         keep: called with the rows of cells that ended since it was called before.
         watch: progress; a stop raises `GridStopped` here, after what is done was kept.
+
+    What `task` raises as an `InputError` is the error of that cell. Jobs that it runs end with a stop, too.
     """
     errors: dict[Cell, str] = {}
     ended: SimpleQueue[Future[tuple[Cell, pa.Table | str]]] = SimpleQueue()
@@ -179,7 +195,11 @@ def run_cells(
             raise GridStopped("asked to stop")
         # Jobs of this thread, which is the pool's, have the tag.
         spark.addTag(tag)
-        return cell, _run(spark, task(cell), watch)
+        try:
+            work = task(cell)
+        except InputError as error:
+            return cell, str(error)
+        return cell, _run(spark, work, watch)
 
     with ThreadPoolExecutor(_jobs_at_once(spark), thread_name_prefix="cells") as pool:
         try:
@@ -231,7 +251,7 @@ def _run(spark: SparkSession, work: Callable[[], pa.Table], watch: GridWatch) ->
             raise GridStopped("asked to stop") from None
         return _why_lost(error)
     except (Py4JError, OSError):
-        raise InputError(SPARK_ENDED) from None
+        raise InputError(_SPARK_ENDED) from None
     row, why = found["row"][0], found["error"][0]
     if why.is_valid:
         text: str = why.as_py()
@@ -244,7 +264,7 @@ def _as_task(
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
-            done = in_worker(work, version)
+            done = _in_worker(work, version)
             row = None
             if not isinstance(done, str):
                 sink = pa.BufferOutputStream()
@@ -269,7 +289,7 @@ def _why_lost(error: Exception) -> str:
     """Why Spark could not finish a task; an error here if that is not the cell's fault."""
     text = str(error)
     if "SparkContext was shut down" in text or "stopped SparkContext" in text:
-        raise InputError(SPARK_ENDED) from None
+        raise InputError(_SPARK_ENDED) from None
     missing = re.search(r"No module named '[^']+'", text)
     if missing:
         raise InputError(f"the executors lack a library: {missing[0]}; see docs/spark.md") from None

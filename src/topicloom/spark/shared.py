@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 IN_FUNCTION_BYTES = 16_000_000
+# A value for some of many small jobs goes with each of them if it is no larger.
+WITH_A_CELL_BYTES = 1_000_000
 
 # The latest value that a worker has read, by its key: a worker runs many tasks of a job.
 _read: dict[str, Any] = {}

@@ -22,12 +22,11 @@ from topicloom.designers.contract import asked_for
 from topicloom.designers.run import require_honoured
 from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
-from topicloom.spark.cells import Cell, GridWatch, run_cells
+from topicloom.spark.cells import FOLDER, Cell, GridWatch, run_cells
 from topicloom.spark.frames import frame_of, types_of
 from topicloom.spark.places import location
-from topicloom.spark.shared import Shared, shared
+from topicloom.spark.shared import WITH_A_CELL_BYTES, Shared, shared
 from topicloom.spark.sweep_spec import (
-    CELLS,
     NETWORK_SCHEMA,
     RESULTS,
     SCHEMA,
@@ -45,9 +44,6 @@ if TYPE_CHECKING:
     import os
 
     from pyspark.sql import DataFrame, SparkSession
-
-# An interest goes with each of its cells, or once to each executor if it is larger.
-_WITH_A_CELL_BYTES = 1_000_000
 
 PricesOf = Callable[[Interest], Prices | None]
 
@@ -151,7 +147,7 @@ def run_sweep(spark: SparkSession, plan: SweepPlan, out: str, watch: GridWatch) 
         with ExitStack() as stack:
             needed = {cell.fingerprint for cell in pending if cell.fingerprint is not None}
             sent = {
-                fingerprint: stack.enter_context(shared(spark, plan.interests[fingerprint], _WITH_A_CELL_BYTES))
+                fingerprint: stack.enter_context(shared(spark, plan.interests[fingerprint], WITH_A_CELL_BYTES))
                 for fingerprint in sorted(needed)
             }
 
@@ -170,7 +166,7 @@ class _Done:
 
     def __init__(self, spark: SparkSession, where: str, schema: pa.Schema) -> None:
         self._spark = spark
-        self._cells, self._results = f"{where}/{CELLS}", f"{where}/{RESULTS}"
+        self._cells, self._results = f"{where}/{FOLDER}", f"{where}/{RESULTS}"
         self._schema = pa.schema([("key", pa.string()), *schema])
 
     def missing_of(self, keys: Mapping[str, Cell]) -> list[str]:

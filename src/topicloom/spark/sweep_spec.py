@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,7 +37,6 @@ from topicloom.errors import InputError
 from topicloom.io.settings import read_toml
 from topicloom.io.tables import column_names, names_column, read_table
 from topicloom.metrics import Measures, PriceMeasures
-from topicloom.spark.grid import combinations, require_64_bits
 from topicloom.workloads import synthetic
 from topicloom.workloads.content import content_network
 
@@ -80,6 +80,8 @@ _EXAMPLES = {
     "network": "users = 1000",
     "algorithm": 'name = "packing"',
 }
+# What a column of whole numbers can hold.
+_LARGEST = 2**63 - 1
 _KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
 
 
@@ -297,6 +299,18 @@ def _algorithms(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, routing
 
 
+def combinations(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """All combinations of values by their names; a list means all of its values."""
+    lists = [value if isinstance(value, list) else [value] for value in values.values()]
+    return (dict(zip(values, chosen, strict=True)) for chosen in product(*lists))
+
+
+def require_64_bits(name: str, number: float) -> None:
+    """Refuse a whole number that no column of a table holds, which otherwise fails after all cells have run."""
+    if isinstance(number, int) and abs(number) > _LARGEST:
+        raise InputError(f"{name} is {number}; give a whole number of at most {_LARGEST}", name)
+
+
 def _values(key: str, value: Any, kind: type) -> list[Any]:
     """A value, or a list of them, as a list; an error where one is not of its kind."""
     values: list[Any] = value if isinstance(value, list) else [value]
@@ -322,7 +336,7 @@ def _shown(value: Any) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
 
 
-RESULTS, CELLS = "results.parquet", "cells"
+RESULTS = "results.parquet"
 # How the columns begin that tell the settings of workloads and of designers.
 WORKLOAD, PARAMETER = "workload_", "parameter_"
 
