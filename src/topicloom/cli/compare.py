@@ -63,6 +63,6 @@ def compare(run: Run, algorithms: str, seed: int, no_diameters: bool, bound: boo
         )
         prices = None if run.prices is None else measure_prices(run.interest, one.overlay, run.prices)
         rows.append((one, measures, prices))
-    bounds = run.step("computing bounds", lower_bounds, run.interest) if bound else None
+    bounds = run.step("computing bounds", lower_bounds, run.interest, prices=run.prices) if bound else None
     any(run.report_blocked(one.overlay, status=0) for one in made)
     return designs.comparison(rows, bounds, diameters=not no_diameters)

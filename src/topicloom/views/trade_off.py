@@ -76,7 +76,7 @@ def trade_off(
         measures = measure(interest, made.overlay, diameters=quick)
         tried.append(Tried(name, designer.name, made.overlay, measures, made.seconds))
     job.doing = "proving bounds"
-    return TradeOff(tuple(tried), tuple(left_out), bound(interest))
+    return TradeOff(tuple(tried), tuple(left_out), bound(interest, prices=prices))
 
 
 def _candidates(
