@@ -54,6 +54,8 @@ from topicloom.registry import Parameter, Value
 
 # Shares of the seconds for the bound at most, and for the rounds at least.
 _BOUND_SHARE, _LEAST_SHARE = 0.2, 0.3
+# Above so many nodes nothing searches unless it is asked to.
+SEARCHED_NODES = 3_000
 # Weights of contributions beside use in the trees of the bound, for links to begin with.
 _GUIDES = (0.5, 1.0, 2.0)
 # One group of nodes, of which any two may be linked.
