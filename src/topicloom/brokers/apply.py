@@ -19,7 +19,7 @@ from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
 from topicloom.brokers.health import answers
 from topicloom.brokers.kind import DeliveryFailed, LinkState
-from topicloom.brokers.kinds import kind_of, placed
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.moves import FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
@@ -265,7 +265,8 @@ def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = Fals
                 raise InputError(
                     f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
                 )
-            configuration_of(proposal.wants, step.broker)
+            if step.file is not None:
+                configuration_of(proposal.wants, step.broker)
             if fleet.deliveries[step.broker].check == LINKS:
                 _require_client(fleet, proposal.wants.broker[step.broker])
 
@@ -370,7 +371,7 @@ def _give(
     state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, silent: Collection[str]
 ) -> LinkState | None:
     """Give a broker its file; which of its links are up then."""
-    broker, known = _known(state, fleet, proposal, step.broker)
+    broker, known = _known(state, fleet, proposal, step)
     delivery = fleet.deliveries.get(step.broker)
     if delivery is None:
         raise DeliveryFailed(f"{fleet.where} does not say how to get there")
@@ -382,9 +383,12 @@ def _give(
     return put_and_wait(_without(plan, silent), broker, delivery, text, state.folder)
 
 
-def _known(state: FleetState, fleet: Fleet, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
-    """A broker, and a plan that has it."""
-    for plan in (proposal.wants, proposal.has):
+def _known(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -> tuple[Broker, Plan]:
+    """A broker, and a plan that has it; one of another kind is cleared by the kind that it has."""
+    name, plans = step.broker, (proposal.wants, proposal.has)
+    if step.file is None and name in proposal.difference.other_kind:
+        plans = plans[::-1]
+    for plan in plans:
         if name in plan.broker:
             return plan.broker[name], plan
     try:
@@ -392,7 +396,7 @@ def _known(state: FleetState, fleet: Fleet, proposal: Proposal, name: str) -> tu
     except InputError:
         if name not in fleet.brokers:
             raise
-        broker = placed(fleet.brokers[name], proposal.wants.target)
+        broker = brokers_of(fleet, proposal.wants)[name]
         return broker, empty_plan(broker)
     return plan.broker[name], plan
 
