@@ -93,6 +93,8 @@ def apply(
             run.show_text(changes.taken_over(old))
         applying.require_deliveries(fleet, proposal, probing=probe)
         run.show_text(changes.proposed(proposal))
+        if proposal.silent:
+            run.finding(changes.silent(proposal.silent))
         if proposal.steps and proposal.wants.links:
             foreign = still_there(foreign_bridges(brokers, present), proposal.move.steps)
             run.show_text(changes.foreign(foreign))
@@ -100,7 +102,7 @@ def apply(
         touched = {step.broker for step in proposal.steps if not step.may_fail}
         run.step("checking brokers", require_ready, fleet, proposal.wants, touched, dead)
         if dry_run:
-            run.status = FOUND if proposal.steps or kept.unfinished else 0
+            run.status = FOUND if proposal.steps or kept.unfinished else run.status
             return changes.ended(proposal, [], "nothing was done")
         if not proposal.steps and not kept.unfinished:
             return changes.ended(proposal, [], _HAS_IT)
