@@ -401,6 +401,14 @@ def test_nearest_nodes_have_most_topics_in_common():
         assert min(taken, default=0) >= max(left, default=0) or (len(taken) < len(row) and not any(left))
 
 
+def test_topics_that_are_not_wanted_do_not_hide_the_bound():
+    rows = 1, 2, 3, 3
+    nodes, topics = zip(*[(u, t) for u, row in enumerate(rows) for t in range(2) if row >> t & 1], strict=True)
+    interest = Interest.from_ids(tuple("abcd"), ("t0", "t1", "unwanted"), np.array(nodes), np.array(topics))
+    facts = design(interest, "search", rounds=10).provenance.facts
+    assert (facts["lower_bound"], facts["optimal"]) == (3, True)
+
+
 @pytest.mark.parametrize("rows", [[1], [1, 2], [3, 3], [0, 1, 1]])
 def test_tiny_interests(rows):
     interest = named(rows)
