@@ -305,6 +305,12 @@ def test_a_wrong_start_is_refused_before_work(monkeypatch, start, text):
         search.build(DesignProblem.of(interest, begin=begin), start=start)
 
 
+def test_it_begins_with_no_more_links_than_gm_if_the_trees_left_pairs_out():
+    interest = synthetic(120, 200, sizes="power-law", min_topics=8, max_topics=120, seed=1)
+    facts = design(interest, "search", rounds=1).provenance.facts
+    assert facts["start_links"] <= len(design(interest, "gm"))
+
+
 HUBS = synthetic(60, 30, min_topics=4, popularity="zipf", seed=5)
 
 

@@ -1,11 +1,12 @@
 """Search by ruin and recreate: an overlay at least as good as its start, from any designer or from what runs today.
 
-Start: the overlay of the problem, that of a designer, or, without either, links that the trees of a lower bound choose
-(`low-oda` if limits are to be kept). Links of the start that limits or `max_degree` do not allow are
-left out, and the best that they allow complete it; or `gpm` takes its place if that connects more. If topics are not
-connected then, half of the search is spent on lowering the degrees of the start first.
+Start: the overlay of the problem, that of a designer, or, without either, links that the trees of a lower bound choose.
+`gm` takes their place if it has fewer links than trees that leave pairs out, and `low-oda` if there are limits. Links of
+the start that limits or `max_degree` do not allow are left out, and the best allowed links complete the others; or `gpm`
+takes their place if it connects more. If topics are not connected then, half of the search first lowers the degrees of
+the start.
 Rule: remove a few links, add the links of highest contribution until their topics are connected again, and keep the
-result if it is no worse. What is worse is kept now and then, by simulated annealing.
+result if it is no worse. Simulated annealing sometimes keeps worse results.
 Guarantee: never worse than the start in what is asked for, and no topic has more components than in the start.
 Cost: a round takes some microseconds, whatever the number of nodes; a search ends after so many rounds or seconds.
 """
@@ -172,7 +173,11 @@ def _start(problem: DesignProblem, start: str | None, ties: str | None, rules: S
         paid = rules.paid
         trees, guides = (least.trees, _GUIDES) if paid is None else (least.priced, _PRICED_GUIDES)
         assert trees is not None
-        starts = [_guided(problem, *trees.guided_links(guide)) for guide in guides]
+        chosen = [np.sort(np.stack(trees.guided_links(guide)), axis=0) for guide in guides]
+        starts = [Links.measured(problem.interest, *ends) for ends in chosen]
+        if min(links.merges for links in starts) < possible_merges(problem.interest):
+            # The trees left pairs out.
+            starts = [*(_completed(problem, ends) for ends in chosen), greedy_merge(Greedy.of(problem))]
         return min(starts, key=lambda links: len_of(links) if paid is None else int(paid.of(*links[:2]).sum()))
     return _designed(problem, start or "low-oda", {} if ties is None else {"ties": ties})
 
@@ -216,14 +221,9 @@ def _rank(links: Links) -> tuple[int, int]:
     return -links.merges, len_of(links)
 
 
-def _guided(problem: DesignProblem, source: Ids, target: Ids) -> Links:
-    """Guided links, completed by the best links if topics are not connected."""
-    ends = np.sort(np.stack([source, target]).astype(np.int32), axis=0)
-    links = Links.measured(problem.interest, *ends)
-    if links.merges == possible_merges(problem.interest):
-        return links
-    kept = replace(NO_LIMITS, source=ends[0], target=ends[1])
-    return greedy_merge(Greedy.of(replace(problem, limits=kept)))
+def _completed(problem: DesignProblem, ends: Ids) -> Links:
+    """Links, completed by the best others until topics are connected."""
+    return greedy_merge(Greedy.of(replace(problem, limits=replace(NO_LIMITS, source=ends[0], target=ends[1]))))
 
 
 def len_of(links: Links) -> int:
