@@ -1,10 +1,9 @@
 """Search by ruin and recreate: an overlay at least as good as its start, from any designer or from what runs today.
 
 Start: the overlay of the problem, that of a designer, or, without either, links that the trees of a lower bound choose.
-`gm` takes their place if it has fewer links than trees that leave pairs out, and `low-oda` if there are limits. Links of
-the start that limits or `max_degree` do not allow are left out, and the best allowed links complete the others; or `gpm`
-takes their place if it connects more. If topics are not connected then, half of the search first lowers the degrees of
-the start.
+`gm` takes their place if it has fewer links than trees that leave pairs out, and `low-oda` if there are limits. Links
+that limits or `max_degree` do not allow are left out, and the best allowed links complete the others; or `gpm` takes
+their place if it connects more. If topics are not connected then, half of the search first lowers the degrees.
 Rule: remove a few links, add the links of highest contribution until their topics are connected again, and keep the
 result if it is no worse. Simulated annealing sometimes keeps worse results.
 Guarantee: never worse than the start in what is asked for, and no topic has more components than in the start.
