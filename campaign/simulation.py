@@ -14,7 +14,7 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -434,6 +434,12 @@ class _Driver:
             raise DeliveryFailed("no answer")
         files = {self.place: broker.disk, f"{self.place}/by-hand.conf": broker.foreign}
         return {place: text for place, text in files.items() if text}
+
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Nothing: there are no bridges of others."""
+
+    def bring_back(self) -> None:
+        """Nothing was set aside."""
 
     def ready(self) -> tuple[tuple[str, str | None], ...]:
         """Nothing is needed."""
