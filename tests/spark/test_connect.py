@@ -51,7 +51,6 @@ with spark_session(SparkOptions(remote="local[2]", conf=conf), "connect") as spa
 
 @pytest.mark.spark
 def test_the_pipeline_on_connect_and_a_file_system_of_spark(tmp_path: Path) -> None:
-    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     (tmp_path / "raw" / "day=1").mkdir(parents=True)
     (tmp_path / "raw" / "day=1" / "a.csv").write_text("node,topic\na,x\n b,x\n,x\n")
     (tmp_path / "raw" / "b.csv").write_text("topic,node\ny,a\nx,a\n")

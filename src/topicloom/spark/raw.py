@@ -61,7 +61,7 @@ _ENDINGS = {
 _COMPRESSED = {".gz", ".bz2", ".zst"}
 # Spark has another .lz4 than the lz4 program, and takes files of that for empty ones.
 _MISREAD = ".lz4"
-_SEPARATORS = {CSV: ",", TSV: "\t"}
+SEPARATORS = {CSV: ",", TSV: "\t"}
 NOT_JSON = "not a JSON object"
 MALFORMED = "malformed row"
 # Options of all readers of files; with others, text is read by Spark's own reader of its format.
@@ -131,16 +131,19 @@ def _literal(uri: str) -> str:
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", unquote(uri))
 
 
+def format_by_name(name: str) -> str | None:
+    """What a file holds, by the ending of its name; None if that does not tell."""
+    path = PurePosixPath(name.lower())
+    return _ENDINGS.get((path.with_suffix("") if path.suffix in _COMPRESSED else path).suffix)
+
+
 def _format_of(file: str, options: IngestOptions) -> str:
     if file.lower().endswith(_MISREAD):
         raise InputError(f"Spark cannot read {_MISREAD}; compress it as {', '.join(sorted(_COMPRESSED))}", file=file)
     if options.format is not None:
         return {"jsonl": JSON}.get(options.format, options.format)
-    name = PurePosixPath(file)
-    if name.suffix.lower() in _COMPRESSED:
-        name = name.with_suffix("")
     # A separator says that it is delimited text, whatever its name.
-    kind = _ENDINGS.get(name.suffix.lower(), CSV if options.separator else None)
+    kind = format_by_name(file) or (CSV if options.separator else None)
     if kind is None:
         raise InputError(
             f"its name does not tell what it holds; endings are {', '.join(_ENDINGS)}, "
@@ -164,7 +167,7 @@ def raw_rows(spark: SparkSession, format_: str, paths: Sequence[str], files: Fil
     """Rows of files of one format; missing columns are reported before any large file is read as a whole."""
     base = files.base
     own_reader = any(key.lower() not in _OF_FILES for key in options.reader)
-    if format_ in _SEPARATORS and not own_reader:
+    if format_ in SEPARATORS and not own_reader:
         return _delimited(spark, format_, paths, files, options)
     if format_ == JSON and not own_reader:
         return _named(_json_lines(spark, paths, base, options), readable_path(paths[0]), options, options.filters)
@@ -222,7 +225,7 @@ def _lines(spark: SparkSession, paths: Sequence[str], base: str | None, options:
 def _delimited(
     spark: SparkSession, format_: str, paths: Sequence[str], files: Files, options: IngestOptions
 ) -> RawRows:
-    separator = options.separator or _SEPARATORS[format_]
+    separator = options.separator or SEPARATORS[format_]
     lines = _lines(spark, paths, files.base, options)
     partitions = [name for name in lines.columns if name not in (LINE, FILE, BLOCK)]
     first = _first_lines(spark, paths, files, options)
@@ -337,7 +340,7 @@ def _by_reader(
     kind = CSV if format_ == TSV else format_
     if kind == CSV:
         # Without these, columns are told apart by position, and pruning them makes the corrupt ones null.
-        separator = options.separator or _SEPARATORS[format_]
+        separator = options.separator or SEPARATORS[format_]
         usual = {"header": str(options.header).lower(), "sep": separator, "escape": '"'}
         settings = usual | {"columnPruning": "false", "enforceSchema": "false"} | settings
     reader = spark.read.format(kind).options(**settings)

@@ -23,15 +23,13 @@ from topicloom.errors import InputError
 from topicloom.io.tables import require_columns
 from topicloom.spark.frames import frame_of
 from topicloom.spark.places import location
+from topicloom.spark.raw import SEPARATORS, format_by_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 # The column of the file that a message is from, if it is from one.
 FILE = "__file"
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
-_FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
-_COMPRESSED = (".gz", ".bz2", ".zst")
 
 
 @dataclass(frozen=True)
@@ -135,8 +133,8 @@ def read_messages(spark: SparkSession, places: Sequence[str], form: str | None =
         by_form.setdefault(form or _format_of(place), []).append(location(place))
     frames = []
     for each, paths in by_form.items():
-        if each in _SEPARATORS:
-            reader = spark.read.options(header="true", sep=_SEPARATORS[each], escape='"')
+        if each in SEPARATORS:
+            reader = spark.read.options(header="true", sep=SEPARATORS[each], escape='"')
             columns = reader.csv(paths[0]).columns
             # Spark gives the columns of the first file to all, whatever their headers say, unless it is to check them.
             schema = ", ".join(f"`{name}` string" for name in columns)
@@ -156,9 +154,7 @@ def _format_of(place: str) -> str:
         name = min(
             (str(file) for file in Path(place).rglob("*") if file.is_file() and file.name[0] not in "._"), default=""
         )
-    for ending in _COMPRESSED:
-        name = name.removesuffix(ending)
-    found = next((form for ending, form in _FORMATS.items() if name.lower().endswith(ending)), None)
+    found = format_by_name(name)
     if found is None:
         raise InputError("its name does not say its format; expected .csv, .tsv, .jsonl or .parquet", file=place)
     return found
