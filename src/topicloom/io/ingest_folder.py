@@ -27,7 +27,8 @@ Column = npt.NDArray[np.int64]
 
 NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
 REJECTED, MANIFEST_FOLDER = "rejected", "manifest"
-# States of a row of the manifest.
+# What a row of a manifest is about, and its states.
+INTEREST, OVERLAY = "interest", "overlay"
 WRITING, COMPLETE = "being written", "complete"
 ROLE = "role"
 _COLUMNS = {
@@ -88,6 +89,7 @@ def write_manifest(folder: Path, manifest: IngestedManifest) -> None:
     about = json.dumps({"options": asdict(manifest.options)})
     row = {
         "number": 0,
+        "kind": INTEREST,
         "state": COMPLETE,
         "fingerprint": manifest.fingerprint,
         **asdict(manifest.counts),
@@ -107,22 +109,33 @@ def read_manifest(folder: Path) -> IngestedManifest:
     return _newest(folder)
 
 
-def _newest(folder: Path) -> IngestedManifest:
-    """The manifest that Spark wrote, whose newest row counts."""
+def newest_row(folder: Path, kind: str, again: str) -> dict[str, Any]:
+    """The newest row of a manifest that Spark wrote, which must be of that kind; `again` says what else to do."""
     try:
         texts = [file.read_text(encoding="utf-8") for file in (folder / MANIFEST_FOLDER).glob("part-*.json")]
-        rows = [json.loads(line) for text in texts for line in text.splitlines()]
-        row = max(rows, key=lambda row: int(row["number"]), default=None)
-        if row is not None and row["state"] == COMPLETE:
-            options = json.loads(row["about"]).get("options", {})
-            return IngestedManifest(
-                row["fingerprint"],
-                TableCounts(*(int(row[name]) for name in TABLES)),
-                IngestedOptions(options.get("graph"), options.get("filters")),
-            )
+        rows: list[dict[str, Any]] = [json.loads(line) for text in texts for line in text.splitlines()]
+        row = max(rows, key=lambda row: int(row["number"]), default={"kind": kind, "state": WRITING})
+        if row["kind"] == kind and row["state"] == COMPLETE:
+            return row | {"about": json.loads(row["about"])}
+        problem = f"was not written to its end, or is being written; {again}"
+        if row["kind"] != kind:
+            problem = f"holds an {row['kind']}, not an {kind}"
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an ingest") from None
-    raise InputError("was not written to its end, or is being written; ingest the data again", file=folder)
+        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an {kind}") from None
+    raise InputError(problem, file=folder)
+
+
+def _newest(folder: Path) -> IngestedManifest:
+    row = newest_row(folder, INTEREST, "ingest the data again")
+    try:
+        options = row["about"].get("options", {})
+        return IngestedManifest(
+            row["fingerprint"],
+            TableCounts(*(int(row[name]) for name in TABLES)),
+            IngestedOptions(options.get("graph"), options.get("filters")),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an {INTEREST}") from None
 
 
 class FolderRows(NamedTuple):

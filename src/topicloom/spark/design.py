@@ -111,7 +111,7 @@ class SparkDesign:
         return named.orderBy("link").select("source", "target", "contribution")
 
     def write(self, place: str, *, overwrite: bool = False) -> None:
-        """Write the links to a folder on any file system; `Overlay.read` reads a local one."""
+        """Write the links to a place; `Overlay.read` reads a local folder."""
         metadata = overlay_metadata(self.interned.fingerprint, self.provenance)
         write_links(self.frame, place, len(self.links.source), metadata, overwrite=overwrite)
 

@@ -30,7 +30,7 @@ from topicloom.model.overlay import Overlay, overlay_metadata
 from topicloom.spark.frames import frame_of
 from topicloom.spark.lines import readable_path
 from topicloom.spark.links import write_links
-from topicloom.spark.places import location
+from topicloom.spark.places import has_scheme, location, require_path
 
 if TYPE_CHECKING:
     import os
@@ -107,7 +107,7 @@ def event_lines(
     reader = spark.readStream.format(source).options(**(options or {}))
     if source != "text":
         return (reader.load() if place is None else reader.load(place)).selectExpr("CAST(value AS STRING) AS value")
-    if place is None or ("://" not in place and not Path(place).is_dir()):
+    if place is None or (not has_scheme(place) and not Path(place).is_dir()):
         raise InputError(f"{place}: is no folder; give one that event files are moved into")
     return reader.load(location(place)).selectExpr("value", "_metadata.file_path AS file")
 
@@ -152,6 +152,8 @@ class Follower:
     ) -> None:
         # A process of the server may have another working folder.
         self._folder = Path(store).absolute()
+        if out is not None:
+            require_path(out)
         self._out = None if out is None else location(out)
         self._overlay, self._settings = overlay, settings or Settings()
         self._jointly, self._every, self._told = jointly, every, told
