@@ -29,6 +29,7 @@ from topicloom.io.tables import (
     text_table,
     write_parquet,
 )
+from topicloom.io.uris import local_path
 from topicloom.io.whole import replacing
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.provenance import Provenance
@@ -133,14 +134,15 @@ class Overlay:
     def read(cls, path: str | os.PathLike[str], interest: Interest, *, changed: bool = False) -> Overlay:
         """From what `design` wrote, a Parquet file or a folder of Spark, or any file with `source` and `target`.
 
-        With `changed` the subscriptions may have changed since; links of nodes that are gone are left out.
+        The path may be a URI of a file system that Arrow knows. With `changed` the subscriptions may have changed
+        since; links of nodes that are gone are left out.
         """
-        file = Path(path)
-        if is_overlay_folder(file):
-            table = _read_folder(file)
-        else:
-            table = read_table(file, ["source", "target"], optional=["contribution"])
-        return cls.from_arrow(interest, table, where=os.fspath(path), changed=changed)
+        with local_path(path, FOLDER_PARTS) as file:
+            if is_overlay_folder(file):
+                table = _read_folder(file)
+            else:
+                table = read_table(file, ["source", "target"], optional=["contribution"])
+            return cls.from_arrow(interest, table, where=os.fspath(file), changed=changed)
 
     @classmethod
     def given(cls, overlay: Overlay | str | os.PathLike[str], interest: Interest) -> Overlay:
