@@ -15,9 +15,6 @@ from campaign.inside import run_inside
 from topicloom.io.ingest_folder import (
     IngestedManifest,
     TableCounts,
-    nodes_table,
-    subscriptions_table,
-    topics_table,
     write_manifest,
 )
 from topicloom.model.interest import Interest
@@ -92,28 +89,29 @@ def _ingest_folder(folder: Path, interest: Interest) -> None:
     folder.mkdir()
     table = interest.to_arrow()
     tables = {
-        "nodes": nodes_table(
-            range(interest.node_count),
-            list(interest.node_names),
-            [len(interest.topics_of(i)) for i in range(interest.node_count)],
-        ),
-        "topics": topics_table(
-            range(interest.topic_count),
-            list(interest.topic_names),
-            [len(interest.nodes_of(i)) for i in range(interest.topic_count)],
-        ),
-        "subscriptions": subscriptions_table(
-            table["node"],
-            table["topic"],
-            [interest.node_ids[name] for name in table["node"].to_pylist()],
-            [interest.topic_ids[name] for name in table["topic"].to_pylist()],
-        ),
+        "nodes": {
+            "id": range(interest.node_count),
+            "name": interest.node_names,
+            "topics": [len(interest.topics_of(i)) for i in range(interest.node_count)],
+        },
+        "topics": {
+            "id": range(interest.topic_count),
+            "name": interest.topic_names,
+            "nodes": [len(interest.nodes_of(i)) for i in range(interest.topic_count)],
+        },
+        "subscriptions": {
+            "node": table["node"],
+            "topic": table["topic"],
+            "node_id": [interest.node_ids[name] for name in table["node"].to_pylist()],
+            "topic_id": [interest.topic_ids[name] for name in table["topic"].to_pylist()],
+        },
     }
+    counts = {}
     for name, rows in tables.items():
         (folder / name).mkdir()
-        pyarrow.parquet.write_table(rows, folder / name / "part-00000.parquet")
-    counts = TableCounts(**{name: rows.num_rows for name, rows in tables.items()})
-    write_manifest(folder, IngestedManifest(interest.fingerprint, counts))
+        counts[name] = len(pa.table(rows))
+        pyarrow.parquet.write_table(pa.table(rows), folder / name / "part-00000.parquet")
+    write_manifest(folder, IngestedManifest(interest.fingerprint, TableCounts(**counts)))
 
 
 def _fleet(folder: Path, dice: random.Random, nodes: list[str], topics: list[str]) -> None:

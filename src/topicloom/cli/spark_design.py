@@ -20,14 +20,7 @@ EXAMPLES = """
 
 @command("design", examples=EXAMPLES, late=options.of_backbone)
 @options.place
-@options.option(
-    "--out",
-    "-o",
-    metavar="PLACE",
-    required=True,
-    help="OVERLAY.parquet on this machine, a folder on any file system, or table:NAME.",
-)
-@options.flag("--overwrite", help="Replace an overlay that is there.")
+@options.out_place("an overlay", "OVERLAY.parquet on this machine, a folder on any file system, or table:NAME.")
 @options.seed
 @options.spark
 def design(run: Run, out: str, overwrite: bool, seed: int, **parameters: Any) -> View:

@@ -68,22 +68,6 @@ class IngestedManifest:
     options: IngestedOptions = IngestedOptions()
 
 
-def nodes_table(ids: Any, names: Any, topics: Any) -> pa.Table:
-    """Some rows of `nodes/`: how many topics each wants."""
-    return pa.table({"id": ids, "name": names, "topics": topics})
-
-
-def topics_table(ids: Any, names: Any, nodes: Any) -> pa.Table:
-    """Some rows of `topics/`: how many nodes want each."""
-    return pa.table({"id": ids, "name": names, "nodes": nodes})
-
-
-def subscriptions_table(node: Any, topic: Any, node_ids: Any, topic_ids: Any, roles: Any = None) -> pa.Table:
-    """Some rows of `subscriptions/`."""
-    table = pa.table({"node": node, "topic": topic, "node_id": node_ids, "topic_id": topic_ids})
-    return table if roles is None else table.append_column(ROLE, roles)
-
-
 def write_manifest(folder: Path, manifest: IngestedManifest) -> None:
     """Write the manifest as Spark does; last, as it says that the folder is whole."""
     about = json.dumps({"options": asdict(manifest.options)})

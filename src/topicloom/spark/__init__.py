@@ -4,7 +4,7 @@
 - `interned`: an interest as data frames, which steps take and give. `shared`: what every task of a job needs.
 - `clean`, `intern`: raw rows to an interest. `places`: where interests are read from and written to.
 - `ingest`: raw files to an interest at a place; `raw` reads files of all formats, `lines` delimited text.
-- `profile`, `profile_folder`, `neighbours`: distributions. `sample`: parts of a graph.
+- `profile`, `distributions`: what an interest looks like. `sample`: parts of a graph.
 - `links`: links by id and by topic. `evaluate`: measures, topic by topic. `design`: the backbone designer.
 - `summarize`: rates from message histories. `stream`: an overlay repaired by batches of events.
 - `cells`: many runs that can be stopped and go on. `sweep`, `sweep_spec`: grids that users describe.

@@ -61,7 +61,7 @@ _ENDINGS = {
 _COMPRESSED = {".gz", ".bz2", ".zst"}
 # Spark has another .lz4 than the lz4 program, and takes files of that for empty ones.
 _MISREAD = ".lz4"
-_SEPARATORS = {CSV: ",", TSV: "\t"}
+SEPARATORS = {CSV: ",", TSV: "\t"}
 NOT_JSON = "not a JSON object"
 MALFORMED = "malformed row"
 # Options of all readers of files; with others, text is read by Spark's own reader of its format.
@@ -160,7 +160,7 @@ def raw_rows(
 ) -> RawRows:
     """Rows of files of one format; missing columns are reported before any file is read as a whole."""
     own_reader = any(key.lower() not in _OF_FILES for key in options.reader)
-    if format_ in _SEPARATORS and not own_reader:
+    if format_ in SEPARATORS and not own_reader:
         return _delimited(spark, format_, paths, base, options)
     if format_ == JSON and not own_reader:
         return _named(_json_lines(spark, paths, base, options), readable_path(paths[0]), options, options.filters)
@@ -218,7 +218,7 @@ def _lines(spark: SparkSession, paths: Sequence[str], base: str | None, options:
 def _delimited(
     spark: SparkSession, format_: str, paths: Sequence[str], base: str | None, options: IngestOptions
 ) -> RawRows:
-    separator = options.separator or _SEPARATORS[format_]
+    separator = options.separator or SEPARATORS[format_]
     lines = _lines(spark, paths, base, options)
     partitions = [name for name in lines.columns if name not in (LINE, FILE, BLOCK)]
     headers, said, filters = _headers(lines, separator, options, readable_path(paths[0]))
@@ -316,7 +316,7 @@ def _by_reader(
     kind = CSV if format_ == TSV else format_
     if kind == CSV:
         # Without these, columns are told apart by position, and pruning them makes the corrupt ones null.
-        separator = options.separator or _SEPARATORS[format_]
+        separator = options.separator or SEPARATORS[format_]
         usual = {"header": str(options.header).lower(), "sep": separator, "escape": '"'}
         settings = usual | {"columnPruning": "false", "enforceSchema": "false"} | settings
     reader = spark.read.format(kind).options(**settings)

@@ -31,10 +31,9 @@ from topicloom.errors import InputError
 from topicloom.spark.frames import frame_of
 from topicloom.spark.interned import Interned
 from topicloom.spark.links import require_plain
-from topicloom.spark.neighbours import place, require_seed
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 # Leaving a user out costs two joins.
 _PATIENCE = 20
@@ -42,6 +41,20 @@ _PATIENCE = 20
 _FEW = 1_000_000
 
 Longs = npt.NDArray[np.int64]
+
+
+def place(name: Column, seed: int) -> Column:
+    """Where a name stands in the random order of a seed: 60 bits of a hash of both, as a long."""
+    from pyspark.sql import functions as sql
+
+    digest = sql.md5(sql.concat(sql.lit(f"{seed} "), name))
+    return sql.conv(sql.substring(digest, 1, 15), 16, 10).cast("long")
+
+
+def require_seed(seed: int) -> None:
+    """Refuse what is not a seed."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}", "seed")
 
 
 def sample(

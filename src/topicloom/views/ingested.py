@@ -10,10 +10,10 @@ from topicloom.views.numbers import Number, count, count_of, mean, share
 from topicloom.views.view import Column, Fact, Note, On, Show, Table, View
 
 if TYPE_CHECKING:
+    from topicloom.spark.distributions import Distribution
     from topicloom.spark.ingest import Ingest
     from topicloom.spark.interned import Totals
     from topicloom.spark.profile import Profile
-    from topicloom.spark.profile_folder import Distribution
 
 _QUANTILES = (0.1, 0.5, 0.9, 0.99)
 _COUNTS = (

@@ -29,7 +29,7 @@ from topicloom.churn.trace import NEEDED, read_trace
 from topicloom.io.tables import numbers
 from topicloom.io.whole import MANIFEST
 from topicloom.model.events import CHANGE, JOIN, LEAVE
-from topicloom.spark.profile_folder import CCDF, COMMON_TOPICS, PROFILE, ProfileFigures, read_profile_figures
+from topicloom.spark.profile import CCDF, COMMON_TOPICS, PROFILE, ProfileFigures, read_profile_figures
 from topicloom.spark.sweep_spec import PARAMETER, RESULTS, WORKLOAD, read_sweep_table
 from topicloom.views.curves import Binned, binned
 from topicloom.views.figures import (

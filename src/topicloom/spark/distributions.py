@@ -1,37 +1,25 @@
-"""The folder that a profile is written to.
-
-How sizes are distributed: exact counts, small enough to keep, and what is read off them.
-
-What each designer would need in memory, from the sizes of an interest alone.
-
-What `topicloom spark profile` tells of an interest in figures: what it prints as JSON, and the files that pages show.
-"""
+"""Distributions of sizes, small enough to keep, and what each designer would need in memory for such sizes."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from topicloom._version import __version__
 from topicloom.designers import DESIGNERS
 from topicloom.designers.greedy import max_possible_links
-from topicloom.io.settings import Amount, Count, read_json
-from topicloom.io.whole import MANIFEST
+from topicloom.io.settings import Amount, Count
 from topicloom.model.interest import Interest
 from topicloom.registry import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
 
 QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 
@@ -186,57 +174,3 @@ def designer_memory(node_sizes: Distribution, topic_sizes: Distribution) -> tupl
         parameters = designer.checked({designer.budget: budgets[designer.budget]} if designer.budget else {})
         needs.append(DesignerMemory(designer.name, parameters, designer.memory(shape, parameters)))
     return tuple(needs)
-
-
-PROFILE = "profile.json"
-CCDF, COMMON_TOPICS = "ccdf.svg", "common_topics.svg"
-
-
-@dataclass(frozen=True)
-class PairFigures:
-    """What pairs of nodes share; estimated from `sampled_nodes` unless `exact`."""
-
-    topic_pairs: Count
-    pairs: Count
-    exact: bool
-    sampled_nodes: Count | None
-    standard_error: Amount
-    seed: int | None
-    common_topics: SizeFigures
-
-
-@dataclass(frozen=True)
-class ProfileFigures:
-    """All numbers of a profile but the full distributions; the fields are the keys of its JSON."""
-
-    fingerprint: str
-    graph: str | None
-    nodes: Count
-    topics: Count
-    subscriptions: Count
-    topics_per_node: SizeFigures
-    nodes_per_topic: SizeFigures
-    subscriptions_in_most_popular: Mapping[str, Amount]
-    common_topics: PairFigures
-    designer_memory: tuple[DesignerMemory, ...]
-
-
-@dataclass(frozen=True)
-class ProfileManifest:
-    """What tells the folder of a profile from others."""
-
-    kind: Literal["topicloom profile"]
-    fingerprint: str
-    version: str
-
-
-def write_profile_figures(folder: Path, figures: ProfileFigures) -> None:
-    """Write the figures of a profile, and the manifest, into its folder."""
-    manifest = ProfileManifest("topicloom profile", figures.fingerprint, __version__)
-    for name, content in ((PROFILE, figures), (MANIFEST, manifest)):
-        (folder / name).write_text(json.dumps(asdict(content), indent=1) + "\n", encoding="utf-8")
-
-
-def read_profile_figures(folder: Path) -> tuple[ProfileManifest, ProfileFigures]:
-    """The manifest and the figures of the folder of a profile."""
-    return read_json(folder / MANIFEST, ProfileManifest), read_json(folder / PROFILE, ProfileFigures)
