@@ -47,7 +47,7 @@ import nats --kind nats --out out/o.parquet
 collect --fleet collect.toml --out out/c
 apply plan.json --fleet fleet.toml --state applied --dry-run
 apply later-plan.json --fleet fleet.toml --state applied --yes
-watch fleet.toml --state out/w --subs subs.csv --events events.jsonl --no-health --once
+watch --fleet fleet.toml --state out/w --subs subs.csv --events events.jsonl --no-health --once
 content generate --users 4 --brokers 2 --channels 3 --seed 1 --out out/n
 content assign net --algorithm packing --out out/a.parquet
 content assign net --algorithm clustering --seed 1 --out out/a.parquet

@@ -41,7 +41,7 @@ content assign net --algorithm clustering --out out/a.parquet
 report subs.csv overlay.parquet --out out/p.html
 apply plan.json --fleet fleet.toml --state out/f --yes
 apply later-plan.json --fleet fleet.toml --state out/f --yes
-watch fleet.toml --state out/w --subs subs.csv --events many.jsonl --no-health --apply --once
+watch --fleet fleet.toml --state out/w --subs subs.csv --events many.jsonl --no-health --apply --once
 """.strip().splitlines()
 SPARK = """
 spark design ingested --out out/b

@@ -1,4 +1,4 @@
-"""Results are those of version 0.2, as far as a short run of `./dev guard` shows."""
+"""The guards: results are those of version 0.2, as far as a short run shows, and every seeded fault has its place."""
 
 from __future__ import annotations
 
@@ -26,3 +26,10 @@ def test_results_are_those_of_version_0_2(tmp_path: Path) -> None:
     ]
     compared = subprocess.run(command, capture_output=True, text=True)
     assert compared.returncode == 0, compared.stdout + compared.stderr
+
+
+def test_every_fault_has_its_place_in_the_code() -> None:
+    listed = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "faults.py"), "--list"], capture_output=True, text=True
+    )
+    assert listed.returncode == 0, listed.stdout

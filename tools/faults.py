@@ -141,8 +141,8 @@ FAULTS = (
     # Differences of plans
     Fault(
         "diff-new-before-cleared",
-        "steps += [Step(name) for name in (*last, *waiting)]",
-        "steps += [Step(name) for name in (*waiting, *last)]",
+        "steps += [Step(joint.names[broker]) for broker in (*last, *waiting)]",
+        "steps += [Step(joint.names[broker]) for broker in (*waiting, *last)]",
         ("test_plan_diffs",),
     ),
     Fault(
@@ -153,8 +153,8 @@ FAULTS = (
     ),
     Fault(
         "diff-families-reversed",
-        "yield Family(topics, _owners(before - after), _owners(after - before))",
-        "yield Family(topics, _owners(after - before), _owners(before - after))",
+        "for gone in (before - after, after - before)",
+        "for gone in (after - before, before - after)",
         ("test_plans_with_filters",),
         slow=True,
     ),
@@ -166,8 +166,8 @@ FAULTS = (
     ),
     Fault(
         "nats-denials-stale",
-        "return (others, carried, self.topics) if own else None",
-        "return (others, carried) if own else None",
+        "mixed(links, np.full(len(links), topics)))",
+        "links)",
         ("test_nats",),
     ),
     # Filters and loops

@@ -30,6 +30,7 @@ COMMANDS: dict[str, str | None] = {
 OPTIONS: dict[str, dict[str, str | None]] = {
     "ingest": {"--format": "--input-format"},
     "collect": {"fleet.toml": "--fleet=fleet.toml", "--watch": "--follow"},
+    "watch": {"fleet.toml": "--fleet=fleet.toml"},
     "plan": {"--relays": None, "allow": "--relays", "forbid": None},
 }
 

@@ -38,6 +38,18 @@ CHANGED: dict[str, str] = {
     "improve": "searches for the best changes, in place of those towards a fresh design",
     "diff.status": "is 1 if there is anything to do, without --exit-code",
     "lint": "names a topic that loops, not the widest pattern on its path",
+    "apply-dry.status": "is 1 if there is anything to do",
+    **{
+        f"{step}.out.{key}": reason
+        for step in ("apply-dry", "apply", "apply-later", "apply-rollback")
+        for key, reason in (
+            ("steps", "has the steps themselves"),
+            ("drift", "reads back what brokers have"),
+            ("left_out", "leaves out brokers that do not answer"),
+            ("stopped", "says in data, too, why a change stopped"),
+        )
+    },
+    "watch-apply.out[1].said": "also changes brokers with files of another state",
 }
 
 SPARK, LIVE = "spark", "live"

@@ -77,7 +77,18 @@ def test_a_restart_keeps_the_limit_of_an_hour(tmp_path: Path) -> None:
     subscriptions, events = tmp_path / "subs.csv", tmp_path / "events.jsonl"
     subscriptions.write_text("node,topic\na,t\nb,t\nc,t\n")
     events.touch()
-    common = ["watch", fleet, "--state", tmp_path / "state", "--apply", "--once", "--no-health", "--changes", "1"]
+    common = [
+        "watch",
+        "--fleet",
+        fleet,
+        "--state",
+        tmp_path / "state",
+        "--apply",
+        "--once",
+        "--no-health",
+        "--changes",
+        "1",
+    ]
     common += ["--events", events]
     assert "applied: " in topicloom(*common, "--subs", subscriptions)
     events.write_text('{"id": 1, "event": "change", "node": "a", "add": ["u"], "remove": []}\n')

@@ -29,7 +29,10 @@ def fleet(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_from_one_plan_to_the_next_and_back(fleet: Path, cli: Cli) -> None:
     shown = cli("apply", "old.json", "-f", "fleet.toml", "--dry-run")
-    assert (shown.status, shown.out.splitlines()[-1]) == (0, "nothing was done")
+    assert (shown.status, shown.out.splitlines()[-1]) == (1, "nothing was done")
+    data = cli("apply", "old.json", "-f", "fleet.toml", "--dry-run", "--json")
+    steps = [{"broker": "a", "cleared": False}, {"broker": "b", "cleared": False}]
+    assert (data.status, data.json["steps"], data.json["done"]) == (1, steps, [])
     assert not (fleet / "fleet-state").exists()
     assert list((fleet / "files").iterdir()) == []
     ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
@@ -38,7 +41,9 @@ def test_from_one_plan_to_the_next_and_back(fleet: Path, cli: Cli) -> None:
     assert ended.out.splitlines()[-1].startswith("2 steps done in 0.0")
     again = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
     assert again.out.splitlines()[-1] == "the fleet has this plan already"
+    assert cli("apply", "old.json", "-f", "fleet.toml", "--dry-run").status == 0
     changed = cli("apply", "new.json", "-f", "fleet.toml", "--yes", "--json")
+    assert [step["broker"] for step in changed.json["steps"]] == ["b", "a"]
     assert [step["broker"] for step in changed.json["done"]] == ["b", "a"]
     assert changed.json["interrupted"] == ["t"]
     assert "connection a-c" in Path("files/a.conf").read_text()
@@ -59,9 +64,11 @@ def test_what_fails_says_where_the_fleet_stands(fleet: Path, cli: Cli) -> None:
     ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
     assert ended.status == 1
     assert ended.err == (
-        "topicloom: step 1 of 2, broker 'a': files/a.conf: the folder files does not exist; "
+        "step 1 of 2, broker 'a': files/a.conf: the folder files does not exist; "
         "0 of 2 steps are done. Apply again to go on, or roll back (--rollback)\n"
     )
+    stopped = cli("apply", "old.json", "-f", "fleet.toml", "--yes", "--json")
+    assert (stopped.status, stopped.json["stopped"].split(":")[0]) == (1, "step 1 of 2, broker 'a'")
     Path("elsewhere").rename("files")
     ended = cli("apply", "--rollback", "-f", "fleet.toml", "--yes")
     assert (ended.status, ended.err) == (0, "")
@@ -75,7 +82,7 @@ def test_what_fails_says_where_the_fleet_stands(fleet: Path, cli: Cli) -> None:
         (("old.json", "--rollback"), "give either PLAN or --rollback"),
         (("--rollback",), "fleet-state: nothing was applied, so there is nothing to go back to"),
         (("missing.json",), "missing.json: no such file"),
-        (("old.json",), "nobody can be asked here; give --yes to go on without"),
+        (("old.json",), "not a terminal; give --yes to apply without asking"),
         (("old.json", "--state", "no/where", "--yes"), "no/where: the folder no does not exist"),
         (("subs.csv",), "subs.csv: is not a plan; give a file that 'topicloom plan' wrote"),
     ],
@@ -100,7 +107,7 @@ def test_bridges_beside_the_plan(fleet: Path, cli: Cli, more: tuple[str, ...]) -
     Path("c/hand.conf").write_text("connection x\naddress elsewhere:1884\ntopic # both\n")
     Path("b/hand.conf").write_text("topic # both\n")
     ended = cli("apply", "old.json", "-f", "fleet.toml", *more)
-    assert (ended.status, ended.err) == (0, "")
+    assert (ended.status, ended.err) == (int("--dry-run" in more), "")
     if "--json" not in more:
         lines = ended.out.splitlines()
         assert "1 bridge beside the plan:" in lines

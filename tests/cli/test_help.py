@@ -18,7 +18,7 @@ from topicloom.workloads import POPULARITIES, SIZES
 
 COMMANDS = [
     *("generate", "designers", "design", "measure", "bound", "compare", "churn", "maintain", "report"),
-    *("plan", "render", "diff", "explain", "lint", "test"),
+    *("plan", "render", "diff", "explain", "lint", "test", "apply", "status", "watch"),
     "reproduce",
     *("completion", "prepare"),
 ]
@@ -85,6 +85,8 @@ def test_the_default_of_max_pairs_is_that_of_the_library(cli: Cli) -> None:
         ("topicloom design --max-", {"--max-edges", "--max-degree"}),
         ("topicloom measure subs.csv --no", {"--node-column", "--no-diameters"}),
         ("topicloom plan --target r", {"rabbitmq"}),
+        ("topicloom watch --target n", {"nats"}),
+        ("topicloom apply --ro", {"--rollback"}),
         ("topicloom content as", {"assign"}),
     ],
 )

@@ -30,21 +30,21 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Path:
 
 
 def states(cli: Cli) -> tuple[int, dict[str, str]]:
-    ended = cli("status", "fleet.toml", "--state", "state", "--json")
+    ended = cli("status", "--fleet", "fleet.toml", "--state", "state", "--json")
     return ended.status, {row["broker"]: row["state"] for row in json.loads(ended.out)["brokers"]}
 
 
 def test_right_drifted_and_owed(fleet: Path, cli: Cli) -> None:
     assert cli("apply", "plan.json", "--fleet", "fleet.toml", "--state", "state", "--yes").status == 0
     assert states(cli) == (0, {"a": "right", "b": "right", "c": "not read"})
-    shown = cli("status", "fleet.toml", "--state", "state")
+    shown = cli("status", "--fleet", "fleet.toml", "--state", "state")
     assert shown.out.endswith("all brokers have what they should have\n")
     Path("files/a.conf").write_text("")
     with opened(Path("state")) as state:  # beside another process that holds it
         assert states(cli) == (1, {"a": "drifted", "b": "right", "c": "not read"})
         state.store.execute("INSERT INTO owed VALUES ('b', NULL)")
     assert states(cli)[1]["b"] == "owed"
-    shown = cli("status", "fleet.toml", "--state", "state")
+    shown = cli("status", "--fleet", "fleet.toml", "--state", "state")
     assert "has none of its links" in shown.out
     assert shown.out.endswith("2 brokers to look at\n")
 
@@ -60,7 +60,7 @@ def test_right_drifted_and_owed(fleet: Path, cli: Cli) -> None:
 def test_refusals(fleet: Path, cli: Cli, state: str, problem: str) -> None:
     Path("old").mkdir()
     Path("old/fleet.log").touch()
-    ended = cli("status", "fleet.toml", "--state", state)
+    ended = cli("status", "--fleet", "fleet.toml", "--state", state)
     assert ended.status == 2
     assert ended.err.startswith(f"topicloom: {problem}")
     assert ended.err.count("\n") == 1

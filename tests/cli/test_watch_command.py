@@ -28,9 +28,9 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_shown_and_applied(fleet: Path, cli: Cli) -> None:
-    given = ("watch", "fleet.toml", "--state", "state", "--no-health", "--once")
+    given = ("watch", "--fleet", "fleet.toml", "--state", "state", "--no-health", "--once")
     shown = cli(*given, "--subs", "subs.csv", "--events", "events.jsonl")
-    assert (shown.status, shown.err) == (1, "topicloom: it only shows what it would do\n")
+    assert (shown.status, shown.err) == (1, "it only shows what it would do\n")
     assert "1 events taken, the last one 1" in shown.out
     assert "would put new files on a" in shown.out
     assert list((fleet / "files").iterdir()) == []
@@ -47,14 +47,16 @@ def test_links_that_stay_in_a_cycle_are_no_tree(fleet: Path, cli: Cli) -> None:
     pairs = "".join(f'[[keep]]\nbetween = ["{one}", "{other}"]\n' for one, other in ("ab", "bc", "ca"))
     with Path("fleet.toml").open("a") as file:
         file.write(pairs)
-    ended = cli("watch", "fleet.toml", "--state", "state", "--subs", "subs.csv", "--once", "--target", "nats")
+    ended = cli(
+        "watch", "--fleet", "fleet.toml", "--state", "state", "--subs", "subs.csv", "--once", "--target", "nats"
+    )
     problem = "topicloom: fleet.toml: keep and require form a cycle through 'a' - 'c'; a tree allows none\n"
     assert (ended.status, ended.err) == (2, problem)
     assert not Path("state").exists()
 
 
 def test_a_store_with_a_name_that_is_too_long(fleet: Path, cli: Cli) -> None:
-    given = ("watch", "fleet.toml", "--state", "state", "--subs", "subs.csv", "--once", "--no-health", "--apply")
+    given = ("watch", "--fleet=fleet.toml", "--state=state", "--subs=subs.csv", "--once", "--no-health", "--apply")
     assert cli(*given).status == 0
     event = Event(7, "change", "a", ("t" * 65_536,)).to_json()
     with opened(Path("state")) as state:
@@ -70,7 +72,7 @@ def test_the_last_broker_cannot_leave(fleet: Path, cli: Cli) -> None:
         '{"id": 1, "event": "leave", "node": "a"}\n{"id": 2, "event": "leave", "node": "b"}\n'
     )
     given = ("--state", "state", "--subs", "subs.csv", "--events", "events.jsonl", "--no-health", "--once", "--apply")
-    ended = cli("watch", "fleet.toml", *given)
+    ended = cli("watch", "--fleet", "fleet.toml", *given)
     assert (ended.status, ended.err) == (0, "")
     assert "refused event 2: leave of 'b', which is the last one" in ended.out
 
@@ -85,6 +87,8 @@ def test_the_last_broker_cannot_leave(fleet: Path, cli: Cli) -> None:
         ),
         (("--subs", "subs.csv", "--events", "no.jsonl"), "no.jsonl: no such file or folder"),
         (("--subs", "more.csv"), "fleet.toml: has no broker 'z'; every node of the subscriptions needs one"),
+        (("--changes", "0"), "--changes: '0' is not a whole number of 1 or more; see 'topicloom watch --help'"),
+        (("--down", "nan"), "--down: 'nan' is not a number of 0 or more; see 'topicloom watch --help'"),
         (("--collect", "--events", "events.jsonl"), "give either --collect or --events"),
         (
             ("--subs", "subs.csv", "--listen", "0.0.0.0:0"),
@@ -97,5 +101,5 @@ def test_the_last_broker_cannot_leave(fleet: Path, cli: Cli) -> None:
     ],
 )
 def test_refusals(fleet: Path, cli: Cli, arguments: tuple[str, ...], problem: str) -> None:
-    ended = cli("watch", "fleet.toml", "--state", "state", *arguments)
+    ended = cli("watch", "--fleet", "fleet.toml", "--state", "state", *arguments)
     assert (ended.status, ended.err) == (2, f"topicloom: {problem}\n")

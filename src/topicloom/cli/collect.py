@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicloom.cli import options, output
 from topicloom.cli.command import command
-from topicloom.cli.run import FOUND, Run
+from topicloom.cli.run import FOUND, Run, hearing_signals
 from topicloom.errors import InputError
 from topicloom.views.view import View
 
@@ -80,7 +77,7 @@ def _follow(run: Run, fleet: Fleet, out: Path, events: Path, every: float, looks
 
     done = 0
     told: dict[str, str] = {}
-    with _hearing_signals() as heard:
+    with hearing_signals() as heard:
         until = lambda: bool(heard) or done == looks  # noqa: E731
         for look in fleet_changes(fleet, out, events, every_seconds=every, until=until):
             done += 1
@@ -93,18 +90,3 @@ def _follow(run: Run, fleet: Fleet, out: Path, events: Path, every: float, looks
             run.status = FOUND if look.collection.problems else 0
             for view in collected.happened(look.events):
                 run.tell(view)
-
-
-@contextmanager
-def _hearing_signals() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM in place of ending by them."""
-    heard: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _frame: heard.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield heard
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

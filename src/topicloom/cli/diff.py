@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from topicloom.cli import options, output
+from topicloom.cli import options
 from topicloom.cli.command import command
 from topicloom.cli.run import FOUND, Run, read_plan
 from topicloom.views.view import View
-
-if TYPE_CHECKING:
-    from topicloom.brokers.diff import Difference
-
 
 EXAMPLES = """
   topicloom diff old.json new.json
@@ -36,10 +31,3 @@ def diff(run: Run, old: Path, new: Path) -> View:
     if difference.steps:
         run.status = FOUND
     return plans.difference(difference)
-
-
-def print_difference(difference: Difference) -> None:
-    """Print what changes, and the order."""
-    from topicloom.views import plans
-
-    output.show(plans.difference(difference))

@@ -50,8 +50,6 @@ SECTIONS = {
 
 # Commands that are still on Typer: the module and the summary of each.
 ON_TYPER = {
-    "apply": ("apply", "Bring a running fleet to a plan, broker by broker."),
-    "watch": ("watch", "Follow a fleet: mend, plan and apply what changes."),
     "generate": ("generate", "Make random subscriptions, shaped as in the papers."),
     "churn": ("churn", "Make random churn: nodes come, go and change topics."),
     "maintain": ("maintain", "Mend an overlay while nodes come, go and change topics."),

@@ -5,7 +5,9 @@ Values of shared options are kept for `Run`, which reads what they name; no comm
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,23 +51,26 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Any
 SHARED: Mapping[str, Any] = {"expose_value": False, "callback": _keep}
 
 
-class _Numeral(click.ParamType[Any]):
-    """A number, with an error in plain words."""
+class Numeral(click.ParamType[Any]):
+    """A number, with an error in plain words; if `least` is given, a finite one that is not less."""
 
-    def __init__(self, kind: type[int] | type[float], name: str, expected: str) -> None:
+    def __init__(self, kind: type[int] | type[float], name: str, expected: str, *, least: float | None = None) -> None:
         self.name = name
-        self._kind, self._expected = kind, expected
+        self._kind, self._least = kind, least
+        self._expected = expected if least is None else f"{expected} of {least:g} or more"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
         """Convert text; other values are numbers already."""
-        try:
-            return self._kind(value)
-        except ValueError:
+        number = None
+        with suppress(ValueError):
+            number = self._kind(value)
+        if number is None or (self._least is not None and not self._least <= number < math.inf):
             self.fail(f"'{value}' is not {self._expected}", param, ctx)
+        return number
 
 
-WHOLE = _Numeral(int, "N", "a whole number")
-NUMBER = _Numeral(float, "X", "a number")
+WHOLE = Numeral(int, "N", "a whole number")
+NUMBER = Numeral(float, "X", "a number")
 PATH = click.Path(path_type=Path)
 
 
@@ -169,6 +174,15 @@ brokers = file(
     show_default=True,
     help="Fleet file: where brokers are, and how to reach them.",
     **SHARED,
+)
+
+
+state = file(
+    "--state",
+    metavar="DIR",
+    default="fleet-state",
+    show_default=True,
+    help="Folder that keeps what the fleet has.",
 )
 
 

@@ -15,7 +15,6 @@ from topicloom.errors import printable, shortened
 
 if TYPE_CHECKING:
     from topicloom.views.numbers import Number
-    from topicloom.views.view import View
 
     Cell = str | Number
 
@@ -66,14 +65,6 @@ def print_json(value: Any) -> None:
 def print_json_line(value: Any) -> None:
     """Print a value as one line of JSON, at once."""
     print(json.dumps(value), flush=True)
-
-
-def show(view: View) -> None:
-    """Print a view as text."""
-    from topicloom.views import terminal
-
-    if not _quiet:
-        terminal.show(view)
 
 
 # The following are for commands that are still on Typer; others return views.

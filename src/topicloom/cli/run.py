@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -220,6 +222,11 @@ class Run:
         else:
             self._print(view)
 
+    def show_text(self, view: View) -> None:
+        """Print a view while the command runs, if people read it; what programs read comes at the end."""
+        if self._format == "text":
+            self._print(view)
+
     def show(self, view: View | None) -> None:
         """Print a view, if there is one, in the format that was asked for, then the findings."""
         if view is not None and (self._format == "text" or not self._told):
@@ -238,6 +245,21 @@ class Run:
             terminal.show(view)
 
 
+@contextmanager
+def hearing_signals() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM in place of ending by them."""
+    heard: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _frame: heard.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def read_fleet(path: Path) -> Fleet:
     """Read a fleet file."""
     from topicloom.brokers import fleet_file
@@ -246,6 +268,14 @@ def read_fleet(path: Path) -> Fleet:
         raise InputError("no such file; give fleet, or write it with 'topicloom init'", "fleet", file=path)
     output.require_readable(path)
     return fleet_file.read_fleet(path)
+
+
+def read_token(variable: str | None) -> str | None:
+    """The token in a variable, if one is named."""
+    token = None if variable is None else os.environ.get(variable)
+    if variable is not None and not token:
+        raise InputError(f"the token should be in the variable {variable}, which is not set", "token_env")
+    return token
 
 
 def read_plan(path: Path) -> Plan:

@@ -6,25 +6,19 @@ from pathlib import Path
 
 from topicloom.cli import options
 from topicloom.cli.command import command
-from topicloom.cli.run import FOUND, Run, read_fleet
+from topicloom.cli.run import FOUND, Run
 from topicloom.views.view import View
 
 EXAMPLES = """
-  topicloom status fleet.toml --state fleet-state
-  topicloom status fleet.toml --state fleet-state --json
+  topicloom status
+  topicloom status --fleet fleet.toml --state fleet-state --json
 """
 
 
 @command("status", examples=EXAMPLES)
-@options.path("fleet", "FLEET", "Fleet file, which says how to get to its brokers.")
-@options.file(
-    "--state",
-    metavar="DIR",
-    default="fleet-state",
-    show_default=True,
-    help="Folder that keeps what the fleet has.",
-)
-def status(run: Run, fleet: Path, state: Path) -> View:
+@options.brokers
+@options.state
+def status(run: Run, state: Path) -> View:
     """Show what every broker should have, and what it has.
 
     Reads the files of brokers back, and asks whether their links are up; also while `watch` runs. Nothing is changed.
@@ -34,9 +28,9 @@ def status(run: Run, fleet: Path, state: Path) -> View:
     from topicloom.brokers.store import beside
     from topicloom.views import fleet_status as views
 
-    known = read_fleet(fleet)
+    fleet = run.brokers
     with beside(state) as kept:
-        brokers = run.step("asking brokers", fleet_status, kept, known)
+        brokers = run.step("asking brokers", fleet_status, kept, fleet)
         move = kept.move
     if move is not None or any(one.found for one in brokers):
         run.status = FOUND

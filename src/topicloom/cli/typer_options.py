@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
@@ -19,8 +18,7 @@ from typer.models import ArgumentInfo
 from topicloom.cli import output
 from topicloom.cli.options import choices_of, help_of, option_name, spark_settings, takers_of
 from topicloom.cli.progress import Working
-from topicloom.cli.run import read_fleet, read_prices
-from topicloom.errors import InputError
+from topicloom.cli.run import read_fleet, read_prices, read_token
 
 if TYPE_CHECKING:
     from topicloom.brokers import Fleet
@@ -338,12 +336,7 @@ class StatusToken(SharedOptions):
 
     def read(self) -> str | None:
         """The token, where a variable is named."""
-        if self.token_env is None:
-            return None
-        token = os.environ.get(self.token_env)
-        if not token:
-            raise InputError(f"the token should be in the variable {self.token_env}, which is not set", "token_env")
-        return token
+        return read_token(self.token_env)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -416,8 +409,3 @@ def _option(name: str, kind: Any, choices: tuple[str, ...], flag: str, text: str
     values: Any = Literal[choices] if choices else kind
     annotation: Any = Annotated[values if default is not None else values | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-Target = Annotated[
-    str, typer.Option("--target", "-t", metavar="KIND", help="Kind of brokers of which the fleet file names none.")
-]

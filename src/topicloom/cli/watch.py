@@ -3,189 +3,167 @@
 from __future__ import annotations
 
 import importlib.util
-import signal
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
-from datetime import datetime
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from topicloom.cli import output
-from topicloom.cli import output as checked_paths
-from topicloom.cli import typer_options as options
+from topicloom.cli import options
+from topicloom.cli.command import command
+from topicloom.cli.run import Run, hearing_signals, read_token
 from topicloom.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from topicloom.brokers import Fleet
     from topicloom.brokers.watch import StatusBoard
     from topicloom.views.status import Pages
     from topicloom.views.watched_fleet import WatchedFleet
     from topicloom.views.web_reply import Reply
 
-
-EXAMPLES = """\b
-Example:
-  topicloom watch fleet.toml --state fleet-state --subs subs.csv \\
-      --events events.jsonl
-  topicloom watch fleet.toml --state fleet-state --events incoming --apply \\
-      --listen 127.0.0.1:9500
-  topicloom watch fleet.toml --state fleet-state --collect --apply \\
+EXAMPLES = """
+  topicloom watch --subs subs.csv --events events.jsonl
+  topicloom watch --events incoming --apply --listen 127.0.0.1:9500
+  topicloom watch --fleet fleet.toml --state fleet-state --collect --apply \\
       --changes 30 --between 22:00-05:00
 """
 
+_SECONDS = options.Numeral(float, "SECONDS", "a number", least=0)
 
-def command(
-    *,
-    fleet: Annotated[
-        Path,
-        typer.Argument(metavar="FLEET", help="TOML file of the fleet.", show_default=False),
-    ],
-    state: Annotated[
-        Path, typer.Option("--state", metavar="DIR", help="Folder that keeps what was decided and what the fleet has.")
-    ],
-    subs: Annotated[
-        Path | None,
-        typer.Option(
-            "--subs",
-            metavar="SUBS",
-            help="Subscriptions to begin with, where the state is new and brokers are not asked.",
-            show_default=False,
-        ),
-    ] = None,
-    events: Annotated[
-        str | None,
-        typer.Option(
-            "--events",
-            metavar="PATH",
-            help="Events: a file that grows, a folder that gets .jsonl files, or - for standard input.",
-            show_default=False,
-        ),
-    ] = None,
-    collect: Annotated[
-        bool, typer.Option("--collect", help="Ask the brokers who subscribes, as the fleet file says.")
-    ] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Change the fleet; else only say what would be done.")] = False,
-    changes: Annotated[
-        int,
-        typer.Option("--changes", metavar="N", help="The most brokers that may get another file in an hour.", min=1),
-    ] = 120,
-    between: Annotated[
-        str | None,
-        typer.Option(
-            "--between",
-            metavar="HH:MM-HH:MM",
-            help="When the fleet may be changed; always unless given.",
-            show_default=False,
-        ),
-    ] = None,
-    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="How long between looks.", min=0.1)] = 1.0,
-    down: Annotated[
-        float, typer.Option("--down", metavar="SECONDS", help="How long a broker is silent before it counts as gone.")
-    ] = 3.0,
-    up: Annotated[
-        float,
-        typer.Option(
-            "--up", metavar="SECONDS", help="How long it answers before it counts as back; twice that after each loss."
-        ),
-    ] = 5.0,
-    hold: Annotated[
-        float,
-        typer.Option(
-            "--hold",
-            metavar="SECONDS",
-            help="How long what brokers no longer tell still counts, with --collect.",
-            min=0,
-        ),
-    ] = 30.0,
-    health: Annotated[bool, typer.Option("--health/--no-health", help="Look whether brokers answer.")] = True,
-    target: options.Target = "mosquitto",
-    filters: options.Filters = None,
-    listen: Annotated[
-        str | None,
-        typer.Option(
-            "--listen",
-            metavar="HOST:PORT",
-            help="Serve metrics for Prometheus, JSON and a page there; nothing can be changed over it.",
-            show_default=False,
-        ),
-    ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Do what there is to do and leave.")] = False,
-    token: options.StatusToken,
-    printing: options.Printing,
+
+@command("watch", examples=EXAMPLES)
+@options.brokers
+@options.state
+@options.file("--subs", metavar="SUBS", help="Subscriptions to begin with, for a new state.")
+@options.option("--events", metavar="PATH", help="Events: a file that grows, a folder of .jsonl files, or -.")
+@options.flag("--collect", help="Ask brokers who subscribes, as the fleet file says.")
+@options.flag("--apply", help="Change the fleet.  [default: only show what would be done]")
+@options.option(
+    "--changes",
+    metavar="N",
+    type=options.Numeral(int, "N", "a whole number", least=1),
+    default=120,
+    show_default=True,
+    help="Most brokers that get another file in an hour.",
+)
+@options.option("--between", metavar="HH:MM-HH:MM", help="Change the fleet only at this time of day.")
+@options.option(
+    "--every",
+    metavar="SECONDS",
+    type=options.Numeral(float, "SECONDS", "a number", least=0.1),
+    default=1.0,
+    show_default=True,
+    help="Seconds between two looks.",
+)
+@options.option(
+    "--down",
+    metavar="SECONDS",
+    type=_SECONDS,
+    default=3.0,
+    show_default=True,
+    help="Seconds without an answer until a broker counts as gone.",
+)
+@options.option(
+    "--up",
+    metavar="SECONDS",
+    type=_SECONDS,
+    default=5.0,
+    show_default=True,
+    help="Seconds of answers until it counts as back; doubled by each loss.",
+)
+@options.option(
+    "--hold",
+    metavar="SECONDS",
+    type=_SECONDS,
+    default=30.0,
+    show_default=True,
+    help="With --collect: seconds to keep what a broker no longer reports.",
+)
+@options.flag("--health/--no-health", default=True, help="Ask whether brokers answer.  [default: health]")
+@options.target
+@options.filters
+@options.option("--listen", metavar="HOST:PORT", help="Serve a page, JSON and metrics for Prometheus, read-only.")
+@options.flag("--once", help="Do what there is to do, and end.")
+@options.option("--token-env", metavar="NAME", help="Variable with the token of --listen.")
+def watch(
+    run: Run,
+    state: Path,
+    subs: Path | None,
+    events: str | None,
+    collect: bool,
+    apply: bool,
+    changes: int,
+    between: str | None,
+    every: float,
+    down: float,
+    up: float,
+    hold: float,
+    health: bool,
+    target: str,
+    listen: str | None,
+    once: bool,
+    token_env: str | None,
 ) -> None:
-    """Follow a fleet: mend, plan and apply what changes.
+    """Keep a fleet connected: mend, plan and apply as brokers come and go.
 
-    Everything that it sees, decides and does is on disk before it goes on, so that it may be ended in any way at any
-    time. Brokers that do not answer are left out until they do, and flapping ones for longer each time.
+    Each decision is on disk before it is acted on, so the command may be stopped or killed at any time. Brokers that do
+    not answer are left out until they do. Those that come and go are left out for longer each time.
+
+    Exit status 1 if a change waits at the end of --once.
     """
     from topicloom.brokers import Collected
     from topicloom.brokers import collect as ask
+    from topicloom.brokers import watch as watching
     from topicloom.brokers.decisions import Decisions, Plannable
     from topicloom.brokers.feed import CollectedFeed, Feed, LineFeed
-    from topicloom.brokers.fleet_file import read_fleet
     from topicloom.brokers.kinds import one_tree
     from topicloom.brokers.store import opened
-    from topicloom.brokers.watch import Allowance, Controller, StatusBoard, WatchSettings, read_window, watch
     from topicloom.model.demand import Demand
     from topicloom.model.filters import PLAIN
-    from topicloom.views.status import serving
+    from topicloom.views.status import said, serving
 
-    checked_paths.require_readable(fleet)
-    ways = read_fleet(fleet)
-    tree = one_tree(ways.brokers.values(), target)
+    fleet, filters = run.brokers, run.shared["filters"]
+    tree = one_tree(fleet.brokers.values(), target)
     if tree:
-        ways.constraints.require_forest(ways.where)
+        fleet.constraints.require_forest(fleet.where)
     if collect and events is not None:
         raise InputError("give either collect or events", "collect", "events")
-    allowance = Allowance(changes, None if between is None else read_window(between))
-    settings = WatchSettings(target, apply, every, health, down, up)
-    ended = [False]
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        ended[0] = True
+    allowance = watching.Allowance(changes, None if between is None else watching.read_window(between))
+    settings = watching.WatchSettings(target, apply, every, health, down, up)
 
     def say(text: str) -> None:
-        if printing.json:
-            output.print_json_line({"at": round(time.time(), 3), "said": text})
-        elif not printing.quiet:
-            print(output.one_line(f"{datetime.now():%H:%M:%S}  {text}"), flush=True)
+        run.tell(said(text, time.time()))
 
     with ExitStack() as stack:
         begin = None if subs is None else Demand.read(subs, filters)
         kind = begin.filters if begin is not None else None if filters == PLAIN else filters
-        fleet_state = stack.enter_context(opened(state))
+        kept = stack.enter_context(opened(state))
         folder = state / "collected"
         if collect:
             folder.mkdir(exist_ok=True)
-            first = ask(ways, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
+            first = ask(fleet, Collected.read(folder), keep=lambda so_far: so_far.write(folder)).collected
             begin = begin or Demand.from_table(first.to_arrow(), kind)
-        plannable = Plannable(ways, target)
-        decisions = Decisions(fleet_state, ways.constraints, begin, filters=kind, tree=tree, plannable=plannable)
+        plannable = Plannable(fleet, target)
+        decisions = Decisions(kept, fleet.constraints, begin, filters=kind, tree=tree, plannable=plannable)
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:
-            feed = CollectedFeed(ways, folder, decisions.demand, decisions.last_event + 1, hold)
+            feed = CollectedFeed(fleet, folder, decisions.demand, decisions.last_event + 1, hold)
         elif events is not None:
-            feed = LineFeed(events, decisions.last_event, fleet_state.store.meta)
-        controller = Controller(ways, decisions, fleet_state, feed, allowance, settings, say, ending=lambda: ended[0])
+            feed = LineFeed(events, decisions.last_event, kept.store.meta)
+        heard = stack.enter_context(hearing_signals())
+        controller = watching.Controller(
+            fleet, decisions, kept, feed, allowance, settings, say, ending=lambda: bool(heard)
+        )
         if isinstance(feed, LineFeed):
             controller.kept = feed.kept
-        for name in (signal.SIGTERM, signal.SIGINT):
-            before = signal.signal(name, end)
-            stack.callback(signal.signal, name, before)
-        board = StatusBoard()
+        board = watching.StatusBoard()
         if listen is not None:
-            serve = serving(board, listen, token.read(), _pages(board, ways), say)
+            serve = serving(board, listen, read_token(token_env), _pages(board, fleet), say)
             say(f"status at {stack.enter_context(serve)}")
-        watch(controller, once=once, until=lambda: ended[0], after=board.update)
+        watching.watch(controller, once=once, until=lambda: bool(heard), after=board.update)
         if once and controller.waiting is not None:
-            output.complain(controller.waiting)
-            raise typer.Exit(1)
+            run.finding(controller.waiting)
 
 
 def _pages(board: StatusBoard, fleet: Fleet) -> Pages | None:

@@ -11,12 +11,14 @@ import ipaddress
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from topicloom.brokers.watch import StatusBoard
-from topicloom.errors import InputError
+from topicloom.errors import InputError, printable
+from topicloom.views.view import Fact, Note, On, View
 from topicloom.views.web_reply import Reply, line_of
 
 # What is at a path, for who asks with these arguments; None where there is nothing.
@@ -25,6 +27,19 @@ Pages = Callable[[str, Mapping[str, str]], Reply | None]
 # How long a request may take to arrive, and an answer to be taken.
 _SECONDS = 30
 _SMALL_PAGE = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def said(text: str, at: float) -> View:
+    """A line that a controller says, with the time."""
+    return View(
+        "said",
+        "Said",
+        (
+            Fact("at", round(at, 3), on=On.DATA),
+            Fact("said", text, on=On.DATA),
+            Note(printable(f"{datetime.fromtimestamp(at):%H:%M:%S}  {text}")),
+        ),
+    )
 
 
 @contextmanager

@@ -1,0 +1,107 @@
+"""Views of a change of a running fleet: what would be done, each step that was done, and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from topicloom.errors import printable
+from topicloom.views.numbers import count_of, seconds
+from topicloom.views.plans import difference
+from topicloom.views.view import Block, Fact, Note, On, View
+
+if TYPE_CHECKING:
+    from topicloom.brokers.apply import Proposal, StepDone
+    from topicloom.brokers.foreign import ForeignBridges
+    from topicloom.brokers.moves import MoveStep
+
+
+def proposed(proposal: Proposal) -> View:
+    """What a change would do, and in which order."""
+    move, steps = proposal.move, proposal.steps
+    numbered = [_note(f"  {number}. {_does(step)}") for number, step in enumerate(steps, 1)]
+    blocks: list[Block] = [_note(f"~ broker {drift.broker}: {drift.why}") for drift in proposal.drift]
+    blocks += [_note(f"left out: {name} does not answer") for name in proposal.left_out]
+    if move.done or move.back:
+        blocks += [Note(f"{move.done} of {count_of(len(move.steps), 'step')} are done; what is left:"), *numbered]
+    else:
+        blocks += difference(proposal.difference).blocks
+        if blocks and (proposal.drift or proposal.left_out):
+            blocks += [Note("with what brokers have, in this order:" if steps else "nothing is left to do now")]
+            blocks += numbered
+    return View("proposed", "Proposed change", tuple(blocks))
+
+
+def foreign(bridges: ForeignBridges) -> View:
+    """Bridges that are not of the plan, and brokers whose bridges cannot be read."""
+    leads = list(bridges.leads())
+    blocks = [Note(f"{count_of(len(leads), 'bridge')} beside the plan:")] if leads else []
+    blocks += [_note(f"  {broker} - {other} ({where})") for broker, other, where in leads]
+    for reason, names in _by_reason(bridges.unread).items():
+        blocks.append(_note(f"not looked at for other bridges: {_first_of(names)} ({reason})"))
+    return View("foreign", "Bridges beside the plan", tuple(blocks))
+
+
+def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(reason, []).append(name)
+    return names
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
+
+
+def step(done: StepDone) -> View:
+    """A step that was done."""
+    parts = ["links taken away" if done.step.file is None else "file put"]
+    if done.unreached is not None:
+        parts = [f"not reached ({done.unreached}); it is told when it is back"]
+    if done.links:
+        parts.append(f"{count_of(done.links, 'link')} up")
+    if done.probes:
+        parts.append(f"{count_of(done.probes, 'probe')} arrived")
+    took = f"({seconds(done.seconds)} s)"
+    return View(
+        "step", "Step", (_note(f"{done.number} of {done.total}  {done.step.broker}: {', '.join(parts)} {took}"),)
+    )
+
+
+def ended(proposal: Proposal, done: Sequence[StepDone], said: str, stopped: str | None = None) -> View:
+    """A change that ended, or that was only asked about: its steps, and those that were done.
+
+    Args:
+        proposal: the change.
+        done: the steps that were done.
+        said: how it ended.
+        stopped: why it stopped before its end.
+    """
+    data: dict[str, Any] = {
+        "steps": [{"broker": each.broker, "cleared": each.file is None} for each in proposal.steps],
+        "done": [
+            {
+                "broker": each.step.broker,
+                "cleared": each.step.file is None,
+                "links_up": each.links,
+                "probes": each.probes,
+                "seconds": each.seconds,
+                "unreached": each.unreached,
+            }
+            for each in done
+        ],
+        "interrupted": list(proposal.difference.interrupted),
+        "drift": {drift.broker: drift.why for drift in proposal.drift},
+        "left_out": list(proposal.left_out),
+        "stopped": stopped,
+    }
+    facts = [Fact(key, value, on=On.DATA) for key, value in data.items()]
+    return View("applied", "Applied change", (*facts, *([Note(said)] if said else [])))
+
+
+def _does(step: MoveStep) -> str:
+    return f"take the links from {step.broker}" if step.file is None else f"put the file on {step.broker}"
+
+
+def _note(text: str) -> Note:
+    return Note(printable(text))
