@@ -109,18 +109,21 @@ class Place:
         return self.name.removeprefix(_TABLE) if self.name.startswith(_TABLE) else None
 
     def find(self, table: str, schema: str | None = None) -> DataFrame | None:
-        """One of the tables, if it is there; files that cannot be read count as missing if a schema is given."""
+        """One of the tables, if it is there.
+
+        With a schema, files that cannot be read count as missing, and rows may come twice.
+        """
         from pyspark.errors import AnalysisException
 
         try:
             if self.catalog is not None:
                 frame = self.spark.table(self._of_catalog(table))
             else:
-                reader = self.spark.read
+                reader, paths = self.spark.read, [f"{location(self.name)}/{table}"]
                 if schema is not None:
-                    reader = reader.schema(schema).option("ignoreCorruptFiles", "true")
-                path = f"{location(self.name)}/{table}"
-                frame = reader.json(path) if table == MANIFEST_FOLDER else reader.parquet(path)
+                    # Spark prints a stack trace if a single path is not there.
+                    reader, paths = reader.schema(schema).option("ignoreCorruptFiles", "true"), paths * 2
+                frame = reader.json(paths) if table == MANIFEST_FOLDER else reader.parquet(*paths)
             _ = frame.columns  # Spark Connect looks for it only when it is asked something
             return frame
         except AnalysisException as error:
