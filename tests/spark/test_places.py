@@ -11,6 +11,7 @@ from pyspark.testing import assertDataFrameEqual
 
 import topicloom.spark
 from reference.ingest import run
+from reference.sessions import persisted
 from topicloom import InputError, Interest, Overlay
 from topicloom.designers import DESIGNERS
 from topicloom.spark import Interned, clean, intern, profile, read_interest, sweep, write_interest
@@ -123,8 +124,7 @@ def test_options_of_readers_and_columns_of_partitions(spark: SparkSession, tmp_p
 
 
 def test_nothing_is_left_in_the_session(spark: SparkSession, tmp_path: Path) -> None:
-    kept = spark.sparkContext._jsc.getPersistentRDDs  # type: ignore[union-attr]
-    before, settings = set(kept()), spark.conf.getAll
+    before, settings = persisted(spark), spark.conf.getAll
     (tmp_path / "a.csv").write_text("node,topic\na,x\n b,x\n,y\n")
     run(spark, [tmp_path / "a.csv"], tmp_path / "fleet", IngestOptions(max_bad=0.5))
     fleet = read_interest(spark, str(tmp_path / "fleet"))
@@ -132,7 +132,7 @@ def test_nothing_is_left_in_the_session(spark: SparkSession, tmp_path: Path) -> 
     with keeping() as keep:
         again = intern(clean(fleet.subscriptions, keep=keep), keep=keep)
         assertDataFrameEqual(again.subscriptions, fleet.subscriptions)
-    assert set(kept()) <= before
+    assert persisted(spark) <= before
     assert spark.conf.getAll == settings
 
 

@@ -1,0 +1,26 @@
+"""The functions of `topicloom.spark` on Spark Connect: their tests, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from machine import ON_CONNECT
+
+TESTS = Path(__file__).parents[1] / "spark"
+SUITE = ("examples", "interned", "profile", "evaluate", "design", "sample", "summarize", "storage", "places")
+
+
+@pytest.mark.spark
+def test_functions_on_connect() -> None:
+    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
+    # SPARK_TESTING lets the server take any free port.
+    settings = {**os.environ, ON_CONNECT: "1", "SPARK_TESTING": "1"}
+    files = [str(TESTS / f"test_{name}.py") for name in SUITE]
+    command = [sys.executable, "-m", "pytest", "-n", "0", *files]
+    ended = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=900, check=False)
+    assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
