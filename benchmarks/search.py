@@ -17,7 +17,7 @@ from rich.table import Table
 from benchmarks.alone import in_own_process
 from benchmarks.backbone import sparse
 from topicloom import design, synthetic
-from topicloom.designers.search import compile_kernels, search_links
+from topicloom.designers.local_search import SearchRules, compile_kernels, search_links
 from topicloom.model import Interest
 
 
@@ -63,9 +63,8 @@ def main(row: int, seed: int) -> dict[str, Any]:
         interest,
         np.array(start.source),
         np.array(start.target),
-        max_degree=highest if given.kept else None,
+        SearchRules(max_degree=highest if given.kept else None, seed=seed),
         seconds=given.seconds,
-        seed=seed,
         clock=time.thread_time,
     )
     return {

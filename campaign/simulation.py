@@ -408,6 +408,10 @@ class _Driver:
             raise DeliveryFailed("no answer")
         return {self.place: broker.disk} if broker.disk else {}
 
+    def ready(self) -> tuple[tuple[str, str | None], ...]:
+        """Nothing is needed."""
+        return ()
+
     def put(self, text: str) -> None:
         """Put the file of a broker."""
         world = self._world

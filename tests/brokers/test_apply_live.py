@@ -13,7 +13,8 @@ from local_brokers import LocalBrokers
 from topicloom import InputError, Interest, Overlay
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.apply import ApplyStopped, StepDone, carry_out, propose, propose_back
-from topicloom.brokers.deliver import login_refusal, probe
+from topicloom.brokers.check import login_refusal
+from topicloom.brokers.deliver import probe
 from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.store import opened
 
@@ -120,7 +121,7 @@ def test_a_wrong_password_is_the_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("trusted", "more", "reason"),
     [
-        ("other", [], "the certificate of 'b' is not trusted here: self"),
+        ("other", [], "'b' has a certificate that is not trusted here: self"),
         ("own", ["require_certificate true"], "'b' refuses TLS: "),
     ],
 )

@@ -60,19 +60,28 @@ def test_a_fleet_that_has_a_plan_already(fleet: Path, cli: Cli) -> None:
 
 
 def test_what_fails_says_where_the_fleet_stands(fleet: Path, cli: Cli) -> None:
-    Path("files").rename("elsewhere")
+    Path("files/a.conf").mkdir()
     ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
     assert ended.status == 1
     assert ended.err == (
-        "step 1 of 2, broker 'a': files/a.conf: the folder files does not exist; "
+        "step 1 of 2, broker 'a': files/a.conf: is a folder, not a file to write to; "
         "0 of 2 steps are done. Apply again to go on, or roll back (--rollback)\n"
     )
     stopped = cli("apply", "old.json", "-f", "fleet.toml", "--yes", "--json")
     assert (stopped.status, stopped.json["stopped"].split(":")[0]) == (1, "step 1 of 2, broker 'a'")
-    Path("elsewhere").rename("files")
+    Path("files/a.conf").rmdir()
     ended = cli("apply", "--rollback", "-f", "fleet.toml", "--yes")
     assert (ended.status, ended.err) == (0, "")
     assert "take the links from a" in ended.out
+
+
+def test_nothing_is_begun_if_a_broker_cannot_get_its_file(fleet: Path, cli: Cli) -> None:
+    Path("files").rename("elsewhere")
+    ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
+    problem = "broker 'a': folder: files: cannot be written to (No such file or directory)"
+    assert (ended.status, ended.err) == (2, f"topicloom: {problem} (and 1 more; see 'topicloom check')\n")
+    Path("elsewhere").rename("files")
+    assert cli("apply", "old.json", "-f", "fleet.toml", "--yes").status == 0
 
 
 @pytest.mark.parametrize(

@@ -213,9 +213,9 @@ def test_an_overlay_is_improved(cli: Cli, tmp_path: Path) -> None:
     assert [line.split()[1] for line in ended.out.splitlines()[2:]] == ["4", "4"]
     for wrong, line in (
         ([-1], "--changes must be 0 or more, not -1"),
-        ([1, "--aim", "price"], "the aim price needs --prices"),
+        ([1, "--aim", "price"], "--aim price needs --prices"),
         ([1, "--seconds", 0], "--seconds must be above 0, not 0.0"),
-        ([1, "--rounds", -1], "--rounds must be 0 or more, not -1"),
+        ([1, "--rounds", -1], "--rounds must be from 0 to 1,000,000,000,000, not -1"),
     ):
         ended = cli(*given, *wrong)
         assert (ended.status, ended.out, ended.err) == (2, "", f"topicloom: {line}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from command_line import Cli
 from topicloom import Interest, Overlay, design, measure, synthetic
 from topicloom.cli.progress import Working
 from topicloom.designers import Watch
+from topicloom.designers.local_search import AIMS
 
 
 @pytest.fixture
@@ -62,10 +64,12 @@ def test_topics_that_stay_apart_are_named(cli: Cli, subs: Path, tmp_path: Path) 
     ("given", "line"),
     [
         (("--seconds", 0), "--seconds of search must be a number above 0, not 0.0"),
-        (("--rounds", 0), "--rounds of search must be a whole number, 1 or more, not 0"),
-        (("--aim", "price"), "--aim 'price' needs prices"),
-        (("--start", "gpa"), "--start must be a designer without a budget, not gpa"),
-        (("--start", "search"), "--start must be a designer without a budget, not search"),
+        (("--rounds", 0), "--rounds of search must be a whole number from 1 to 1000000000000, not 0"),
+        (("--rounds", 10**30), f"--rounds of search must be a whole number from 1 to 1000000000000, not {10**30}"),
+        (("--aim", "price"), "--aim price needs --prices"),
+        (("--start", "gpa"), "--start must be a designer without a budget of links or seconds, not gpa"),
+        (("--start", "search"), "--start must be a designer without a budget of links or seconds, not search"),
+        (("--start", "exact"), "--start must be a designer without a budget of links or seconds, not exact"),
     ],
 )
 def test_what_search_refuses(cli: Cli, subs: Path, tmp_path: Path, given: tuple[object, ...], line: str) -> None:
@@ -73,6 +77,44 @@ def test_what_search_refuses(cli: Cli, subs: Path, tmp_path: Path, given: tuple[
     assert (ended.status, ended.out) == (2, "")
     assert ended.err == f"topicloom: {line}\n"
     assert not (tmp_path / "found.parquet").exists()
+
+
+def test_aims_have_the_same_words_in_all_commands(cli: Cli, subs: Path, tmp_path: Path) -> None:
+    cli("design", subs, "-a", "gm", "-o", tmp_path / "gm.parquet")
+    design_them = ("design", subs, "-a", "search", "-o", tmp_path / "found.parquet")
+    improve_them = ("improve", subs, tmp_path / "gm.parquet", "--changes", 4)
+    words = []
+    for command in (design_them, improve_them):
+        ended = cli(*command, "--aim", "x")
+        assert ended.status == 2
+        words.append(re.findall("'(links|price|[a-z]+-[a-z]+)'", ended.err))
+    assert words[0] == words[1] == list(AIMS)
+    for aim in ("links", "degree-links", "links-degree"):
+        assert cli(*improve_them, "--aim", aim, "--rounds", 50).status == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("--rounds", -1), "--rounds must be from 0 to 1,000,000,000,000, not -1"),
+        (("--rounds", 10**30), f"--rounds must be from 0 to 1,000,000,000,000, not {10**30}"),
+        (("--seconds", 0), "--seconds must be above 0, not 0.0"),
+        (("--seconds", "inf"), "--seconds must be above 0, not inf"),
+    ],
+)
+def test_what_improve_refuses(cli: Cli, subs: Path, tmp_path: Path, given: tuple[object, ...], line: str) -> None:
+    cli("design", subs, "-a", "gm", "-o", tmp_path / "gm.parquet")
+    ended = cli("improve", subs, tmp_path / "gm.parquet", "--changes", 1, *given)
+    assert (ended.status, ended.out, ended.err) == (2, "", f"topicloom: {line}\n")
+
+
+def test_limits_above_all_that_there_is_change_nothing(cli: Cli, subs: Path, tmp_path: Path) -> None:
+    command = ("design", subs, "-a", "search", "--rounds", 500, "-o", tmp_path / "found.parquet", "--json")
+    found = cli(*command).json
+    limited = cli(*command, "--max-degree", 10**20).json
+    assert limited["links"] == found["links"]
+    improve_it = ("improve", subs, tmp_path / "found.parquet", "--aim", "degree-links", "--rounds", 50)
+    assert cli(*improve_it, "--changes", 10**20).status == 0
 
 
 def test_an_overlay_to_begin_with_is_for_search(cli: Cli, subs: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from itertools import combinations
 
@@ -15,7 +16,7 @@ from reference.interests import SHAPES, random_interest
 from reference.search import SlowSearch
 from topicloom import Constraints, NodeRule, design
 from topicloom.designers import DesignProblem, search
-from topicloom.designers.search import AIMS, NearLinks, Search, search_bytes, search_links
+from topicloom.designers.local_search import AIMS, NearLinks, Search, SearchRules, Turn, search_bytes, search_links
 from topicloom.errors import InputError
 from topicloom.kernels import recreating, splits
 from topicloom.kernels.subscriptions import new_subscriptions, wants
@@ -27,6 +28,17 @@ from topicloom.registry import Watch
 from topicloom.workloads import synthetic
 
 START = "gm"
+
+
+def begun(interest: Interest, source, target, **rules) -> Search:
+    return Search.of(interest, source, target, SearchRules(**rules))
+
+
+def searched(
+    interest: Interest, source, target, *, rounds=None, seconds=None, watch=None, clock=time.monotonic, **rules
+):
+    extent = {"rounds": rounds, "seconds": seconds, "watch": watch, "clock": clock}
+    return search_links(interest, source, target, SearchRules(**rules), **extent)
 
 
 def named(rows: list[int]) -> Interest:
@@ -79,11 +91,11 @@ def assert_same_as_twin(
     changes: int | None = None,
 ):
     near = None if changes is None else NearLinks(source, target, changes)
-    fast = Search.of(interest, source, target, max_degree=max_degree, seed=seed, near=near)
+    fast = begun(interest, source, target, max_degree=max_degree, seed=seed, near=near)
     most = fast.neighbours.most.tolist()
     slow = SlowSearch(interest, links(source, target), fast.instance.nearest.tolist(), most, seed, changes)
     for done in range(rounds):
-        fast.run(1, 0.0, 1 / rounds, 0, Watch())
+        fast.run(Turn(1, 0.0, 1 / rounds, 0), Watch())
         slow.round(rounds)
         rows = [
             fast.neighbours.node[begin : begin + count].tolist()
@@ -126,7 +138,7 @@ def test_no_more_links_change_than_allowed(interest, seed, changes, aim):
     price = np.array([[2, 5, 9], [5, 3, 4], [9, 4, 7]])
     prices = LinkPrices(np.arange(interest.node_count, dtype=np.int32) % 3, price)
     near = NearLinks(source, target, changes)
-    found = search_links(interest, source, target, rounds=200, seed=seed, aim=aim, prices=prices, near=near)
+    found = searched(interest, source, target, rounds=200, seed=seed, aim=aim, prices=prices, near=near)
     differing = set(links(source, target)) ^ set(links(*found[:2]))
     assert len(differing) == found.facts["changes"] <= changes
     assert merges(interest, *found[:2]) == merges(interest, source, target)
@@ -142,7 +154,7 @@ def test_kinds_of_ruins_are_weighed_as_by_the_slow_twin():
 @given(interests, seeds)
 def test_links_never_rise_and_topics_stay_connected(interest, seed):
     source, target = ends(interest)
-    found = search_links(interest, source, target, rounds=120, seed=seed)
+    found = searched(interest, source, target, rounds=120, seed=seed)
     assert len(found.source) <= len(source)
     assert merges(interest, found.source, found.target) == merges(interest, source, target)
     assert (found.source < found.target).all()
@@ -155,7 +167,7 @@ def test_a_start_that_is_not_connected_stays_as_connected_as_it_is(interest, see
     source, target = ends(interest)
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(source), max_size=len(source))), np.bool_)
     source, target = source[kept], target[kept]
-    found = search_links(interest, source, target, rounds=120, seed=seed)
+    found = searched(interest, source, target, rounds=120, seed=seed)
     assert len(found.source) <= len(source)
     assert merges(interest, found.source, found.target) >= merges(interest, source, target)
 
@@ -169,7 +181,7 @@ def test_limits_are_kept_and_fixed_links_stay(interest, seed, most, data):
     rules = {name: NodeRule(accepts=takes) for name, takes in zip(interest.node_names, accepting, strict=True)}
     limits = Constraints(nodes=rules).over(interest)
     limits = replace(limits, spare=np.full(interest.node_count, most + 1, np.int32))
-    found = search_links(interest, source, target, rounds=120, seed=seed, limits=limits, max_degree=most, fixed=fixed)
+    found = searched(interest, source, target, rounds=120, seed=seed, limits=limits, max_degree=most, fixed=fixed)
     before, after = degrees(interest, source, target), degrees(interest, *found[:2])
     assert (after <= np.maximum(before, most)).all()
     begun, ended = set(links(source, target)), set(links(*found[:2]))
@@ -183,7 +195,7 @@ def test_links_of_the_limits_stay():
     source, target = ends(interest)
     names = interest.node_names
     keep = tuple((names[u], names[v]) for u, v in links(source, target)[::3])
-    found = search_links(interest, source, target, rounds=3000, limits=Constraints(keep=keep).over(interest))
+    found = searched(interest, source, target, rounds=3000, limits=Constraints(keep=keep).over(interest))
     assert {(names[u], names[v]) for u, v in links(*found[:2])} >= set(keep)
     assert len(found.source) < len(source)
 
@@ -195,7 +207,7 @@ def test_the_price_never_rises(interest, seed, data):
     price = dice.integers(1, 10_000_000, (3, 3))
     prices = LinkPrices(dice.integers(0, 3, interest.node_count).astype(np.int32), price + price.T)
     source, target = ends(interest)
-    found = search_links(interest, source, target, rounds=120, seed=seed, prices=prices, aim="price")
+    found = searched(interest, source, target, rounds=120, seed=seed, prices=prices, aim="price")
     assert prices.of(*found[:2]).sum() == found.facts["cost"] <= prices.of(source, target).sum()
     assert merges(interest, found.source, found.target) == merges(interest, source, target)
 
@@ -206,7 +218,7 @@ def test_aims_come_in_their_order(interest, seed):
     source, target = ends(interest)
     begun = len(source), degrees(interest, source, target).max(initial=0)
     for aim, first in (("degree-links", 1), ("links-degree", 0)):
-        found = search_links(interest, source, target, rounds=150, seed=seed, aim=aim)
+        found = searched(interest, source, target, rounds=150, seed=seed, aim=aim)
         ended = len(found.source), degrees(interest, *found[:2]).max(initial=0)
         assert (ended[first], ended[1 - first]) <= (begun[first], begun[1 - first])
         assert merges(interest, found.source, found.target) == merges(interest, source, target)
@@ -219,26 +231,26 @@ def test_chunks_give_the_same_links(aim):
     prices = LinkPrices(np.zeros(interest.node_count, np.int32), np.full((1, 1), 3_000_000))
     found = []
     for chunks in ([100], [10] * 10, [1] * 100, [37, 63]):
-        search = Search.of(interest, source, target, seed=3, aim=aim, prices=prices)
+        search = begun(interest, source, target, seed=3, aim=aim, prices=prices)
         for rounds in chunks:
-            search.run(rounds, 0.0, 1 / 100, 0, Watch())
+            search.run(Turn(rounds, 0.0, 1 / 100, 0), Watch())
             search.best()
         found.append(links(*search.best()))
-    whole = search_links(interest, source, target, rounds=100, seed=3, aim=aim, prices=prices)
+    whole = searched(interest, source, target, rounds=100, seed=3, aim=aim, prices=prices)
     assert found == [links(*whole[:2])] * 4
 
 
 def test_the_same_seed_gives_the_same_links_and_another_seed_others():
     interest = random_fleet(4)
     source, target = ends(interest)
-    one, again, other = (links(*search_links(interest, source, target, rounds=500, seed=s)[:2]) for s in (1, 1, 2))
+    one, again, other = (links(*searched(interest, source, target, rounds=500, seed=s)[:2]) for s in (1, 1, 2))
     assert one == again != other
 
 
 def test_it_finds_fewer_links_of_lower_degree():
     interest = random_fleet(6, nodes=100, topics=60)
     source, target = ends(interest)
-    facts = search_links(interest, source, target, rounds=30_000).facts
+    facts = searched(interest, source, target, rounds=30_000).facts
     assert facts["links"] <= 0.92 * facts["links_before"]
     assert facts["degree"] <= facts["degree_before"] / 2
     assert facts["rounds"] == 30_000
@@ -251,7 +263,7 @@ def test_a_watch_stops_it_at_once():
     watch = Watch()
     watch.stop()
     for limit in ({"rounds": 10**9}, {"seconds": 1e6}):
-        found = search_links(interest, source, target, watch=watch, **limit)
+        found = searched(interest, source, target, watch=watch, **limit)
         assert found.facts["rounds"] == 0
         assert links(*found[:2]) == sorted(links(source, target))
 
@@ -259,7 +271,7 @@ def test_a_watch_stops_it_at_once():
 def test_it_takes_the_seconds_that_it_is_given():
     interest = random_fleet(8)
     now = iter(np.arange(0, 100, 0.25))
-    found = search_links(interest, *ends(interest), seconds=2, clock=lambda: float(next(now)))
+    found = searched(interest, *ends(interest), seconds=2, clock=lambda: float(next(now)))
     assert 0 < found.facts["rounds"] < 1000
 
 
@@ -269,7 +281,7 @@ def test_it_takes_the_seconds_that_it_is_given():
 def test_bad_parameters_are_refused(limit):
     interest = random_fleet(8)
     with pytest.raises(InputError, match=next(iter(limit))):
-        search_links(interest, *ends(interest), **limit)
+        searched(interest, *ends(interest), **limit)
 
 
 def test_too_little_memory_is_refused_before_work(monkeypatch):
@@ -278,7 +290,7 @@ def test_too_little_memory_is_refused_before_work(monkeypatch):
     needed = search_bytes(interest, source, target)
     monkeypatch.setattr("topicloom.designers.memory.available_bytes", lambda: needed - 1)
     with pytest.raises(InputError, match="search would take about"):
-        search_links(interest, source, target, rounds=1)
+        searched(interest, source, target, rounds=1)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +341,7 @@ def test_the_bound_takes_no_more_memory_than_stated():
 def test_memory_is_not_more_than_stated():
     for interest in (random_fleet(1), random_fleet(1, nodes=3000, topics=500, each=20)):
         source, target = ends(interest)
-        search = Search.of(interest, source, target)
+        search = begun(interest, source, target)
         assert sum(map(array_bytes, search)) <= search_bytes(interest, source, target)
 
 
@@ -353,7 +365,7 @@ def test_rounds_that_do_not_fit_their_space_change_nothing():
     rows += [(f"n{u:04}", "all") for u in range(nodes)]
     interest = Interest.from_pairs(rows)
     source, target = ends(interest)
-    found = search_links(interest, source, target, rounds=3000)
+    found = searched(interest, source, target, rounds=3000)
     assert len(found.source) <= len(source)
     assert merges(interest, found.source, found.target) == merges(interest, source, target)
 
@@ -372,15 +384,15 @@ def test_topics_are_found_in_lists_as_in_bits():
 def test_links_are_the_same_without_bits(monkeypatch):
     interest = random_fleet(3, each=14)
     source, target = ends(interest)
-    found = [links(*search_links(interest, source, target, rounds=500)[:2])]
+    found = [links(*searched(interest, source, target, rounds=500)[:2])]
     monkeypatch.setattr("topicloom.kernels.subscriptions._MOST_BIT_BYTES", 0)
-    found.append(links(*search_links(interest, source, target, rounds=500)[:2]))
+    found.append(links(*searched(interest, source, target, rounds=500)[:2]))
     assert found[0] == found[1]
 
 
 def test_nearest_nodes_have_most_topics_in_common():
     interest = random_fleet(3)
-    search = Search.of(interest, *ends(interest))
+    search = begun(interest, *ends(interest))
     for u, row in enumerate(search.instance.nearest.tolist()):
         common = [len(np.intersect1d(interest.topics_of(u), interest.topics_of(v))) for v in range(interest.node_count)]
         taken = [common[v] for v in row if v >= 0]
@@ -393,7 +405,7 @@ def test_nearest_nodes_have_most_topics_in_common():
 def test_tiny_interests(rows):
     interest = named(rows)
     source, target = ends(interest)
-    found = search_links(interest, source, target, rounds=50)
+    found = searched(interest, source, target, rounds=50)
     assert links(*found[:2]) == links(source, target)
 
 

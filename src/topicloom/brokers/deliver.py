@@ -19,18 +19,18 @@ Whether a broker answers, its links are up, and messages come through.
 
 from __future__ import annotations
 
+import grp
 import hashlib
 import os
+import pwd
 import shlex
 import shutil
 import signal
 import socket
-import ssl
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,7 +39,6 @@ from topicloom.brokers.kind import DeliveryFailed, Driver
 from topicloom.brokers.kinds import KINDS, kind_of
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
-from topicloom.brokers.logins import password_of
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
@@ -128,10 +127,20 @@ class CommandDriver:
         finally:
             clear_private(self._folder)
 
+    def ready(self) -> Iterator[tuple[str, str | None]]:
+        """Look for the programs of the commands."""
+        for key in ("put", "get", "reload"):
+            if (command := getattr(self._delivery, key)) is not None:
+                yield key, _missing(words_of(command, {**self._values, "file": ""})[0])
+
     def reload(self) -> None:
         """Run the other command, where there is one."""
         if self._delivery.reload is not None:
             run_command(words_of(self._delivery.reload, self._values), self._delivery.seconds)
+
+
+def _missing(program: str) -> str | None:
+    return None if shutil.which(program) else f"there is no command {program} on this machine"
 
 
 def clear_private(folder: Path) -> None:
@@ -170,6 +179,22 @@ class FolderDriver:
             return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in [*ours, *others]}
         except OSError as error:
             raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
+
+    def ready(self) -> Iterator[tuple[str, str | None]]:
+        """Try to write beside our file, and look for its owner and the program of the command."""
+        problem = None
+        try:
+            tempfile.TemporaryFile(dir=self._path.parent).close()
+            if self._delivery.owner is not None:
+                for word, database in zip(self._delivery.owner.split(":"), (pwd.getpwnam, grp.getgrnam), strict=False):
+                    database(word)
+        except OSError as error:
+            problem = f"{self._path.parent}: cannot be written to ({error.strerror})"
+        except KeyError:
+            problem = f"there is no user {self._delivery.owner} on this machine"
+        yield "folder", problem
+        if self._delivery.reload is not None:
+            yield "reload", _missing(words_of(self._delivery.reload, self._values)[0])
 
     def put(self, text: str) -> None:
         """Write the file."""
@@ -240,6 +265,21 @@ class SshDriver:
             found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
         return found
 
+    def ready(self) -> Iterator[tuple[str, str | None]]:
+        """Look at the folder there, and for the program of the command."""
+        folder = shlex.quote(str(self._path.parent))
+        yield "folder", self._problem(f"cd {folder} && test -w .", f"{self._path.parent}: cannot be written to")
+        if self._delivery.reload is not None:
+            program = filled(self._delivery.reload, self._values).split()[0]
+            yield "reload", self._problem(f"command -v {program}", f"there is no command {program} there")
+
+    def _problem(self, command: str, meaning: str) -> str | None:
+        try:
+            self._run(command)
+        except DeliveryFailed as failure:
+            return f"{meaning} ({failure})"
+        return None
+
     def put(self, text: str) -> None:
         """Write the file."""
         part, path = shlex.quote(str(part_of(self._path))), shlex.quote(str(self._path))
@@ -284,20 +324,6 @@ def private_folder(state: Path) -> Path:
 _LOOK_SECONDS = 0.1
 _ROUND_SECONDS = 1.0
 _CONNECT_SECONDS = 5.0
-# MQTT 3.1.1: the answer to a login, of which the last byte says why it is refused, and flags of a login.
-_CONNACK_BYTES = 4
-_REFUSALS = (
-    "accepted",
-    "unacceptable protocol version",
-    "client id rejected",
-    "server unavailable",
-    "bad user name or password",
-    "not authorised",
-)
-_CLEAN_SESSION, _WITH_LOGIN = 0x02, 0xC0
-_KEEPALIVE_SECONDS = 60
-# How long the alert of a refused certificate is waited for.
-_ALERT_SECONDS = 1.0
 # How long duplicates of probes are waited for: on loopback they come within milliseconds of the first.
 _DUPLICATE_SECONDS = 0.5
 
@@ -335,56 +361,6 @@ def _require_listening(broker: Broker) -> None:
         socket.create_connection((broker.host, broker.port or 0), timeout=_CONNECT_SECONDS).close()
     except OSError as error:
         raise DeliveryFailed(f"{broker.host}:{broker.port} does not answer ({error.strerror or error})") from None
-
-
-def login_refusal(broker: Broker) -> str | None:
-    """Why a broker refuses a login from here, with the credentials and certificates of its links.
-
-    None if it accepts the login. By socket, as the MQTT client keeps the reasons of TLS to itself.
-    """
-    name = quoted(broker.name)
-    try:
-        answer = _answer_to_login(broker)
-    except ssl.SSLCertVerificationError as error:
-        return f"the certificate of {name} is not trusted here: {error.verify_message}"
-    except ssl.SSLError as error:
-        return f"{name} refuses TLS: {(error.reason or str(error)).lower().replace('_', ' ')}"
-    except InputError as error:
-        return str(error)
-    except OSError as error:
-        return f"{name} does not answer here: {error.strerror or error}"
-    if len(answer) < _CONNACK_BYTES:
-        return f"{name} closes the connection without an answer"
-    code = answer[-1]
-    reason = _REFUSALS[code] if code < len(_REFUSALS) else f"code {code}"
-    return f"{name} refuses the login: {reason}" if code else None
-
-
-def _answer_to_login(broker: Broker) -> bytes:
-    """The first bytes that a broker answers to a login by MQTT 3.1.1."""
-    texts, flags = [f"topicloom-login-{os.getpid()}"], _CLEAN_SESSION
-    if broker.credentials is not None:
-        texts += [broker.credentials.username, password_of(broker)]
-        flags |= _WITH_LOGIN
-    fields = b"".join(len(text.encode()).to_bytes(2, "big") + text.encode() for text in texts)
-    body = b"\x00\x04MQTT\x04" + bytes([flags]) + _KEEPALIVE_SECONDS.to_bytes(2, "big") + fields
-    # Seven bits of the length a byte, the lowest first; the highest bit says that more follow.
-    low, high = len(body) % 128, len(body) // 128
-    packet = b"\x10" + (bytes([low + 128, high]) if high else bytes([low])) + body
-    with ExitStack() as stack:
-        connection = stack.enter_context(socket.create_connection((broker.host, broker.port or 0), _CONNECT_SECONDS))
-        if broker.tls is not None:
-            context = ssl.create_default_context(cafile=broker.tls.ca_file)
-            if broker.tls.cert_file is not None:
-                context.load_cert_chain(broker.tls.cert_file, broker.tls.key_file)
-            connection = stack.enter_context(context.wrap_socket(connection, server_hostname=broker.host))
-            # A refused certificate of ours shows after the handshake, and is lost if something is sent before.
-            connection.settimeout(_ALERT_SECONDS)
-            with suppress(TimeoutError):
-                return connection.recv(_CONNACK_BYTES)
-            connection.settimeout(_CONNECT_SECONDS)
-        connection.sendall(packet)
-        return connection.recv(_CONNACK_BYTES)
 
 
 def probe(plan: Plan, topics: Iterable[str], seconds: float) -> int:

@@ -13,15 +13,23 @@ a refusal too: a login or a certificate that is wrong does not make a broker gon
 
 from __future__ import annotations
 
-import secrets
-import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from topicloom.brokers.dial import (
+    Line,
+    Login,
+    Refusal,
+    is_for_leafnodes,
+    left,
+    nats_greeting,
+    reached,
+    tls_context,
+    wants_tls,
+)
 from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.logins import password_of
 from topicloom.errors import InputError
@@ -83,12 +91,6 @@ class HoldDown:
 _SECONDS = 2.0
 # Certificates may be renewed while a fleet is followed.
 _CERTIFICATES_SECONDS = 600.0
-_LINE_BYTES = 1 << 16
-_CONNACK, _DISCONNECT = 0x20, b"\xe0\x00"
-_KEEPALIVE_SECONDS = 10
-_AMQP = b"AMQP\x00\x00\x09\x01"
-# Type and channel of a frame, its size, and the class and method of Connection.Start.
-_AMQP_START = slice(7, 11), b"\x00\x0a\x00\x0a"
 
 
 def answers(broker: Broker, target: str, management: str | None = None, seconds: float = _SECONDS) -> bool:
@@ -103,132 +105,63 @@ def answers(broker: Broker, target: str, management: str | None = None, seconds:
     """
     try:
         return kind_of(broker, target).answers(broker, management, time.monotonic() + seconds)
+    except Refusal as refusal:
+        return refusal.what == "login"
     except (OSError, EOFError) as error:
         # An alert is an answer: only a process that works refuses.
         return isinstance(error, ssl.SSLError) and "ALERT" in str(error.reason)
 
 
-def over_line(broker: Broker, deadline: float, begins: Callable[[Line, Broker | None], bool]) -> bool:
+def over_line(broker: Broker, deadline: float, begins: Callable[[Line, Login | None], None]) -> bool:
     """Whether a connection to a broker begins as it should.
 
-    `begins` gets the connection, and the broker if a login may be sent over it.
+    `begins` gets the connection, and the login if it may be sent over it.
     """
     for trusted in (True, False):
         context = None if broker.tls is None else _context(broker.tls, trusted, _period())
         if broker.tls is not None and context is None:
             continue
         try:
-            with _reached(broker.host, broker.port or 0, context, deadline) as line:
-                return begins(line, broker if trusted else None)
+            with reached(broker.host, broker.port or 0, deadline) as line:
+                if context is not None:
+                    line.secure(context, broker.host)
+                begins(line, _login(broker) if trusted else None)
+                return True
         except ssl.SSLCertVerificationError:
             # No login is sent there.
             continue
     return False
 
 
-def connects(line: Line, broker: Broker | None) -> bool:
-    """Whether MQTT's CONNECT is answered; with the login of a broker if that is given and can be looked up."""
-    flags, texts = 0x02, [f"topicloom-{secrets.token_hex(6)}"]
-    if broker is not None and broker.credentials is not None:
-        try:
-            texts += [broker.credentials.username, password_of(broker)]
-            flags |= 0xC0
-        except InputError:
-            texts = texts[:1]
-    payload = b"".join(len(text.encode()).to_bytes(2, "big") + text.encode() for text in texts)
-    packet = b"\x00\x04MQTT\x04" + bytes([flags]) + _KEEPALIVE_SECONDS.to_bytes(2, "big") + payload
-    line.send(b"\x10" + _length(len(packet)) + packet)
-    if line.read(4)[0] != _CONNACK:
-        return False
-    line.send(_DISCONNECT)
-    return True
-
-
-def _length(size: int) -> bytes:
-    """The length of an MQTT packet: seven bits a byte, the lowest first."""
-    digits = bytearray()
-    while True:
-        size, digit = divmod(size, 128)
-        digits.append(digit | (0x80 if size else 0))
-        if not size:
-            return bytes(digits)
+def _login(broker: Broker) -> Login | None:
+    """The login of a broker, None if it has none or the password cannot be looked up."""
+    if broker.credentials is None:
+        return None
+    try:
+        return broker.credentials.username, password_of(broker)
+    except InputError:
+        return None
 
 
 def greets(broker: Broker, deadline: float) -> bool:
     """Whether a NATS server sends INFO, which comes before TLS; at a port for clients it must answer PING, too."""
-    with _reached(broker.host, broker.port or 0, None, deadline) as line:
-        info = line.read_line()
-        if not info.startswith(b"INFO ") or b'"leafnode_urls"' in info or b'"tls_required":true' in info:
-            return info.startswith(b"INFO ")
+    with reached(broker.host, broker.port or 0, deadline) as line:
+        info = nats_greeting(line)
+        if is_for_leafnodes(info) or wants_tls(info):
+            return True
         line.send(b"PING\r\n")
         return line.read_line().startswith((b"PONG", b"-ERR"))
-
-
-def begins(line: Line, _broker: Broker | None) -> bool:
-    """Whether AMQP's header is answered by Connection.Start."""
-    line.send(_AMQP)
-    place, start = _AMQP_START
-    return line.read(place.stop)[place] == start
 
 
 def serves(url: str, deadline: float) -> bool:
     """Whether a web server answers, with any status."""
     try:
-        HttpClient(url, seconds=_left(deadline), context=_context(Tls(), False, _period())).request("GET", "api/")
+        HttpClient(url, seconds=left(deadline), context=_context(Tls(), False, _period())).request("GET", "api/")
     except HttpError as error:
         if isinstance(error.__cause__, OSError):
             raise error.__cause__ from None
         return error.status is not None
     return True
-
-
-class Line:
-    """A connection with a deadline over all that is sent and read."""
-
-    def __init__(self, opened: socket.socket, deadline: float) -> None:
-        self._socket = opened
-        self._deadline = deadline
-
-    def send(self, data: bytes) -> None:
-        """Send all of it."""
-        self._socket.settimeout(_left(self._deadline))
-        self._socket.sendall(data)
-
-    def read(self, count: int) -> bytes:
-        """So many bytes."""
-        data = b""
-        while len(data) < count:
-            self._socket.settimeout(_left(self._deadline))
-            more = self._socket.recv(count - len(data))
-            if not more:
-                raise EOFError
-            data += more
-        return data
-
-    def read_line(self) -> bytes:
-        """A line."""
-        data = b""
-        while not data.endswith(b"\n") and len(data) < _LINE_BYTES:
-            data += self.read(1)
-        return data
-
-
-@contextmanager
-def _reached(host: str, port: int, context: ssl.SSLContext | None, deadline: float) -> Iterator[Line]:
-    with socket.create_connection((host, port), timeout=_left(deadline)) as plain:
-        if context is None:
-            yield Line(plain, deadline)
-            return
-        plain.settimeout(_left(deadline))
-        with context.wrap_socket(plain, server_hostname=host) as secure:
-            yield Line(secure, deadline)
-
-
-def _left(deadline: float) -> float:
-    seconds = deadline - time.monotonic()
-    if seconds <= 0:
-        raise TimeoutError
-    return seconds
 
 
 def _period() -> int:
@@ -239,12 +172,6 @@ def _period() -> int:
 def _context(tls: Tls, trusted: bool, _period: int) -> ssl.SSLContext | None:
     """How TLS is spoken; None if it is to be `trusted` and its files cannot be read on this machine."""
     try:
-        context = ssl.create_default_context(cafile=tls.ca_file if trusted else None)
-        if trusted and tls.cert_file is not None:
-            context.load_cert_chain(tls.cert_file, tls.key_file)
+        return tls_context(tls, trusted=trusted)
     except OSError:
         return None
-    if not trusted:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from topicloom.brokers import dial
 from topicloom.errors import InputError
 from topicloom.model.filters import Protocol
 from topicloom.model.fleet import Broker, Delivery, Source
@@ -117,6 +118,9 @@ class Driver(typing.Protocol):
     def get(self) -> Mapping[str, str]:
         """Return the texts of the configuration files that the broker reads, by their places, ours if it has one."""
 
+    def ready(self) -> Iterable[tuple[str, str | None]]:
+        """Return what a put and a reload need, each with why it is not there, None if it is; nothing is changed."""
+
     def put(self, text: str) -> None:
         """Give the broker its configuration, whole or not at all."""
 
@@ -154,6 +158,7 @@ class BrokerKind(ABC):
         one_tree: whether it refuses cycles of links, so that all topics share one tree, over relays if needed.
         both_ends: whether a link takes the configuration of both its brokers.
         keeps_messages: whether sessions of a link can be made before the link, and ended after it.
+        greets_first: whether it speaks first on a connection, before TLS.
         lints: whether `lint` follows its bridges.
         sources: the keys of `collect` tables that it answers to.
         ways: further ways of delivery that it has, by their names: the keys that each needs, and those that it takes.
@@ -170,6 +175,7 @@ class BrokerKind(ABC):
     one_tree: ClassVar[bool] = False
     both_ends: ClassVar[bool] = False
     keeps_messages: ClassVar[bool] = False
+    greets_first: ClassVar[bool] = False
     lints: ClassVar[bool] = False
     sources: ClassVar[Mapping[str, SourceForm]] = MappingProxyType({})
     ways: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = MappingProxyType({})
@@ -278,7 +284,22 @@ class BrokerKind(ABC):
         """
         from topicloom.brokers import health
 
-        return health.over_line(broker, deadline, health.connects)
+        return health.over_line(broker, deadline, dial.mqtt_login)
+
+    def greet(self, line: dial.Line, broker: Broker) -> None:  # noqa: B027  most do not
+        """Take what a broker says before TLS begins, if its kind `greets_first`.
+
+        Raises:
+            Refusal: it does not speak the protocol of links.
+        """
+
+    def log_in(self, line: dial.Line, broker: Broker, login: dial.Login | None) -> None:
+        """Log in as those do who open links; by MQTT unless a kind says otherwise.
+
+        Raises:
+            Refusal: the broker refuses, or does not speak the protocol of links.
+        """
+        dial.mqtt_login(line, login)
 
     def sessions(self, link: Pair, lines: Sequence[Line]) -> tuple[Session, ...]:
         """Return the sessions that the brokers of a link have for it, if both kinds `keeps_messages`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +20,15 @@ from topicloom.churn.maintainer import LinkStep
 from topicloom.designers.contract import DesignProblem, Links
 from topicloom.designers.gm import greedy_merge
 from topicloom.designers.greedy import Greedy
-from topicloom.designers.search import ROUNDS_BY_NODE, NearLinks, search_links
+from topicloom.designers.local_search import (
+    ROUNDS_BY_NODE,
+    Aim,
+    NearLinks,
+    SearchRules,
+    check_extent,
+    pairs_of,
+    search_links,
+)
 from topicloom.errors import InputError
 from topicloom.kernels.live_graph import relink
 from topicloom.kernels.needed_links import common_topics, prune
@@ -32,9 +40,6 @@ from topicloom.model.prices import Prices
 from topicloom.model.provenance import Provenance
 from topicloom.registry import Watch
 
-Aim = Literal["links", "max-degree", "price"]
-AIMS: tuple[str, ...] = get_args(Aim)
-_SEARCH_AIMS: dict[Aim, str] = {"links": "links", "max-degree": "degree-links", "price": "price"}
 # Small fleets are searched for longer than by rounds for each node: for about two seconds.
 LEAST_ROUNDS = 100_000
 # With few changes several short searches, each from the best so far, find more than a long one.
@@ -74,7 +79,7 @@ def improve(
     Args:
         overlay: the links that there are.
         changes: how many links may be added or removed.
-        aim: what becomes less: links, the highest degree, or the price of all links.
+        aim: what becomes less, as of `SearchRules`.
         constraints: links that may not be added, and links that stay. Forbidden links are replaced if changes suffice.
         prices: what links cost, for the aim `price`.
         rounds: rounds of the search; 200 for each node, and at least 100,000, unless given.
@@ -84,30 +89,25 @@ def improve(
     """
     if changes < 0:
         raise InputError(f"changes must be 0 or more, not {changes}", "changes")
-    if aim not in AIMS:
-        raise InputError(f"aim must be one of {', '.join(AIMS)}, not {aim!r}", "aim")
-    if aim == "price" and prices is None:
-        raise InputError("the aim price needs prices", "prices")
-    if rounds is not None and rounds < 0:
-        raise InputError(f"rounds must be 0 or more, not {rounds}", "rounds")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"seconds must be above 0, not {seconds}", "seconds")
+    check_extent(rounds, seconds)
     interest = overlay.interest
     paid = prices if aim == "price" else None
     problem = DesignProblem.of(interest, constraints=constraints, prices=paid, seed=seed, watch=watch)
     given = np.stack([overlay.source, overlay.target]).astype(np.int32)
-    begin = found = _mended(problem, given, changes)
+    allowed = NearLinks(given[0], given[1], changes)
+    rules = SearchRules(aim=aim, limits=problem.limits, prices=problem.prices, near=allowed)
+    begin = found = _mended(problem, allowed)
     if aim != "links" or changes < given.shape[1] + begin.shape[1]:
-        if aim != "max-degree":
+        if aim != "degree-links":
             work = _Work(overlay, constraints, problem)
             work.go_to(begin)
             found = work.without_needless(changes - len(work.steps))
-        near, passes = NearLinks(given[0], given[1], changes), _PASSES
+        passes = _PASSES
     else:
-        near, passes = None, 1
+        rules, passes = replace(rules, near=None), 1
     if rounds is None and seconds is None:
         rounds = max(LEAST_ROUNDS, ROUNDS_BY_NODE * interest.node_count)
-    left = changes - changes_of(given, begin)
+    left = changes - allowed.changes_of(*begin)
     if aim == "links" and begin.shape[1] - found.shape[1] == left:  # no change can save more than a link
         left = 0
     for number in range(passes if left else 0):
@@ -115,13 +115,9 @@ def improve(
             interest,
             found[0],
             found[1],
-            limits=problem.limits,
-            prices=problem.prices,
-            aim=_SEARCH_AIMS[aim],
+            replace(rules, seed=problem.seed + number),
             rounds=None if rounds is None else rounds * (number + 1) // passes - rounds * number // passes,
             seconds=None if seconds is None else seconds / passes,
-            seed=problem.seed + number,
-            near=near,
             watch=problem.watch,
         )
         found = np.stack([best.source, best.target])
@@ -134,29 +130,25 @@ def improve(
     return Improvement(Overlay(interest, *final[:3], made), tuple(work.steps), len(mending))
 
 
-def changes_of(one: Ids, other: Ids) -> int:
-    """How many links are in one of two tables of links alone."""
-    return len(_set(one) ^ _set(other))
-
-
-def _mended(problem: DesignProblem, given: Ids, changes: int) -> Ids:
+def _mended(problem: DesignProblem, allowed: NearLinks) -> Ids:
     """The given links without forbidden ones, completed until topics are connected, or as far as changes go."""
-    limits = problem.limits
+    limits, given = problem.limits, np.stack(allowed[:2])
     required = np.stack([limits.source, limits.target])
     if not limits.unlimited:
-        allowed = limits.may_link[limits.group[given[0]], limits.group[given[1]]]
-        if not allowed.all():
-            without = _completed(problem, _joined(given[:, allowed], required))
+        permitted = limits.may_link[limits.group[given[0]], limits.group[given[1]]]
+        if not permitted.all():
+            without = _completed(problem, _joined(given[:, permitted], required))
             # As connected as with the forbidden links, in each topic.
             merges = Links.measured(problem.interest, *_joined(without, given)).merges
-            if changes_of(given, without) <= changes and Links.measured(problem.interest, *without).merges == merges:
+            few = allowed.changes_of(*without) <= allowed.changes
+            if few and Links.measured(problem.interest, *without).merges == merges:
                 return without
-    return _completed(problem, _joined(given, required))[:, : given.shape[1] + changes]
+    return _completed(problem, _joined(given, required))[:, : given.shape[1] + allowed.changes]
 
 
 def _mending(interest: Interest, given: Ids, begin: Ids, found: Ids) -> list[Ends]:
     """The links of `found` that connect what topics lack: those of the greedy way to begin with first."""
-    there, wanted = _set(given), _set(found)
+    there, wanted = pairs_of(*given), pairs_of(*found)
     wanted -= there
     added = [ends for ends in dict.fromkeys(_ends(begin) + _ends(found)) if ends in wanted]
     merged = Links.measured(interest, *_joined(given, _table(added).T)).contribution[given.shape[1] :]
@@ -165,7 +157,7 @@ def _mending(interest: Interest, given: Ids, begin: Ids, found: Ids) -> list[End
 
 def _joined(links: Ids, more: Ids) -> Ids:
     """Links and those of another table that are not among them."""
-    there = _set(links)
+    there = pairs_of(*links)
     new = [ends for ends in _ends(more) if ends not in there]
     return np.concatenate([links, _table(new).T], axis=1)
 
@@ -207,7 +199,7 @@ class _Work:
 
         A link is removed as soon as every topic has another path between its ends.
         """
-        wanted = _set(found)
+        wanted = pairs_of(*found)
         added = [ends for ends in _ends(found) if ends not in self._links]
         removed = [ends for ends in self._links if ends not in wanted]
         for new, old in _groups(added, removed):
@@ -282,10 +274,6 @@ def _groups(added: Sequence[Ends], removed: Sequence[Ends]) -> list[tuple[list[E
 def _ends(links: Ids) -> list[Ends]:
     """The columns of a table of links."""
     return list(zip(links[0].tolist(), links[1].tolist(), strict=True))
-
-
-def _set(links: Ids) -> set[Ends]:
-    return set(_ends(links))
 
 
 def _table(links: Iterable[Ends]) -> Ids:

@@ -29,10 +29,11 @@ from typing import Any
 
 import numpy as np
 
-from topicloom.churn.improve import Aim, improve
+from topicloom.churn.improve import improve
 from topicloom.churn.live_overlay import Link, LiveOverlay, row_of
 from topicloom.churn.maintainer import SLACK, Change, LinkStep, Maintainer, broken_topics, share_merged
 from topicloom.churn.prune import Pruner
+from topicloom.designers.local_search import Aim
 from topicloom.kernels import mending, shadow_sets
 from topicloom.kernels.live_graph import GrowingRows
 from topicloom.model.constraints import Constraints
@@ -404,7 +405,7 @@ class MendingMaintainer(Maintainer):
             found = overlay if better is None else better.overlay
             if not _has_many(found, fresh) and not _is_high(found, fresh):
                 break
-            aim: Aim = "max-degree" if _is_high(overlay, fresh) else "links"
+            aim: Aim = "degree-links" if _is_high(overlay, fresh) else "links"
             better = improve(overlay, count, aim=aim, constraints=constraints, rounds=_TIDY_ROUNDS)
         if better is None or broken_topics(better.overlay) or constraints.broken_by(better.overlay):
             return []

@@ -62,6 +62,7 @@ def apply(
     Exit status 1 if the change stopped or a broker was left out; with --dry-run if there is anything to do.
     """
     from topicloom.brokers import apply as applying
+    from topicloom.brokers.check import require_ready
     from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
     from topicloom.brokers.present import brokers_of, read_present
     from topicloom.views import changes
@@ -89,6 +90,8 @@ def apply(
             foreign = foreign_bridges(brokers, present)
             run.show_text(changes.foreign(foreign))
             require_no_repeats(proposal.wants, foreign)
+        touched = {step.broker for step in proposal.steps if not step.may_fail}
+        run.step("checking brokers", require_ready, fleet, proposal.wants, touched, dead)
         if dry_run:
             run.status = FOUND if proposal.steps or kept.unfinished else 0
             return changes.ended(proposal, [], "nothing was done")

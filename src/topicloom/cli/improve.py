@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,12 +14,13 @@ from topicloom.cli.run import INTERRUPTED, Run, constraints_of, unconnected_line
 from topicloom.views.view import View
 
 if TYPE_CHECKING:
+    from topicloom.designers.local_search import Aim
     from topicloom.model import Overlay, Prices
 
 
 EXAMPLES = """
   topicloom improve subs.parquet overlay.parquet --changes 20 --out better.parquet
-  topicloom improve subs.parquet there.parquet --changes 50 --aim max-degree \\
+  topicloom improve subs.parquet there.parquet --changes 50 --aim degree-links \\
       --fleet fleet.toml --out better.parquet
 """
 
@@ -30,10 +31,10 @@ EXAMPLES = """
 @options.option("--changes", metavar="N", type=options.WHOLE, required=True, help="The most links to add or remove.")
 @options.option(
     "--aim",
-    type=click.Choice(["links", "max-degree", "price"]),
+    type=click.Choice(["links", "price", "degree-links", "links-degree"]),
     default="links",
     show_default=True,
-    help="What becomes less.",
+    help="What becomes less, in this order.",
 )
 @options.file("--out", "-o", metavar="OVERLAY2", help="Parquet file for the links.")
 @options.option(
@@ -50,7 +51,7 @@ def improve(
     run: Run,
     overlay: Path,
     changes: int,
-    aim: Literal["links", "max-degree", "price"],
+    aim: Aim,
     out: Path | None,
     rounds: int | None,
     seconds: float | None,

@@ -37,7 +37,7 @@ _NO_MEMORY = re.compile("failed to map segment|annot allocate memory")
 SECTIONS = {
     "Fleet": (
         *("init", "collect", "lint", "import", "plan", "explain", "render", "test", "diff", "events"),
-        *("apply", "status", "watch"),
+        *("check", "apply", "status", "watch"),
     ),
     "Research": (
         *("generate", "churn", "design", "measure", "compare", "bound", "improve", "maintain", "designers"),

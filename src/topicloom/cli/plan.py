@@ -100,8 +100,8 @@ def _designed(run: Run, fleet: Fleet, algorithm: str | None, *, one_tree: bool) 
     """Links for the subscriptions within the limits of the fleet, by prices if there are any."""
     from topicloom.designers import DESIGNERS, DesignProblem
     from topicloom.designers.contract import RATES
+    from topicloom.designers.local_search import ROUNDS_BY_NODE
     from topicloom.designers.run import require_honoured
-    from topicloom.designers.search import ROUNDS_BY_NODE
 
     nodes = run.interest.node_count
     if algorithm is None:

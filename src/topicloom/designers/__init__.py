@@ -4,6 +4,7 @@
 - Stars: `cd_oda`, `cd_oda_1`, `cd_oda_2`; `stars` is what they share.
 - Others: `ring_per_topic`, `spidercast`, `spidercast_m`, `random_a`, `random_m`, `exact`.
 - `backbone` with `backbone_hosts` and `backbone_repair`: for fleets too large for the others.
+- `search`, from any of these; `local_search` is its engine, which `churn.improve` uses too.
 - `tree` and `forest`: one tree for all topics, for brokers that refuse cycles.
 - `contract`: what a designer is. `registry`: all designers by name. `run`: budget, memory, compiling and time around a
   designer's own function; `memory` refuses what would not fit.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.kernels.jit import inner_kernel, kernel, step, tight_kernel
+from topicloom.kernels.jit import inlined, kernel, step, tight_kernel
 
 # From this ratio of row lengths on, looking up each topic of the short row in the long one beats walking both.
 _SEARCH_RATIO = 8
@@ -33,7 +33,7 @@ def find_root(parent, subscription):
     return subscription
 
 
-@inner_kernel()
+@inlined()
 def position_of(row_topics, begin, end, topic):
     """First position in [begin, end) whose topic is not below the given one."""
     while begin < end:

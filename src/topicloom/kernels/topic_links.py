@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from topicloom.kernels.components import position_of
 from topicloom.kernels.jit import inlined, inner_kernel, tight_kernel
 from topicloom.kernels.subscriptions import Subscriptions
 
@@ -102,10 +103,10 @@ def span(links, subscriptions, t):
     first, end = subscriptions.topic_start[t], subscriptions.topic_start[t + 1]
     for member in range(first, end):
         v = subscriptions.topic_nodes[member]
-        row[lower_bound(subscriptions.node_topics, node_start[v], node_start[v + 1], t), PARENT] = _UNSEEN
+        row[position_of(subscriptions.node_topics, node_start[v], node_start[v + 1], t), PARENT] = _UNSEEN
     for member in range(first, end):
         v = subscriptions.topic_nodes[member]
-        s = lower_bound(subscriptions.node_topics, node_start[v], node_start[v + 1], t)
+        s = position_of(subscriptions.node_topics, node_start[v], node_start[v + 1], t)
         if row[s, PARENT] != _UNSEEN:
             continue
         # Depth first, without a stack: parents lead back, and go on behind the child that they came from.
@@ -171,13 +172,13 @@ def list_common(links, subscriptions, u, v):
     count = np.int64(0)
     if (one_end - one) * _MUCH_LONGER < other_end - other:
         for place in range(one, one_end):
-            other = lower_bound(topics, other, other_end, topics[place])
+            other = position_of(topics, other, other_end, topics[place])
             if other < other_end and topics[other] == topics[place]:
                 common[2 * count], common[2 * count + 1] = place, other
                 count += 1
     elif (other_end - other) * _MUCH_LONGER < one_end - one:
         for place in range(other, other_end):
-            one = lower_bound(topics, one, one_end, topics[place])
+            one = position_of(topics, one, one_end, topics[place])
             if one < one_end and topics[one] == topics[place]:
                 common[2 * count], common[2 * count + 1] = one, place
                 count += 1
@@ -191,18 +192,6 @@ def list_common(links, subscriptions, u, v):
             one += np.int64(t <= its)
             other += np.int64(its <= t)
     return count
-
-
-@inlined()
-def lower_bound(topics, low, high, t):
-    """The first place from `low` on whose topic is not below t."""
-    while low < high:
-        middle = (low + high) >> 1
-        if topics[middle] < t:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inlined()

@@ -23,6 +23,7 @@ Offers are whole numbers of small units, and so are all sums: rounding cannot li
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, Literal
@@ -240,7 +241,7 @@ def bound(
     """
     if rounds is not None and not 0 <= rounds <= BOUND_ROUNDS:
         raise InputError(f"rounds must be from 0 to {BOUND_ROUNDS:,}, not {rounds}", "rounds")
-    if seconds is not None and not seconds > 0:
+    if seconds is not None and not 0 < seconds < math.inf:
         raise InputError(f"seconds must be above 0, not {seconds}", "seconds")
     interest = Interest.given(interest)
     island, sizes = _islands(interest)

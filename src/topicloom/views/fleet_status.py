@@ -1,14 +1,16 @@
-"""A view of what brokers should have and what they have."""
+"""Views of what brokers should have and what they have, and of what was checked before they get it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from topicloom.brokers.check import RIGHT, WRONG
 from topicloom.views.numbers import count, count_of
 from topicloom.views.view import Column, Fact, Note, On, Table, View
 
 if TYPE_CHECKING:
+    from topicloom.brokers.check import Checked
     from topicloom.brokers.status import BrokerStatus
 
 
@@ -42,5 +44,26 @@ def fleet_status(plan: str | None, steps: tuple[int, int] | None, brokers: Seque
             Fact("steps", None if steps is None else steps[1], on=On.DATA),
             Table("brokers", columns, rows),
             *notes,
+        ),
+    )
+
+
+def checked(found: Sequence[Checked]) -> View:
+    """What was checked at the brokers of a fleet; people see the right checks of a broker in one row."""
+    rows = []
+    for broker in dict.fromkeys(one.broker for one in found):
+        own = [one for one in found if one.broker == broker]
+        right = [one.check for one in own if one.state == RIGHT]
+        rows += [[broker, RIGHT, ", ".join(right), ""]] if right else []
+        rows += [[broker, one.state, one.check, one.why] for one in own if one.state != RIGHT]
+    wrong = len({one.broker for one in found if one.state == WRONG})
+    columns = Column("broker"), Column("state"), Column("check"), Column("why")
+    return View(
+        "check",
+        "Check",
+        (
+            Table("checks", columns, [[one.broker, one.state, one.check, one.why] for one in found], On.DATA),
+            Table("rows", columns, rows, On.PEOPLE),
+            Note(f"{count_of(wrong, 'broker')} to look at" if wrong else "nothing is in the way"),
         ),
     )

@@ -382,7 +382,7 @@ class Mosquitto(BrokerKind):
 
     def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
         """Return how many links a broker opens, once it says in time that their sessions are up."""
-        from topicloom.brokers.deliver import login_refusal
+        from topicloom.brokers.check import login_refusal
         from topicloom.brokers.local import Clients
 
         expected = {session_name(link, plan.lines_of_link[link]): link for link in plan.opened_by(broker.name)}

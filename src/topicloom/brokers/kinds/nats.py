@@ -30,6 +30,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
 
+from topicloom.brokers import dial
 from topicloom.brokers.fingerprints import Hashes, mixed, opened_hashes, topic_hashes
 from topicloom.brokers.kind import (
     Bridge,
@@ -331,6 +332,7 @@ class Nats(BrokerKind):
     opens = frozenset({"nats-leaf"})
     speaks = frozenset({"nats-leaf"})
     one_tree = True
+    greets_first = True
     lints = True
     sources = MappingProxyType({"nats": SourceForm(NATS, over_http=True, options=("leafs",))})
 
@@ -393,6 +395,18 @@ class Nats(BrokerKind):
                 "(nats-server 2.9 takes other remotes only when it restarts)"
             )
         return LinkState(len(opened), len(opened))
+
+    def greet(self, line: dial.Line, broker: Broker) -> None:
+        """Read the INFO, and compare what it says with the fleet file."""
+        info = dial.nats_greeting(line)
+        if not dial.is_for_leafnodes(info):
+            raise dial.Refusal("protocol", f"is a port for clients; give the one for leafnodes, usually {_LEAF_PORT}")
+        if dial.wants_tls(info) and broker.tls is None:
+            raise dial.Refusal("protocol", "asks for TLS; give it tls in the fleet file")
+
+    def log_in(self, line: dial.Line, broker: Broker, login: dial.Login | None) -> None:
+        """Log in at the port for leafnodes."""
+        dial.nats_login(line, login)
 
     def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
         """Whether a server greets with INFO."""

@@ -34,6 +34,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import numpy as np
 
+from topicloom.brokers import dial
 from topicloom.brokers.fingerprints import Hashes, address_hashes, hashes_of, mixed, topic_hashes
 from topicloom.brokers.kind import (
     Bridge,
@@ -323,6 +324,15 @@ class ManagementDriver:
             raise DeliveryFailed(str(failure)) from None
         return {} if text is None else {self.place: text}
 
+    def ready(self) -> Iterator[tuple[str, str | None]]:
+        """Read what can be read by those alone who may set it."""
+        try:
+            self.get()
+        except DeliveryFailed as failure:
+            yield "management", str(failure)
+        else:
+            yield "management", None
+
     def put(self, text: str) -> None:
         """Make the broker's definitions those of a plan."""
         try:
@@ -536,13 +546,17 @@ class RabbitMq(BrokerKind):
         count = len(plan.links_of.get(broker.name, ()))
         return LinkState(count, count)
 
+    def log_in(self, line: dial.Line, broker: Broker, login: dial.Login | None) -> None:
+        """Log in by AMQP; without a login as a new node's own user, as upstreams do."""
+        dial.amqp_login(line, login or ("guest", "guest"), vhost_of(broker))
+
     def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
         """Whether its management interface serves, which logs nothing, or a connection begins."""
         from topicloom.brokers import health
 
         if management is not None:
             return health.serves(management, deadline)
-        return health.over_line(broker, deadline, health.begins)
+        return health.over_line(broker, deadline, lambda line, _: dial.amqp_greeting(line))
 
     def local(self, names: Sequence[str], *, lasting: bool) -> Processes:
         """Return RabbitMQ nodes on loopback."""
