@@ -40,7 +40,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class TableCounts:
-    """How many rows the tables have."""
+    """Numbers of rows of the tables."""
 
     nodes: Count
     topics: Count
@@ -49,7 +49,7 @@ class TableCounts:
 
 @dataclass(frozen=True)
 class IngestedOptions:
-    """What readers need of the options.
+    """Options that readers need.
 
     - `graph`: `directed` or `undirected` where the topics are users too; None where topics are just topics.
     - `filters`: the protocol whose wildcards the topics have; `none` if they are plain names, None if it is not said.
@@ -61,7 +61,7 @@ class IngestedOptions:
 
 @dataclass(frozen=True)
 class IngestedManifest:
-    """What readers need of the manifest: the fingerprint of the interest, its counts, and what its topics are."""
+    """The part of the manifest that readers need: fingerprint and counts of the interest, and options."""
 
     fingerprint: str
     counts: TableCounts
@@ -139,7 +139,7 @@ class FolderRows(NamedTuple):
 
 
 def read_folder(folder: Path) -> FolderRows:
-    """What a folder holds, checked; one that is being written is refused, also if that begins meanwhile."""
+    """Read and check a folder; one that is being written is refused, also if that begins meanwhile."""
     before = _newest(folder) if (folder / MANIFEST_FOLDER).is_dir() else None
     node_names = _names(folder, NODES)
     topic_names = _names(folder, TOPICS)

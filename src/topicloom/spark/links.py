@@ -42,7 +42,7 @@ class LinkIds(NamedTuple):
     target: Ids
 
     def degrees(self, nodes: int) -> npt.NDArray[np.int64]:
-        """How many links each of so many nodes has."""
+        """Number of links of each node, by id."""
         return np.bincount(np.concatenate(self), minlength=nodes)
 
 
@@ -67,7 +67,7 @@ def link_ids(interned: Interned, links: DataFrame | Overlay) -> LinkIds:
     for end in ("source", "target"):
         names = interned.nodes.selectExpr(f"id as {end}_id", f"name as {end}")
         rows = rows.join(names, end, "left")
-    # Names come back only where they are in no node, and then there is an error to report.
+    # Only names of unknown nodes come back, for an error.
     found = rows.selectExpr(
         "source_id", "target_id", *(f"if({end}_id is null, {end}, null) as {end}" for end in ("source", "target"))
     ).toArrow()
@@ -136,12 +136,12 @@ def write_links(links: DataFrame, place: str, count: int, metadata: Mapping[str,
 
 
 def node_sizes(interned: Interned) -> Ids:
-    """How many topics each node wants, by id."""
+    """Number of topics of each node, by id."""
     return _by_id(interned.nodes, "topics").astype(np.int32)
 
 
 def topic_sizes(interned: Interned) -> npt.NDArray[np.int64]:
-    """How many nodes want each topic, by id."""
+    """Number of subscribers of each topic, by id."""
     return _by_id(interned.topics, "nodes")
 
 
@@ -175,7 +175,7 @@ def with_contributions(interned: Interned, links: LinkIds, sizes: Ids) -> Links:
 
 
 def _merging(topic: pa.Table) -> pa.Table:
-    """Those links of one topic that merge two of its components, if all are added by their numbers."""
+    """Links of one topic that merge two of its components, if links are added in the order of their numbers."""
     order = np.argsort(topic["link"].to_numpy())
     one, other = (topic[end].to_numpy()[order] for end in ("one", "other"))
     nodes, places = np.unique(np.concatenate([one, other]), return_inverse=True)

@@ -53,7 +53,7 @@ _MANIFEST = (
 
 
 def has_scheme(place: str) -> bool:
-    """Whether a place says itself which file system or catalog it is in."""
+    """Tell whether a place names its file system, or is in the catalog."""
     return place.startswith(_TABLE) or bool(_SCHEME.match(place))
 
 
@@ -98,7 +98,7 @@ def require_inputs(places: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where tables are, and the manifest that says whether they are whole."""
+    """A place of tables, with a manifest that says whether they are whole."""
 
     spark: SparkSession
     name: str

@@ -1,9 +1,9 @@
-"""What an interest looks like: sizes, popularity, what nodes share, and what designing would take.
+"""Profile of an interest: sizes, popularity of topics, common topics of nodes, and memory of designers.
 
-Sizes and popularity come from the tables `nodes` and `topics`; they are exact and small. What pairs of nodes share goes
-through the subscriptions, and pairs are far more than these: a topic of n nodes makes n(n-1)/2. Up to a number of pairs
-they are counted exactly, by joining the subscriptions with themselves. Beyond it, some nodes are drawn at random, all
-that these share with others is counted, and the result is scaled up.
+Sizes and popularity come from the tables `nodes` and `topics`; they are exact and small. Common topics come from the
+subscriptions. There are far more pairs of nodes than subscriptions: a topic of n nodes makes n(n-1)/2. Up to a number
+of pairs they are counted exactly, by joining the subscriptions with themselves. Beyond it, some nodes are drawn at
+random, their common topics with all others are counted, and the result is scaled up.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ CCDF, COMMON_TOPICS = "ccdf.svg", "common_topics.svg"
 MOST_POPULAR = (0.01, 0.1, 0.2)
 # What a topic's nodes and a node's topics are called in a social graph.
 _SOCIAL = {None: ("", ""), "directed": (" (followees)", " (followers)"), "undirected": (" (friends)", " (friends)")}
-# Up to how many pairs of nodes what they share is counted exactly.
+# The most pairs of nodes whose common topics are counted exactly.
 MAX_PAIRS = 20_000_000
-# Fewer would say little; their partners are counted even if that passes the limit.
+# Fewer would say little; so many are drawn even if that passes the limit.
 _FEWEST_SAMPLED = 30
 
 
 @dataclass(frozen=True)
 class PairFigures:
-    """What pairs of nodes share; estimated from `sampled_nodes` unless `exact`."""
+    """Common topics of pairs of nodes; estimated from `sampled_nodes` unless `exact`."""
 
     topic_pairs: Count
     pairs: Count
@@ -57,7 +57,7 @@ class PairFigures:
 
 @dataclass(frozen=True)
 class ProfileFigures:
-    """All numbers of a profile but the full distributions; the fields are the keys of its JSON."""
+    """Numbers of a profile, without the full distributions; the fields are the keys of its JSON."""
 
     fingerprint: str
     graph: str | None
@@ -73,7 +73,7 @@ class ProfileFigures:
 
 @dataclass(frozen=True)
 class ProfileManifest:
-    """What tells the folder of a profile from others."""
+    """Manifest of the folder of a profile."""
 
     kind: Literal["topicloom profile"]
     fingerprint: str
@@ -87,14 +87,14 @@ def read_profile_figures(folder: Path) -> tuple[ProfileManifest, ProfileFigures]
 
 @dataclass(frozen=True)
 class CommonTopics:
-    """What pairs of nodes share.
+    """Common topics of pairs of nodes.
 
     - `incidences`: pairs of nodes summed over the topics, exact: a pair counts once for each topic it shares.
-    - `pairs`: how many pairs share a topic at all.
-    - `distribution`: how many pairs share how many topics.
-    - `sampled_nodes`: how many nodes the last two were estimated from; None where they are exact.
-    - `standard_error`: of `pairs`; 0 where that is exact.
-    - `seed`: of the sample; None where there was none.
+    - `pairs`: number of pairs with a common topic.
+    - `distribution`: number of pairs by number of common topics.
+    - `sampled_nodes`: number of nodes that the last two were estimated from; None if they are exact.
+    - `standard_error`: of `pairs`; 0 if that is exact.
+    - `seed`: of the sample; None without a sample.
     """
 
     incidences: int
@@ -106,7 +106,7 @@ class CommonTopics:
 
     @property
     def figures(self) -> PairFigures:
-        """All numbers but the full distribution."""
+        """Numbers without the full distribution."""
         return PairFigures(
             topic_pairs=self.incidences,
             pairs=self.pairs,
@@ -120,12 +120,12 @@ class CommonTopics:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What an interest looks like.
+    """Profile of an interest.
 
-    - `topics_per_node`, `nodes_per_topic`: how many nodes want how many topics, and the reverse.
-    - `common_topics`: what pairs of nodes share.
-    - `designer_memory`: what each designer would need.
-    - `graph`: `directed` or `undirected` where the topics are users too.
+    - `topics_per_node`, `nodes_per_topic`: distributions of the numbers of topics and of subscribers.
+    - `common_topics`: common topics of pairs of nodes.
+    - `designer_memory`: memory that each designer would need.
+    - `graph`: `directed` or `undirected` if the topics are users, too.
     """
 
     fingerprint: str
@@ -137,17 +137,17 @@ class Profile:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return int(self.topics_per_node.total)
 
     @property
     def topics(self) -> int:
-        """How many topics there are."""
+        """Number of topics."""
         return int(self.nodes_per_topic.total)
 
     @property
     def subscriptions(self) -> int:
-        """How many (node, topic) pairs there are."""
+        """Number of subscriptions."""
         return int(self.topics_per_node.sum)
 
     @property
@@ -157,7 +157,7 @@ class Profile:
 
     @property
     def figures(self) -> ProfileFigures:
-        """All numbers but the full distributions."""
+        """Numbers without the full distributions."""
         return ProfileFigures(
             fingerprint=self.fingerprint,
             graph=self.graph,
@@ -172,7 +172,7 @@ class Profile:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers but the full distributions, ready for JSON."""
+        """Numbers without the full distributions, ready for JSON."""
         return asdict(self.figures)
 
     def tables(self) -> dict[str, pa.Table]:
@@ -220,11 +220,11 @@ class Profile:
 
 
 def profile(interned: Interned, *, max_pairs: int = MAX_PAIRS, seed: int = 0) -> Profile:
-    """Profile an interest: how many topics nodes want, how popular topics are, what pairs of nodes share.
+    """Profile an interest: topics of nodes, popularity of topics, common topics of pairs of nodes.
 
     Args:
         interned: the interest.
-        max_pairs: up to how many pairs, summed over the topics, what pairs share is counted exactly; beyond, it is
+        max_pairs: the most pairs, summed over the topics, for which common topics are counted exactly; beyond, they are
             estimated from a sample of nodes of about that much work.
         seed: the seed of that sample.
 
@@ -252,7 +252,7 @@ def profile(interned: Interned, *, max_pairs: int = MAX_PAIRS, seed: int = 0) ->
 def _common_topics(
     subscriptions: DataFrame, nodes: DataFrame, topic_sizes: Distribution, *, limit: int, seed: int
 ) -> CommonTopics:
-    """Count pairs, exactly where their incidences are not more than the limit, else from a sample of that order."""
+    """Count pairs: exactly if their incidences are within the limit, else from a sample of about that many."""
     incidences = sum(
         size * (size - 1) // 2 * count
         for size, count in zip(topic_sizes.sizes.tolist(), topic_sizes.counts.tolist(), strict=True)

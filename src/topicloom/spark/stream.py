@@ -70,7 +70,7 @@ def follow(
         once: end when all that is there has been applied; otherwise wait for more.
         jointly: repair the overlay once for each batch, instead of after each event.
         every: batches after which the overlay and the subscriptions are written to `out`; `current` gives them, too.
-        told: called with each batch that is done, where it is applied.
+        told: called with each batch that is done, in the process that applied it.
 
     Example:
         >>> import pathlib

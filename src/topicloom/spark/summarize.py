@@ -34,7 +34,7 @@ FILE = "__file"
 
 @dataclass(frozen=True)
 class Summary:
-    """What a log came to: messages, those set aside by reason, users, channels, and the seconds that they span."""
+    """Summary of a log: messages, those set aside by reason, users, channels, and the seconds that they span."""
 
     messages: int
     bad: int

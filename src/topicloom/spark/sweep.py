@@ -50,7 +50,7 @@ PricesOf = Callable[[Interest], Prices | None]
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What a sweep came to: how many cells it has, how many of them ran this time, and failed; and its table."""
+    """Result of a sweep: the number of its cells, of those that ran this time and that failed, and its table."""
 
     cells: int
     ran: int
@@ -170,7 +170,7 @@ class _Done:
         self._schema = pa.schema([("key", pa.string()), *schema])
 
     def missing_of(self, keys: Mapping[str, Cell]) -> list[str]:
-        """Those of some keys that have no row, in their order."""
+        """Keys without a row, in their order."""
         wanted = frame_of(self._spark, pa.table({"order": range(len(keys)), "key": list(keys)}))
         kept = self._kept()
         missing = wanted if kept is None else wanted.join(kept.select("key"), "key", "left_anti")
@@ -211,8 +211,7 @@ def design_row(
     constraints: Constraints | None = None,
     prices: Prices | None = None,
 ) -> pa.Table:
-    """Design and measure: one row of measures, seconds of the designer alone, parameters as they came to be, and what
-    else the designer has to say."""
+    """Design and measure: a row of measures, seconds of the designer alone, its parameters and facts."""
     problem = DesignProblem.of(interest, constraints=constraints, prices=prices, seed=seed)
     result = run(problem, designer, **parameters)
     measures = measure(interest, result.overlay, diameters=diameters)
@@ -296,8 +295,11 @@ def network_row(parameters: Mapping[str, Any], algorithm: str, routing: str = "s
 
 @lru_cache(maxsize=1)
 def _drawn(parameters: tuple[tuple[str, Any], ...], routing: str) -> tuple[Network, float]:
-    """A network and the cost of a random assignment. The algorithms' cells on a network follow each other, and a worker
-    need not draw it for each: at 10,000 users that takes longer than all of them together."""
+    """Draw a network; return it and the cost of a random assignment.
+
+    Cells of one network follow each other, so a worker keeps the latest: drawing 10,000 users takes longer than all
+    algorithms together.
+    """
     given: dict[str, Any] = dict(parameters)
     network = content_network(**given).network
     placed = run_algorithm(network, "random", seed=given["seed"]).assignment

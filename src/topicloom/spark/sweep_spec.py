@@ -1,4 +1,4 @@
-"""What a sweep runs, from a TOML file that names workloads and designers, and the columns of its results.
+"""Rows of a sweep, from a TOML file that names workloads and designers, and the columns of its results.
 
 A list in the file means all of its values, and several lists all combinations; docs/spark.md has the format. Everything
 is checked before any work, and an error names the table and its line. This is not by pydantic: which values go together
@@ -34,7 +34,7 @@ T = TypeVar("T")
 # Names and values; tuples, as rows are compared.
 Values = tuple[tuple[str, str | int | float], ...]
 Kinds = Mapping[str, type]
-# A table of the file and where it stands, for errors.
+# A table of the file, behind the place that errors begin with.
 Place = tuple[str, Mapping[str, Any]]
 
 # What a synthetic workload takes; the order is that of the columns of the results, and of the rows.
@@ -77,7 +77,7 @@ _KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes", 
 
 @dataclass(frozen=True)
 class Workload:
-    """Where an interest comes from: drawn with `synthetic` parameters, or read from a file or folder."""
+    """Source of an interest: drawn with `synthetic` parameters, or read from a file or folder."""
 
     name: str
     synthetic: Values | None = None
@@ -141,7 +141,7 @@ def read_spec(path: Path) -> Spec:
 
 @contextmanager
 def _at(where: str) -> Iterator[None]:
-    """Say in errors where they are."""
+    """Begin errors with a place."""
     try:
         yield
     except InputError as error:
@@ -149,7 +149,7 @@ def _at(where: str) -> Iterator[None]:
 
 
 def _each(tables: Sequence[Place], made: Callable[[Mapping[str, Any]], Iterator[T]]) -> Iterator[T]:
-    """What is made of each table."""
+    """Results of a function for each table."""
     for where, table in tables:
         with _at(where):
             found = list(made(table))
@@ -175,7 +175,7 @@ def _tables(path: Path, text: str, content: Mapping[str, Any], kind: str) -> lis
 def _expanded(
     table: Mapping[str, Any], kinds: Kinds, needed: Sequence[str], has: str, *, known: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """All combinations of the values in a table, whose keys are those of `kinds` and `known`; `has` says the needed."""
+    """All combinations of the values in a table, whose keys must be known; `has` names those that are needed."""
     _require_known(table, tuple(known) or tuple(kinds))
     for key in needed:
         if key not in table:
@@ -351,7 +351,7 @@ NETWORK_SCHEMA = pa.schema(
 
 
 def described(row: SweepRow | NetworkRow) -> dict[str, Any]:
-    """What a row says of its run: the columns before the measures."""
+    """Columns of a row before its measures."""
     if isinstance(row, NetworkRow):
         return {"attributes": 1, **dict(row.network), "algorithm": row.algorithm, "routing": row.routing}
     return {
@@ -365,8 +365,10 @@ def described(row: SweepRow | NetworkRow) -> dict[str, Any]:
 
 
 def read_sweep_table(path: Path, measures: Sequence[str]) -> pa.Table:
-    """Results of sweeps from a file, or from the folder of one: `workload`, `designer`, their settings, these measures
-    and `error`. A setting is null where it does not apply, a measure where there is an error."""
+    """Read results of sweeps from a file or folder: `workload`, `designer`, their settings, measures and `error`.
+
+    A setting that does not apply is null, and so are the measures of a cell with an error.
+    """
     file = path / RESULTS if (path / RESULTS).exists() else path
     if file.is_dir():
         # As Spark writes it.
