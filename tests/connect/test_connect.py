@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,9 +20,11 @@ SUITE = ("examples", "interned", "profile", "evaluate", "design", "sample", "sum
 @pytest.mark.spark
 def test_functions_on_connect() -> None:
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-    # SPARK_TESTING lets the server take any free port.
-    settings = {**os.environ, ON_CONNECT: "1", "SPARK_TESTING": "1"}
     files = [str(TESTS / f"test_{name}.py") for name in SUITE]
-    command = [sys.executable, "-m", "pytest", "-n", "0", *files]
-    ended = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=900, check=False)
-    assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-2000:]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "--tb", "short", *files]
+    # A machine has one port for servers of Spark Connect that sessions start.
+    with (Path(tempfile.gettempdir()) / "topicloom-tests-on-connect").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        settings = {**os.environ, ON_CONNECT: "1"}
+        ended = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=900, check=False)
+    assert ended.returncode == 0, ended.stdout[-20_000:] + ended.stderr[-2000:]

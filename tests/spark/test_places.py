@@ -46,6 +46,9 @@ def test_tables_of_the_catalog(spark: SparkSession, tmp_path: Path) -> None:
         for place in ("table:places.overlay", "table:places.overlay_links"):
             links = read_links(fleet, place)
             assert Overlay.from_arrow(INTEREST, links.toArrow()) == designed.overlay
+        for place, says in (("table:places.no", "no such file, folder or table"), ("table:", "names no table")):
+            with pytest.raises(InputError, match=f"^{place}: {says}"):
+                read_links(fleet, place)
         (tmp_path / "spec.toml").write_text(SPEC)
         first, again = (sweep(spark, tmp_path / "spec.toml", "table:places.swept").collect() for _ in range(2))
         assert first == again == spark.table("places.swept_results").collect()

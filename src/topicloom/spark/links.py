@@ -116,8 +116,10 @@ def read_links(interned: Interned, place: str) -> DataFrame:
         if links.count() != row["links"]:
             raise InputError(f"has lost some of its {row['links']:,} links; design the overlay again", file=place)
     else:
-        named = where.catalog
-        links = where.spark.read.parquet(location(place)) if named is None else where.spark.table(named)
+        found = where.find(None)
+        if found is None:
+            raise InputError("no such file, folder or table", file=place)
+        links = found
         fingerprint = read_fingerprint(place) if Path(place).is_file() else None
     if fingerprint not in (None, interned.fingerprint):
         raise InputError(

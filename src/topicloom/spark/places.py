@@ -106,10 +106,12 @@ class Place:
     @property
     def catalog(self) -> str | None:
         """The name that tables of the catalog begin with; None for a path."""
+        if self.name == _TABLE:
+            raise InputError("names no table; give one, such as table:fleet", file=self.name)
         return self.name.removeprefix(_TABLE) if self.name.startswith(_TABLE) else None
 
-    def find(self, table: str, schema: str | None = None) -> DataFrame | None:
-        """One of the tables, if it is there.
+    def find(self, table: str | None, schema: str | None = None) -> DataFrame | None:
+        """One of the tables, or what is at the place itself, if it is there.
 
         With a schema, files that cannot be read count as missing, and rows may come twice.
         """
@@ -119,7 +121,7 @@ class Place:
             if self.catalog is not None:
                 frame = self.spark.table(self._of_catalog(table))
             else:
-                reader, paths = self.spark.read, [f"{location(self.name)}/{table}"]
+                reader, paths = self.spark.read, [self._path(table)]
                 if schema is not None:
                     # Spark prints a stack trace if a single path is not there.
                     reader, paths = reader.schema(schema).option("ignoreCorruptFiles", "true"), paths * 2
@@ -144,10 +146,13 @@ class Place:
         if self.catalog is not None:
             writer.saveAsTable(self._of_catalog(table))
         else:
-            writer.format("json" if table == MANIFEST_FOLDER else "parquet").save(f"{location(self.name)}/{table}")
+            writer.format("json" if table == MANIFEST_FOLDER else "parquet").save(self._path(table))
 
-    def _of_catalog(self, table: str) -> str:
-        return f"{self.catalog}_{table.removesuffix('.parquet')}"
+    def _of_catalog(self, table: str | None) -> str:
+        return f"{self.catalog}" if table is None else f"{self.catalog}_{table.removesuffix('.parquet')}"
+
+    def _path(self, table: str | None) -> str:
+        return location(self.name) if table is None else f"{location(self.name)}/{table}"
 
     def manifest(self) -> dict[str, Any] | None:
         """The newest row of the manifest; None if there is none."""
