@@ -11,13 +11,16 @@ import random
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from topicloom.brokers.kind import Bridge
 from topicloom.brokers.lint import read_configured
 
+T = TypeVar("T")
 # As a link carries a topic: from, to.
 Way = tuple[str, str]
 
@@ -121,6 +124,19 @@ class SimulatedFleet:
             if broker.up
             for bridge in broker.running
         )
+
+
+class AtOnce(Executor):
+    """Does everything when it is asked to, so that all goes in one order."""
+
+    def submit(self, do: Callable[..., T], /, *given: object, **named: object) -> Future[T]:
+        """Do it now; what is no Exception is raised."""
+        done: Future[T] = Future()
+        try:
+            done.set_result(do(*given, **named))
+        except Exception as error:
+            done.set_exception(error)
+        return done
 
 
 def received(ways: Counter[Way], source: str, most: int) -> Counter[str]:

@@ -12,17 +12,14 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Future
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
 from unittest import mock
 
 from campaign.ledger import Ledger
-from campaign.simulated_fleet import SimulatedBroker, SimulatedFleet, received
-from topicloom.brokers import apply, present
+from campaign.simulated_fleet import AtOnce, SimulatedBroker, SimulatedFleet, received
+from topicloom.brokers import deliver, present
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.feed import CollectedFeed, Feed
@@ -36,8 +33,6 @@ from topicloom.model.demand import Demand
 from topicloom.model.events import Event
 from topicloom.model.fleet import Broker, Source
 
-# The package has a function of that name, too.
-collecting = import_module("topicloom.brokers.collect")
 _EVERY_SECONDS = 10.0
 _HOUR = 3600.0
 # Hours between two bursts of trouble, on average, and how long one lasts.
@@ -49,9 +44,6 @@ _MAX_LINKS = 4
 _HOLD_SECONDS = 30.0
 # Until when a controller has read back and mended what somebody changed.
 _READ_BACK_SECONDS = 150.0
-
-
-T = TypeVar("T")
 
 
 class Broken(Exception):  # noqa: N818  it says what happened
@@ -166,13 +158,10 @@ class World:
     def _simulated(self) -> Iterator[None]:
         with ExitStack() as stack:
             for module, name, instead in (
-                (apply, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
+                (deliver, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
                 (present, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
-                (present, "ThreadPoolExecutor", _AtOnce),
-                (apply, "wait_until_taken", lambda plan, broker, delivery, driver: 0),
+                (deliver, "wait_until_taken", lambda *_: None),
                 (controlling, "answers", self._answers),
-                (controlling, "ThreadPoolExecutor", _AtOnce),
-                (collecting, "ThreadPoolExecutor", _AtOnce),
                 (emqx, "ask_emqx", self._tells),
             ):
                 stack.enter_context(mock.patch.object(module, name, instead))
@@ -188,9 +177,13 @@ class World:
                 first_id, folder = decisions.last_event + 1, self.folder / "collected"
                 folder.mkdir(exist_ok=True)
                 feed = CollectedFeed(
-                    self.ways, folder, decisions.demand, first_id, _HOLD_SECONDS, lambda: self.fleet.now
+                    *(self.ways, folder, decisions.demand, first_id, _HOLD_SECONDS, lambda: self.fleet.now),
+                    away=lambda: decisions.away,
+                    at_once=1,
                 )
-            controller = Controller(self.ways, decisions, state, feed, Allowance(10_000), settings, lambda text: None)
+            controller = Controller(
+                self.ways, decisions, state, feed, Allowance(10_000), settings, lambda text: None, pool=AtOnce()
+            )
             self.controller = controller
             try:
                 yield controller
@@ -436,29 +429,3 @@ class _Driver:
         if world.fails and world.dice.random() < 0.2:
             raise DeliveryFailed("the answer was lost")
         world.maybe_killed()
-
-
-class _AtOnce:
-    """A pool of threads that has none, so that all goes in one order."""
-
-    def __init__(self, _most: int) -> None:
-        pass
-
-    def __enter__(self) -> _AtOnce:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def submit(self, do: Callable[..., T], *given: object, **named: object) -> Future[T]:
-        """Do it now."""
-        done: Future[T] = Future()
-        try:
-            done.set_result(do(*given, **named))
-        except Exception as error:
-            done.set_exception(error)
-        return done
-
-    def map(self, ask: Callable[[str], bool], names: list[str]) -> list[bool]:
-        """Ask all."""
-        return [ask(name) for name in names]

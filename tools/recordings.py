@@ -46,6 +46,7 @@ CHANGED: dict[str, str] = {
             ("steps", "has the steps themselves"),
             ("drift", "reads back what brokers have"),
             ("left_out", "leaves out brokers that do not answer"),
+            ("silent", "names brokers that do not answer"),
             ("stopped", "says in data, too, why a change stopped"),
         )
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from topicloom import InputError, Interest, Overlay
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.apply import ApplyStopped, carry_out, propose, propose_back
 from topicloom.brokers.diff import compare_plans
+from topicloom.brokers.local import LOOPBACK, free_ports
 from topicloom.brokers.moves import FleetMove, MoveStep
 from topicloom.brokers.plan_file import configurations
 from topicloom.brokers.store import FleetState, opened
@@ -45,6 +47,16 @@ def test_files_can_be_read_by_their_owner_alone(tmp_path: Path) -> None:
     other = FolderFleet(tmp_path / "two", mode="640")
     other.apply(other.plan(FIRST))
     assert stat.S_IMODE((other.files / "a.conf").stat().st_mode) == 0o640
+
+
+def test_a_step_has_one_deadline_for_all_that_it_does(tmp_path: Path) -> None:
+    fleet = FolderFleet(tmp_path, reload="sleep 1.5", seconds=2, check="port")
+    for broker in fleet.tables["brokers"].values():
+        broker |= {"host": LOOPBACK, "port": free_ports(["x"])["x"]}
+    began = time.monotonic()
+    with pytest.raises(ApplyStopped, match=r"does not answer \(Connection refused\), after 2 s; 0 of 2 steps"):
+        fleet.apply(fleet.plan(FIRST))
+    assert time.monotonic() - began < 3.2
 
 
 def test_a_step_that_fails_stops_and_the_next_run_goes_on_or_back(fleet: FolderFleet, tmp_path: Path) -> None:

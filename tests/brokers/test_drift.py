@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from folder_fleets import FIRST, SECOND, THIRD, WANTED, FolderFleet, assert_has
+from following import wait_until_all_answer
 from local_brokers import LocalBrokers
 from test_known_defects import bring, plan_over
 
-from topicloom.brokers import Plan, apply
+from topicloom.brokers import Plan, apply, deliver
 from topicloom.brokers.apply import ApplyStopped, adjusted, carry_out, propose, unanswering
 from topicloom.brokers.deliver import probe
 from topicloom.brokers.plan_file import configurations
@@ -89,7 +90,7 @@ def dead(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Brokers that do not answer, which the test may change."""
     found: set[str] = set()
     monkeypatch.setattr(apply, "answers", lambda broker, *_: broker.name not in found)
-    monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+    monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
     return found
 
 
@@ -165,5 +166,6 @@ def test_a_real_broker_that_is_dead_is_left_out(tmp_path: Path) -> None:
             proposal = adjusted(state, brokers.fleet, proposal, present, silent, silent)
             carry_out(state, brokers.fleet, proposal, lambda _: None, silent=silent, present=present)
         brokers.restart("d")
+        wait_until_all_answer(brokers.fleet)
         assert bring(brokers, tmp_path / "state", second) == []
         assert probe(second, ["t", "u"], 20) == len(WANTED)

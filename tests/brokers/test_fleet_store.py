@@ -15,7 +15,7 @@ from following import Decided
 
 from killed_writes import commits_of, dies_at_commit
 from topicloom import InputError, Interest, synthetic
-from topicloom.brokers import apply, bridge_sessions
+from topicloom.brokers import bridge_sessions, deliver
 from topicloom.brokers.apply import carry_out, propose
 from topicloom.brokers.store import opened
 from topicloom.model.constraints import Constraints
@@ -137,7 +137,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> tuple[set[str], list[tuple[str,
 
     monkeypatch.setattr(bridge_sessions, "make_session", session)
     monkeypatch.setattr(bridge_sessions, "let_arrive", lambda: None)
-    monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+    monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
     return refusing, ended
 
 

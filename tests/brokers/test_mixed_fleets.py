@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 from topicloom import InputError, Interest, Overlay
 from topicloom.brokers import Fleet, Plan, fleet_from_tables, make_plan, read_plan, render, write_plan
+from topicloom.brokers.apply import Proposal, StepDone, carry_out, propose, propose_back
 from topicloom.brokers.lint import lint, read_configured
 from topicloom.brokers.plan_file import configurations
+from topicloom.brokers.store import FleetState, opened
 
 PAIRS = [("a", "t"), ("b", "t"), ("c", "t"), ("n1", "u"), ("n2", "u"), ("n3", "u")]
 LINKS = [("a", "b"), ("b", "c"), ("n1", "n2"), ("n2", "n3")]
@@ -48,6 +51,33 @@ def test_a_mixed_fleet_is_planned_rendered_and_linted(tmp_path: Path) -> None:
     assert {broker.name: broker.kind for broker in brokers} == {name: KINDS[name] for name in text}
     report = lint(brokers)
     assert (report.brokers, report.bridges, [finding.kind for finding in report.findings]) == (5, 4, ["outside"])
+
+
+def test_a_broker_that_changes_its_kind(tmp_path: Path) -> None:
+    """Its old links go by its old kind; going back they go by the new one."""
+    tables: dict[str, Any] = {
+        "defaults": {"apply": {"via": "folder", "path": f"{tmp_path}/{{broker}}.conf", "check": "nothing"}},
+        "brokers": {name: {"host": name} for name in "abc"},
+    }
+    interest = Interest.from_pairs([(name, "t") for name in "abc"])
+    overlay = Overlay.from_links(interest, [("a", "b"), ("b", "c")])
+    old = make_plan(interest, overlay, fleet_from_tables(tables))
+    tables["brokers"]["a"]["kind"] = "emqx"
+    fleet = fleet_from_tables(tables)
+    new = make_plan(interest, overlay, fleet)
+
+    def go(propose_: Callable[[FleetState], Proposal]) -> list[tuple[str, str | None]]:
+        done: list[StepDone] = []
+        with opened(tmp_path / "state") as state:
+            carry_out(state, fleet, propose_(state), done.append)
+        return [(step.step.broker, "put" if step.step.file else "clear") for step in done]
+
+    assert go(lambda state: propose(state, old)) == [("a", "put"), ("b", "put")]
+    assert go(lambda state: propose(state, new)) == [("a", "clear"), ("b", "put")]
+    assert "connection" not in (tmp_path / "a.conf").read_text(), "EMQX has no file; the one of Mosquitto has no link"
+    assert "connection b-a" in (tmp_path / "b.conf").read_text()
+    assert go(propose_back) == [("b", "put"), ("a", "put")]
+    assert "connection a-b" in (tmp_path / "a.conf").read_text()
 
 
 def test_kinds_come_from_the_broker_then_the_defaults_then_the_target() -> None:

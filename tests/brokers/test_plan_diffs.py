@@ -16,6 +16,8 @@ from topicloom import InputError, Interest
 from topicloom.brokers import Plan
 from topicloom.brokers.diff import Step, compare_plans
 from topicloom.brokers.explain import explain_broker, explain_link, explain_topic
+from topicloom.brokers.moves import move_along
+from topicloom.brokers.plan_file import configurations
 
 seeds = st.integers(0, 10**6)
 shapes = st.sampled_from(SHAPES)
@@ -145,10 +147,22 @@ def test_other_settings_are_a_change() -> None:
     assert (difference.links, difference.topics) == ((), ())
 
 
-def test_plans_of_other_targets_cannot_be_compared() -> None:
+def test_a_broker_of_another_kind_lets_go_by_its_old_kind_first() -> None:
     interest = random_interest(1, "dense")
-    with pytest.raises(InputError, match=r"^broker 'n..' is of the kind mosquitto in one plan and rabbitmq in the"):
-        compare_plans(plan_of(interest), plan_of(interest, target="rabbitmq"))
+    old, new = plan_of(interest), plan_of(interest, target="rabbitmq")
+    difference = compare_plans(old, new)
+    opening = {link[0] for link in old.links}
+    assert difference.other_kind == old.interest.node_names
+    assert {step.broker for step in difference.steps[: len(opening)]} == opening
+    assert all(step.clear for step in difference.steps[: len(opening)])
+    put = difference.steps[len(opening) :]
+    assert not any(step.clear for step in put)
+    assert sorted(step.broker for step in put) == sorted(configurations(new))
+    move = move_along(difference, "old", "new", (), (), new.broker)
+    assert [(step.file, step.before, step.may_fail) for step in move.steps if step.broker == min(opening)] == [
+        (None, "old", True),
+        ("new", None, False),
+    ]
 
 
 @given(seed=seeds, shape=shapes)

@@ -160,7 +160,7 @@ def clear(plan: Plan, nodes: RabbitProcesses, drivers: dict[str, ManagementDrive
     """A plan without topics leaves nothing of ours but exchanges, and what others have stays; links are waited for."""
 
     def require_links(by: Plan, name: str) -> None:
-        assert KIND.links(by, by.broker[name], delivery(nodes, name)) is not None
+        assert KIND.links(by, by.broker[name], delivery(nodes, name)).up is not None
 
     for name, text in configurations(plan).items():
         drivers[name].put(text)

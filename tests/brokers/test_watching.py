@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from campaign.simulated_fleet import AtOnce
 from folder_fleets import FolderFleet
 from following import Decided
 from hypothesis import given
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 
 from killed_writes import commits_of
 from topicloom import InputError, Interest, Overlay, design, synthetic
-from topicloom.brokers import apply
+from topicloom.brokers import deliver
 from topicloom.brokers import watch as controlling
 from topicloom.brokers.decisions import Decisions, MeshLinks, Plannable
 from topicloom.brokers.feed import CollectedFeed, LineFeed
@@ -65,7 +66,7 @@ class Watched:
         watched.fleet.tables["defaults"]["apply"]["check"] = "port"
         silent: set[str] = set()
         monkeypatch.setattr(controlling, "answers", lambda broker, *_: broker.name not in silent)
-        monkeypatch.setattr(apply, "wait_until_taken", lambda *_: 0)
+        monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
         return watched, silent
 
     def turns(
@@ -81,7 +82,9 @@ class Watched:
             )
             feed = LineFeed(str(self.events), decisions.last_event, state.store.meta)
             said = self.said.append
-            made = Controller(fleet, decisions, state, feed, self.allowance, self.settings, said, feed.kept)
+            made = Controller(
+                fleet, decisions, state, feed, self.allowance, self.settings, said, feed.kept, pool=AtOnce()
+            )
             for turn in range(number):
                 happening(turn)
                 self.now += seconds

@@ -6,31 +6,38 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from fake_http import FakeServer
+from folder_fleets import FIRST, FolderFleet
 from test_watching import JOIN, WANTED, Watched, lines, made
 
 from topicloom import Interest
 from topicloom.brokers import collect
 from topicloom.brokers import watch as controlling
+from topicloom.brokers.apply import StepDone, propose
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.deliver import wait_until_taken
 from topicloom.brokers.feed import CollectedFeed, LineFeed
 from topicloom.brokers.fleet_file import fleet_from_tables
-from topicloom.brokers.kinds.rabbitmq import ManagementDriver, RabbitManagement
+from topicloom.brokers.kind import LinkState
+from topicloom.brokers.kinds.rabbitmq import RabbitManagement
 from topicloom.brokers.local import LOOPBACK
+from topicloom.brokers.moves import MoveStep
 from topicloom.brokers.plan import make_plan
-from topicloom.brokers.plan_file import configurations
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Controller, watch
 from topicloom.io.http import HttpError
 from topicloom.model.demand import Demand, wishes_for
 from topicloom.model.events import Event
 from topicloom.model.overlay import Overlay
+from topicloom.views import changes
+from topicloom.views.view import Note
 
 
 def test_a_late_event_is_told(tmp_path: Path) -> None:
@@ -83,6 +90,30 @@ def test_brokers_that_are_not_asked_keep_their_first_subscriptions(tmp_path: Pat
     assert feed() == ([], [])
     clock[0] = 31.0
     assert feed() == ([], [])
+
+
+def test_a_broker_that_hangs_holds_no_turn_up_and_one_that_is_away_is_not_asked(tmp_path: Path) -> None:
+    answers = threading.Event()
+
+    def answer(_path: str) -> tuple[int, bytes]:
+        answers.wait(30)
+        return 200, b"[]"
+
+    log = tmp_path / "b.log"
+    log.write_text("1793491200: New client connected from 10.1.0.7:5 as app (p2, c1, k60).\n1793491201: app 1 t\n")
+    known = Demand({name: wishes_for("t", "sub") for name in "abc"})
+    with FakeServer(answer) as server, ThreadPoolExecutor() as pool:
+        asked = {"a": {"nats": server.url}, "b": {"log": str(log)}, "c": {"log": str(tmp_path / "none")}}
+        fleet = fleet_from_tables({"brokers": {name: {"host": name, "collect": asked[name]} for name in asked}})
+        feed = CollectedFeed(fleet, made(tmp_path / "kept"), known, 0, 30, away=lambda: {"c"}, pool=pool)
+        began = time.monotonic()
+        assert [feed() for _ in range(3)] == [([], [])] * 3
+        assert time.monotonic() - began < 5
+        answers.set()
+        while not server.asked or not (tmp_path / "kept" / "subscriptions.parquet").exists():
+            time.sleep(0.01)
+        found = feed()
+    assert found == ([], []), "c is not asked, so it has no problem and keeps what it wants"
 
 
 def test_a_jump_of_the_clock_is_no_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,9 +194,19 @@ def test_links_that_cannot_be_looked_at_are_not_up() -> None:
         fleet = fleet_from_tables({"defaults": {"apply": delivery}, "brokers": {n: {"host": n} for n in "ab"}})
         interest = Interest.from_pairs([("a", "t"), ("b", "t")])
         plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet, target="rabbitmq")
-        driver = ManagementDriver(fleet.deliveries["a"], fleet.brokers["a"])
-        driver.put(configurations(plan)["a"])
-        assert not wait_until_taken(plan, plan.broker["a"], fleet.deliveries["a"], driver)
+        state = LinkState(None, None, "enable rabbitmq_federation_management")
+        assert wait_until_taken(plan, plan.broker["a"], fleet.deliveries["a"]) == state
+    done = StepDone(1, 1, MoveStep("a", "plan", None), state, 0, 0.5)
+    (note,) = changes.step(done).blocks
+    assert note == Note("1 of 1  a: file put, links not looked at (enable rabbitmq_federation_management) (0.500 s)")
+
+
+def test_links_that_nobody_looked_at_are_null(tmp_path: Path) -> None:
+    fleet = FolderFleet(tmp_path)
+    done = fleet.apply(fleet.plan(FIRST))
+    with opened(tmp_path / "other") as state:
+        proposal = propose(state, fleet.plan(FIRST))
+    assert [row["links_up"] for row in changes.ended(proposal, done, "").data()["done"]] == [None] * len(done)
 
 
 def test_a_login_goes_only_where_it_belongs() -> None:

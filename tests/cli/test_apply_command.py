@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
+from topicloom.brokers import apply as applying
+from topicloom.brokers import deliver
+
 SUBSCRIPTIONS = "node,topic\na,t\nb,t\nc,t\n"
 
 
@@ -100,6 +103,22 @@ def test_refusals(fleet: Path, cli: Cli, arguments: tuple[str, ...], problem: st
     ended = cli("apply", *arguments, "-f", "fleet.toml")
     assert (ended.status, ended.err) == (2, f"topicloom: {problem}\n")
     assert list((fleet / "files").iterdir()) == []
+
+
+def test_a_broker_that_does_not_answer_is_named_though_it_has_no_step(
+    fleet: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(applying, "answers", lambda broker, *_: broker.name != "c")
+    monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
+    Path("fleet.toml").write_text(Path("fleet.toml").read_text().replace('"nothing"', '"port"'))
+    for _ in range(2):
+        ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes")
+        assert (ended.status, ended.err) == (1, "c does not answer, so its file was not looked at; it has no step\n")
+    assert "file put" not in ended.out
+    assert cli("apply", "old.json", "-f", "fleet.toml", "--dry-run", "--json").json["silent"] == ["c"]
+    monkeypatch.setattr(applying, "answers", lambda broker, *_: True)
+    ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes", "--json")
+    assert (ended.status, ended.err, ended.json["silent"]) == (0, "", [])
 
 
 @pytest.mark.parametrize("more", [("--yes",), ("--dry-run",), ("--yes", "--json")])

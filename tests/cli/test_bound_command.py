@@ -31,6 +31,32 @@ def test_bound_as_json(cli: Cli, subs: Path) -> None:
     assert cli("bound", subs, "--rounds", "0", "--json").json["links"] == 4
 
 
+def test_prices_are_bounded_and_measured_against(cli: Cli, subs: Path, tmp_path: Path) -> None:
+    prices, overlay = tmp_path / "prices.csv", tmp_path / "overlay.parquet"
+    prices.write_text("source,target,price\na,b,2.5\nb,c,1.5\n*,*,4\n")
+    found = cli("bound", subs, "--prices", prices, "--json").json
+    assert (found["links"], found["price"]) == (4, 2.5 + 1.5 + 4 + 4)
+    shown = cli("bound", subs, "--prices", prices).out
+    assert "price, at least        12\n" in shown
+    assert "price >= 12, by trees" in shown
+    assert "price, at least" not in cli("bound", subs).out
+    assert cli("design", subs, "-a", "gm", "--prices", prices, "-o", overlay).status == 0
+    assert "price of any overlay, at least" in cli("measure", subs, overlay, "--prices", prices, "--bound").out
+    rows = cli("compare", subs, "-a", "gm,search", "--prices", prices, "--bound", "--rounds", 50, "--json").json
+    assert [row["price_bound"] for row in rows] == [12, 12]
+    best = cli(
+        "design", subs, "-a", "search", "--aim", "price", "--prices", prices, "--rounds", 50, "-o", overlay, "--json"
+    )
+    assert {name: best.json[name] for name in ("price", "lower_bound", "gap", "optimal")} == {
+        "price": 12,
+        "lower_bound": 12,
+        "gap": 0,
+        "optimal": True,
+    }
+    even = cli("design", subs, "-a", "search", "--aim", "degree-links", "--rounds", 50, "-o", overlay, "--json").json
+    assert (even["lower_bound"], even["max_degree"], even["gap"]) == (2, 2, 0)
+
+
 def test_measure_and_compare_show_bounds_if_asked(cli: Cli, subs: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "overlay.parquet"
     assert cli("design", subs, "--algorithm", "gm", "--out", overlay).status == 0

@@ -13,12 +13,14 @@ from effort import times
 from reference import bounds as slow
 from reference.exhaustive import Optimum
 from reference.interests import SHAPES, random_interest
+from reference.tree_bound import lowest_price
 from reference.worst_cases import cuboid, hub
 from topicloom import Interest, bound, design, synthetic
 from topicloom.errors import InputError
 from topicloom.kernels.bounds import heaviest_overlaps, overpaid_links
-from topicloom.metrics import bounds
+from topicloom.metrics import bounds, degree_bound
 from topicloom.metrics.bounds import LINK, ComparedTopics, neighbours_needed, paid_links
+from topicloom.model.prices import MILLIONTHS, LinkPrices, Prices
 from topicloom.registry import Watch
 
 seeds = st.integers(0, 10**6)
@@ -52,6 +54,48 @@ def test_no_bound_passes_the_optimum(nodes: int, seeds: int) -> None:
             assert argument.value <= best, f"{said}, {argument.name}"
         tight += found.links == optimum.fewest_links
     assert tight > 0.8 * seeds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("nodes", "seeds"), [(3, times(500)), (4, times(1000)), (5, times(1000))])
+def test_no_bound_of_prices_or_degrees_passes_the_optimum(
+    monkeypatch: pytest.MonkeyPatch, nodes: int, seeds: int
+) -> None:
+    """Weights of nodes are tried however few and even these are."""
+    monkeypatch.setattr(bounds, "_WEIGHED_NODES", 0)
+    monkeypatch.setattr(degree_bound, "_UNEVEN", 0.0)
+    priced = weighed = 0
+    for seed in range(seeds):
+        interest = tiny_interest(nodes, seed)
+        price = 10.0 ** np.random.default_rng(seed).uniform(0, 9, (3, 3))
+        prices = LinkPrices(np.arange(nodes, dtype=np.int32) % 3, (price + price.T).astype(np.int64))
+        found = bound(interest, prices=prices, rounds=60)
+        lowest = lowest_price(interest, lambda u, v, prices=prices: int(prices.price[u % 3, v % 3]))
+        best = {"links": Optimum(interest).fewest_links, "price": lowest / MILLIONTHS}
+        best["max_degree"] = Optimum(interest).lowest_degree
+        for argument in found.arguments:
+            assert argument.value <= best[argument.of], f"seed {seed}, {argument.of} by {argument.name}"
+        weighed += any(argument.name == "weights" for argument in found.arguments)
+        priced += found.price >= 0.99 * best["price"]
+    assert priced > 0.5 * seeds
+    assert weighed > 0.5 * seeds
+
+
+def test_weights_of_nodes_prove_more_where_few_nodes_want_most_topics() -> None:
+    interest = synthetic(200, 500, popularity="uniform", sizes="power-law", min_topics=10, max_topics=300, seed=1)
+    found = bound(interest)
+    by = {argument.name: argument.value for argument in found.arguments if argument.of == "max_degree"}
+    assert max(by["mean"], by["neighbours"]) < by["weights"] == found.max_degree
+    assert found.max_degree <= design(interest, "minmax-oda").degrees.max()
+    assert bound(interest, degrees=False).max_degree < found.max_degree
+
+
+def test_prices_are_bounded_in_their_own_units() -> None:
+    interest = Interest.from_pairs([(name, "t") for name in "abc"])
+    found = bound(interest, prices=Prices({("a", "b"): 1.5, ("b", "c"): 2, ("a", "c"): 4}))
+    assert found.price == 3.5
+    assert found.to_dict()["price"] == 3.5
+    assert bound(interest).price is None
 
 
 @given(seed=seeds, shape=shapes)

@@ -139,17 +139,6 @@ def test_nothing_is_left_in_the_session(spark: SparkSession, tmp_path: Path) -> 
     assert spark.conf.getAll == settings
 
 
-def test_a_hot_node_and_a_hot_topic_are_spread(spark: SparkSession) -> None:
-    rows = [("hot", f"t{i}") for i in range(2000)] + [(f"n{i}", "hot") for i in range(2000)]
-    raw = spark.createDataFrame(rows, "node string, topic string")
-    spark.conf.set("spark.sql.adaptive.enabled", "false")
-    try:
-        sizes = clean(raw).rows.selectExpr("spark_partition_id() AS part").groupBy("part").count().collect()
-    finally:
-        spark.conf.unset("spark.sql.adaptive.enabled")
-    assert max(row["count"] for row in sizes) < 0.6 * len(rows)
-
-
 def test_names_that_hold_replaced_bytes_and_odd_spaces(spark: SparkSession) -> None:
     rows = [("\u00a0a\u3000", "cafe\u0301"), ("a", "café"), ("b\ufffd", "x"), ("c", None), ("x" * 1025, "x")]
     cleaned = clean(spark.createDataFrame(rows, "node string, topic string"))

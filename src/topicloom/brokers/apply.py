@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_sessions
-from topicloom.brokers.deliver import driver_of, probe, wait_until_taken
+from topicloom.brokers.deliver import probe, put_and_wait
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
 from topicloom.brokers.health import answers
-from topicloom.brokers.kind import DeliveryFailed
-from topicloom.brokers.kinds import kind_of, placed
+from topicloom.brokers.kind import DeliveryFailed, LinkState
+from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.moves import FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
@@ -41,13 +41,13 @@ class ApplyStopped(Exception):  # noqa: N818  it says what happened
 class StepDone:
     """A step that was done: the number it has among those of its move, links that are up, probes that arrived.
 
-    `unreached` says why a broker that leaves could not be told.
+    `links` is None if they were not looked at, `unreached` says why a broker that leaves could not be told.
     """
 
     number: int
     total: int
     step: MoveStep
-    links: int
+    links: LinkState | None
     probes: int
     seconds: float
     unreached: str | None = None
@@ -58,7 +58,7 @@ class Proposal:
     """A move that can be made: from one plan to another, all of it or what is left of it.
 
     `has` is the plan that the move leaves, `wants` the one that it leads to. `drift` are brokers whose files are not
-    those of `has`, and `left_out` those that get their files later, as they do not answer.
+    those of `has`. Of the brokers that do not answer, `left_out` get their files later, and `silent` have no step.
     """
 
     move: FleetMove
@@ -67,6 +67,7 @@ class Proposal:
     difference: Difference
     drift: tuple[Drift, ...] = ()
     left_out: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[MoveStep, ...]:
@@ -181,14 +182,16 @@ def adjusted(
     has, wants = proposal.has, proposal.wants
     drift = [*_drifted(fleet, has, wants, present, state.owed), *_owed(state, has, wants, present, silent)]
     new = _proposed(state, has, wants, silent, drift)
-    left_out = [name for name in sorted(dead) if name in {step.broker for step in new.steps if not step.may_fail}]
+    ordered = {step.broker: step.may_fail for step in new.steps}
+    left_out = [name for name in sorted(dead) if not ordered.get(name, True)]
     for name in left_out:
         if name in new.move.doubtful or not _only_gains(has, wants, name):
             raise ApplyStopped(
                 f"broker {quoted(name)} does not answer, and has links that go before others come; nothing was done"
             )
     steps = tuple(step for step in new.move.steps if step.broker not in left_out)
-    return replace(new, move=replace(new.move, steps=steps), left_out=tuple(left_out))
+    rest = tuple(sorted({*dead} - ordered.keys()))
+    return replace(new, move=replace(new.move, steps=steps), left_out=tuple(left_out), silent=rest)
 
 
 def _is_resumed(state: FleetState, proposal: Proposal) -> bool:
@@ -262,7 +265,8 @@ def require_deliveries(fleet: Fleet, proposal: Proposal, *, probing: bool = Fals
                 raise InputError(
                     f"{fleet.where}: broker {quoted(step.broker)}: has no apply, which says how its file gets there"
                 )
-            configuration_of(proposal.wants, step.broker)
+            if step.file is not None:
+                configuration_of(proposal.wants, step.broker)
             if fleet.deliveries[step.broker].check == LINKS:
                 _require_client(fleet, proposal.wants.broker[step.broker])
 
@@ -331,7 +335,7 @@ def carry_out(
             )
         state.begun()
         began = time.perf_counter()
-        unreached, links, probes = None, 0, 0
+        unreached, links, probes = None, None, 0
         keeping.before(number)
         try:
             if step.may_fail and step.broker in silent:
@@ -363,9 +367,11 @@ def _abandoned(state: FleetState, proposal: Proposal) -> frozenset[Session]:
     return all_sessions(given_up) - all_sessions(proposal.has, proposal.wants)
 
 
-def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, silent: Collection[str]) -> int:
-    """Give a broker its file; how many of its links are up then."""
-    broker, known = _known(state, fleet, proposal, step.broker)
+def _give(
+    state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, silent: Collection[str]
+) -> LinkState | None:
+    """Give a broker its file; which of its links are up then."""
+    broker, known = _known(state, fleet, proposal, step)
     delivery = fleet.deliveries.get(step.broker)
     if delivery is None:
         raise DeliveryFailed(f"{fleet.where} does not say how to get there")
@@ -373,15 +379,16 @@ def _give(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep, s
     plan = known.bare
     if step.file is not None:
         plan = proposal.wants if step.file == plan_id(proposal.wants) else proposal.has
-    driver = driver_of(broker, delivery, state.folder)
-    driver.put(configuration_of(plan, step.broker))
-    driver.reload()
-    return wait_until_taken(_without(plan, silent), broker, delivery, driver)
+    text = configuration_of(plan, step.broker)
+    return put_and_wait(_without(plan, silent), broker, delivery, text, state.folder)
 
 
-def _known(state: FleetState, fleet: Fleet, proposal: Proposal, name: str) -> tuple[Broker, Plan]:
-    """A broker, and a plan that has it."""
-    for plan in (proposal.wants, proposal.has):
+def _known(state: FleetState, fleet: Fleet, proposal: Proposal, step: MoveStep) -> tuple[Broker, Plan]:
+    """A broker, and a plan that has it; one of another kind is cleared by the kind that it has."""
+    name, plans = step.broker, (proposal.wants, proposal.has)
+    if step.file is None and name in proposal.difference.other_kind:
+        plans = plans[::-1]
+    for plan in plans:
         if name in plan.broker:
             return plan.broker[name], plan
     try:
@@ -389,7 +396,7 @@ def _known(state: FleetState, fleet: Fleet, proposal: Proposal, name: str) -> tu
     except InputError:
         if name not in fleet.brokers:
             raise
-        broker = placed(fleet.brokers[name], proposal.wants.target)
+        broker = brokers_of(fleet, proposal.wants)[name]
         return broker, empty_plan(broker)
     return plan.broker[name], plan
 

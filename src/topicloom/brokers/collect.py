@@ -20,7 +20,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -124,12 +124,13 @@ _AT_ONCE = 8
 class Collection:
     """What was collected; brokers that could not be asked, and why; and what else is to be said of brokers.
 
-    What brokers told before stays, where they cannot be asked now.
+    What brokers told before stays, where they cannot be asked now. `asked` are those that were tried.
     """
 
     collected: Collected
     problems: dict[str, str]
     notes: tuple[tuple[str, str], ...]
+    asked: frozenset[str]
 
 
 def collect(
@@ -138,6 +139,8 @@ def collect(
     *,
     keep: Callable[[Collected], None] = lambda _: None,
     now_us: int | None = None,
+    without: Container[str] = (),
+    at_once: int = _AT_ONCE,
 ) -> Collection:
     """Ask every broker of a fleet that it says how to ask.
 
@@ -146,10 +149,13 @@ def collect(
         before: what was collected before; logs are read on from there, and rows reported again keep their times.
         keep: called with what is collected so far, after each piece of a log and in the end; to write it, for example.
         now_us: the time, in microseconds since 1970; that of this machine unless given.
+        without: brokers that are not asked; what they told before stays.
+        at_once: how many are asked at a time.
     """
     if not fleet.sources:
         raise InputError(f"{fleet.where}: does not say how to ask any broker; give tables [brokers.NAME.collect]")
     before = before or Collected()
+    names = [name for name in fleet.sources if name not in without]
     earlier = {name: before.of(name) for name in fleet.sources if name in before.brokers}
     known = sources()
     protocols = {known[source.kind][1].filters.name for source in fleet.sources.values()}
@@ -164,12 +170,12 @@ def collect(
         except (SourceError, HttpError) as error:
             asked.problems[name] = str(error)
 
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        list(threads.map(ask, fleet.sources))
+    with ThreadPoolExecutor(at_once) as threads:
+        list(threads.map(ask, names))
     keep(asked.collected)
     notes = [(name, note) for name in fleet.sources for note in asked.notes.get(name, ())]
     problems = {name: asked.problems[name] for name in fleet.sources if name in asked.problems}
-    return Collection(asked.collected, problems, tuple(notes))
+    return Collection(asked.collected, problems, tuple(notes), frozenset(names))
 
 
 class _Asked:

@@ -30,12 +30,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from topicloom.brokers.fleet_file import COMMAND, FOLDER, SSH, filled
-from topicloom.brokers.kind import DeliveryFailed, Driver
+from topicloom.brokers.kind import DeliveryFailed, Driver, LinkState
 from topicloom.brokers.kinds import KINDS, kind_of
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
@@ -44,9 +44,6 @@ from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
 from topicloom.io.whole import replacing
 from topicloom.model.fleet import LINKS, NOTHING, Broker, Delivery
-
-T = TypeVar("T")
-
 
 # How much is shown of what a command said before it failed.
 _SAID = 300
@@ -76,7 +73,7 @@ def run_command(words: Sequence[str], seconds: float, *, given: bytes = b"") -> 
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             if isinstance(error, subprocess.TimeoutExpired):
-                raise DeliveryFailed(f"{words[0]} did not end within {seconds:g} s") from None
+                raise DeliveryFailed(f"{words[0]} did not end within {round(seconds, 1):g} s") from None
             raise
         said.seek(0)
         printed = said.read()
@@ -328,32 +325,53 @@ _CONNECT_SECONDS = 5.0
 _DUPLICATE_SECONDS = 0.5
 
 
-def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, _driver: Driver) -> int:
+def put_and_wait(plan: Plan, broker: Broker, delivery: Delivery, text: str, state: Path) -> LinkState | None:
+    """Give a broker its configuration, and wait until it took it; all of it within the seconds of its delivery.
+
+    Args:
+        plan: says which links must be up.
+        broker: with its port.
+        delivery: says how the text gets there, and what is looked at.
+        text: the configuration.
+        state: the folder of the fleet's state.
+
+    Returns:
+        Which links are up, None if they are not looked at.
+
+    Raises:
+        DeliveryFailed: the text did not get there in time, or the broker did not take it.
+    """
+    deadline = time.monotonic() + delivery.seconds
+    driver_of(broker, delivery, state).put(text)
+    driver_of(broker, _left(delivery, deadline), state).reload()
+    return wait_until_taken(plan, broker, delivery, deadline)
+
+
+def wait_until_taken(plan: Plan, broker: Broker, delivery: Delivery, deadline: float | None = None) -> LinkState | None:
     """Wait until a broker answers and, if that is asked for, all links that it opens by a plan are up.
 
-    Gives how many links were looked at; an error if it takes too long.
+    The time is over at a deadline of the monotonic clock, else after the seconds of the delivery.
     """
     if delivery.check == NOTHING:
-        return 0
-    if delivery.url is None:
-        _again(lambda: _require_listening(broker), delivery.seconds)
-    if delivery.check != LINKS:
-        return 0
-    state = _again(lambda: kind_of(broker).links(plan, broker, delivery), delivery.seconds)
-    return 0 if state is None else state.up
-
-
-def _again(look: Callable[[], T], seconds: float) -> T:
-    """Look until there is no error; the last one where it takes too long."""
-    deadline = time.monotonic() + seconds
+        return None
+    deadline = time.monotonic() + delivery.seconds if deadline is None else deadline
     while True:
         try:
-            return look()
+            if delivery.url is None:
+                _require_listening(broker)
+            if delivery.check != LINKS:
+                return None
+            return kind_of(broker).links(plan, broker, _left(delivery, deadline))
         except (DeliveryFailed, InputError, OSError) as error:
             if time.monotonic() > deadline:
                 reason = getattr(error, "strerror", None) or error
-                raise DeliveryFailed(f"{reason}, after {seconds:g} s") from None
+                raise DeliveryFailed(f"{reason}, after {delivery.seconds:g} s") from None
             time.sleep(_LOOK_SECONDS)
+
+
+def _left(delivery: Delivery, deadline: float) -> Delivery:
+    """A delivery with the seconds until a deadline; with one after it, so that there is one more look."""
+    return replace(delivery, seconds=max(1.0, deadline - time.monotonic()))
 
 
 def _require_listening(broker: Broker) -> None:

@@ -30,9 +30,7 @@ import numpy.typing as npt
 from topicloom.brokers.fingerprints import link_hashes
 from topicloom.brokers.kind import Pair
 from topicloom.brokers.kinds import kind_of
-from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Numbers, Plan, Route
-from topicloom.errors import InputError
 from topicloom.model.filters import FilterIndex, protocol_of
 
 
@@ -437,9 +435,10 @@ class TopicChange:
 
 
 class Difference:
-    """What changes from one plan to another whose brokers are of the same kinds.
+    """What changes from one plan to another.
 
-    `steps` is the order to apply it in; on that way no topic has a cycle. The other parts are worked out when they are
+    `steps` is the order to apply it in; on that way no topic has a cycle. Brokers of `other_kind` let go of their links
+    by their old kind first. The other parts are worked out when they are
     asked for.
     """
 
@@ -448,7 +447,24 @@ class Difference:
         with _no_collector():
             self._joint = JointPlans(old, new)
             had = set(self._joint.nodes[0].tolist())
-            self.steps = _steps(self._joint, list(_families(self._joint)), had)
+            steps = _steps(self._joint, list(_families(self._joint)), had)
+        both = ((broker, new.broker.get(name)) for name, broker in old.broker.items())
+        self.other_kind = tuple(
+            one.name for one, other in both if other and one.kind != other.kind and kind_of(one) != kind_of(other)
+        )
+        self.steps = self._by_kinds(steps) if self.other_kind else steps
+
+    def _by_kinds(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The same where brokers of another kind let go of their links by the old one before all else."""
+        other = {*self.other_kind}
+        had = {name for name, known in zip(self.old.interest.node_names, self.old.fingerprints, strict=True) if known}
+        first = [Step(name, clear=True) for name in self.other_kind if name in had]
+        rest = [
+            step
+            for step in steps
+            if step.broker not in other or not (step.clear or kind_of(self.new.broker[step.broker]).ending is None)
+        ]
+        return (*first, *rest)
 
     @property
     def brokers_added(self) -> tuple[str, ...]:
@@ -496,13 +512,7 @@ class Difference:
 
 
 def compare_plans(old: Plan, new: Plan) -> Difference:
-    """What must change to get from one plan to another whose brokers are of the same kinds, and in which order."""
-    for name in sorted(old.broker.keys() & new.broker.keys()):
-        kinds = [plan.broker[name].kind for plan in (old, new)]
-        if kinds[0] != kinds[1]:
-            first, second = (kind_of(plan.broker[name]).name for plan in (old, new))
-            if first != second:
-                raise InputError(f"broker {quoted(name)} is of the kind {first} in one plan and {second} in the other")
+    """What must change to get from one plan to another, and in which order."""
     return Difference(old, new)
 
 

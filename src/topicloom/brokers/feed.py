@@ -12,13 +12,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from topicloom.brokers.collect import Collected, collect
+from topicloom.brokers.collect import Collected, Collection, collect
 from topicloom.errors import InputError
 from topicloom.model.demand import Demand, Wish
 from topicloom.model.events import Event
@@ -177,14 +178,21 @@ def _whole_lines(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
 
 
 class CollectedFeed:
-    """Events from what brokers tell, asked at each call.
+    """Events from the answers of brokers.
 
-    What is no longer told still counts for `hold_seconds`: clients of a broker that restarts come back one by one, and
-    a fleet should not be changed for each of them.
+    What a broker no longer reports still counts for `hold_seconds`: clients of a broker that restarts come back one by
+    one, and a fleet should not be changed for each of them.
 
     Args:
-        fleet: says how brokers are asked. folder: keeps what they told. known: who wants and publishes what so far.
-        first_id: the id of the next event. hold_seconds: see above. clock: gives the time.
+        fleet: says how brokers are asked.
+        folder: keeps what they reported.
+        known: who wants and publishes what so far.
+        first_id: the id of the next event.
+        hold_seconds: see above.
+        clock: gives the time.
+        away: gives brokers that are not asked now.
+        pool: asks beside the turns, so that a broker that hangs delays none; each call asks and waits without it.
+        at_once: how many brokers are asked at a time.
     """
 
     def __init__(
@@ -195,6 +203,10 @@ class CollectedFeed:
         first_id: int,
         hold_seconds: float,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        away: Callable[[], Iterable[str]] = tuple,
+        pool: Executor | None = None,
+        at_once: int = 32,
     ) -> None:
         self._fleet = fleet
         self._folder = folder
@@ -203,18 +215,39 @@ class CollectedFeed:
         self._next_id = first_id
         self._hold_seconds = hold_seconds
         self._clock = clock
+        self._away = away
+        self._pool = pool
+        self._at_once = at_once
+        self._asking: Future[Collection] | None = None
+        self._problems: list[str] = []
         now = clock()
         self._told = {(node, wish): now for node, wishes in known.by_node.items() for wish in wishes}
 
     def __call__(self) -> tuple[list[Event], list[str]]:
-        """The events that lead to what is told now, and brokers that could not be asked."""
-        collection = collect(self._fleet, self._collected, keep=lambda so_far: so_far.write(self._folder))
+        """The events that lead to what is reported now, and brokers that could not be asked."""
+        if self._pool is None:
+            return self._taken(self._ask(frozenset(self._away())))
+        events: list[Event] = []
+        if self._asking is not None and self._asking.done():
+            events, self._problems = self._taken(self._asking.result())
+            self._asking = None
+        if self._asking is None:
+            self._asking = self._pool.submit(self._ask, frozenset(self._away()))
+        return events, self._problems
+
+    def _ask(self, away: frozenset[str]) -> Collection:
+        def keep(so_far: Collected) -> None:
+            so_far.write(self._folder)
+
+        return collect(self._fleet, self._collected, keep=keep, without=away, at_once=self._at_once)
+
+    def _taken(self, collection: Collection) -> tuple[list[Event], list[str]]:
         self._collected = collection.collected
         now = self._clock()
         for node, wishes in Demand.from_table(self._collected.to_arrow()).by_node.items():
             self._told |= dict.fromkeys(((node, wish) for wish in wishes), now)
-        # What a broker tells that is not asked, or does not answer, is not known: it wants what it wanted.
-        answered = self._fleet.sources.keys() - collection.problems.keys()
+        # A broker that is not asked, or does not answer, wants what it wanted.
+        answered = collection.asked - collection.problems.keys()
         self._told |= dict.fromkeys((pair for pair in self._told if pair[0] not in answered), now)
         self._told = {pair: when for pair, when in self._told.items() if now - when <= self._hold_seconds}
         wanted: dict[str, set[Wish]] = {}

@@ -129,10 +129,11 @@ class Driver(typing.Protocol):
 
 
 class LinkState(NamedTuple):
-    """How many of the links of a broker are up."""
+    """How many of the links of a broker are up; None if it cannot tell, with what it `needs` for that."""
 
-    up: int
-    expected: int
+    up: int | None
+    expected: int | None
+    needs: str = ""
 
 
 # What a kind has, and the methods that it then defines.
@@ -266,13 +267,13 @@ class BrokerKind(ABC):
     def require_library(self) -> None:  # noqa: B027  most need none
         """Raise InputError if its links cannot be looked at here, as a library is missing."""
 
-    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
-        """Return how many links of a broker are up, None if it cannot tell.
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState:
+        """Return how many links of a broker are up, if it can tell.
 
         Raises:
             DeliveryFailed: a link of the plan is not up, or one that it does not have is.
         """
-        return None
+        return LinkState(None, None, f"{self.name} does not tell")
 
     def answers(self, broker: Broker, management: str | None, deadline: float) -> bool:
         """Whether a broker answers in its protocol before a deadline of `time.monotonic`.

@@ -109,9 +109,12 @@ def move_along(
     for name in sorted({*owed, *touched}):
         steps.append(MoveStep(name, None, has[name], may_fail=name not in there))
         has[name] = None
+    # A broker of another kind may be there no more under its old one.
+    changed = {*difference.other_kind}
     for step in difference.steps:
         file = None if step.clear or step.broker in gone else new
-        steps.append(MoveStep(step.broker, file, has.get(step.broker, old), may_fail=step.broker in gone))
+        may_fail = step.broker in gone or (step.clear and step.broker in changed)
+        steps.append(MoveStep(step.broker, file, has.get(step.broker, old), may_fail=may_fail))
         has[step.broker] = file
     ordered = {step.broker for step in difference.steps}
     steps += [MoveStep(name, new, None) for name in sorted(({*touched, *lost} & {*there}) - ordered)]

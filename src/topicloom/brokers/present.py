@@ -10,7 +10,7 @@ from pathlib import Path
 
 from topicloom.brokers.deliver import driver_of
 from topicloom.brokers.kind import DeliveryFailed
-from topicloom.brokers.kinds import kind_of, placed
+from topicloom.brokers.kinds import DEFAULT, KINDS, kind_of, placed
 from topicloom.brokers.plan import Plan
 from topicloom.brokers.plan_file import configuration_of
 from topicloom.errors import InputError
@@ -47,7 +47,9 @@ class Drift:
 
 def brokers_of(fleet: Fleet, plan: Plan) -> dict[str, Broker]:
     """The brokers of a fleet, and those of a plan as it has them."""
-    return {name: placed(broker, plan.target) for name, broker in fleet.brokers.items()} | {**plan.broker}
+    target = plan.target if plan.target in KINDS else DEFAULT  # a mixed plan says the kind of each of its own
+    others = {name: placed(broker, target) for name, broker in fleet.brokers.items() if name not in plan.broker}
+    return others | {**plan.broker}
 
 
 def read_present(

@@ -74,8 +74,9 @@ def fleet_status(state: FleetState, fleet: Fleet) -> list[BrokerStatus]:
             how = RIGHT
         if name in plan.broker and name in fleet.deliveries and fleet.deliveries[name].check == LINKS:
             try:
-                told = kind_of(broker).links(plan, broker, replace(fleet.deliveries[name], seconds=_LINK_SECONDS))
-                up = None if told is None else told.up
+                delivery = replace(fleet.deliveries[name], seconds=_LINK_SECONDS)
+                up, _, needs = kind_of(broker).links(plan, broker, delivery)
+                why = why or (f"links not looked at ({needs})" if needs else "")
             except (DeliveryFailed, InputError, OSError) as error:
                 why = f"its links cannot be looked at: {error}" if "links" not in str(error) else str(error)
         return BrokerStatus(name, how, links, up, why)

@@ -19,7 +19,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -124,6 +124,7 @@ class Controller:
         fleet: its brokers, and how files get to them. decisions: what was decided. state: what the fleet has.
         feed: gives events. allowance: when it may be changed. settings: the rest. tell: hears a line for what happens.
         kept: how far feeds were read, which is committed with their events. ending: whether to end after a step.
+        pool: asks brokers, and reads their files beside the turns.
     """
 
     fleet: Fleet
@@ -135,6 +136,7 @@ class Controller:
     tell: Callable[[str], None]
     kept: Callable[[], Mapping[str, str]] = dict
     ending: Callable[[], bool] = lambda: False
+    pool: Executor = field(default_factory=lambda: ThreadPoolExecutor(_AT_ONCE))
     waiting: str | None = None
     problems: tuple[str, ...] = ()
     applied: int = 0
@@ -159,10 +161,8 @@ class Controller:
     _drifted: dict[str, str | None] = field(default_factory=dict)
     _told_drift: Collection[str] = ()
     _hold: HoldDown = field(init=False)
-    _pool: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
-        self._pool = ThreadPoolExecutor(_AT_ONCE)
         self._hold = HoldDown(self.settings.down_seconds, self.settings.up_seconds)
         for name in self.decisions.away:
             self._hold.begin(name, there=False)
@@ -293,7 +293,7 @@ class Controller:
             broker = placed(self.fleet.brokers[name], self.settings.target)
             return answers(broker, self.settings.target, None if delivery is None else delivery.url)
 
-        return dict(zip(names, self._pool.map(ask, names), strict=True))
+        return dict(zip(names, self.pool.map(ask, names), strict=True))
 
     def _bring_about(self, now: float, steady: float) -> None:
         self.waiting = None
@@ -364,7 +364,7 @@ class Controller:
         for name in due[:_AT_ONCE]:
             self._reads[name] = steady + seconds
             if name in self.fleet.deliveries and name not in self.silent:
-                reading = self._pool.submit(read_present, self.fleet, [brokers[name]], self.state.folder, at_once=1)
+                reading = self.pool.submit(read_present, self.fleet, [brokers[name]], self.state.folder, at_once=1)
                 self._reading[name] = self.state.moves, reading
         self._next_read = min(self._reads.values(), default=steady + seconds)
 

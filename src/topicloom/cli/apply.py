@@ -86,6 +86,8 @@ def apply(
             return changes.ended(proposal, [], "", str(stopped))
         applying.require_deliveries(fleet, proposal, probing=probe)
         run.show_text(changes.proposed(proposal))
+        if proposal.silent:
+            run.finding(changes.silent(proposal.silent))
         if proposal.steps and proposal.wants.links:
             foreign = foreign_bridges(brokers, present)
             run.show_text(changes.foreign(foreign))
@@ -93,7 +95,7 @@ def apply(
         touched = {step.broker for step in proposal.steps if not step.may_fail}
         run.step("checking brokers", require_ready, fleet, proposal.wants, touched, dead)
         if dry_run:
-            run.status = FOUND if proposal.steps or kept.unfinished else 0
+            run.status = FOUND if proposal.steps or kept.unfinished else run.status
             return changes.ended(proposal, [], "nothing was done")
         if not proposal.steps and not kept.unfinished:
             return changes.ended(proposal, [], _HAS_IT)

@@ -13,6 +13,7 @@ EXAMPLES = """
   topicloom bound subs.parquet
   topicloom bound subs.parquet --rounds 200 --json
   topicloom bound subs.parquet --seconds 60
+  topicloom bound subs.parquet --prices latency.csv
 """
 
 
@@ -22,24 +23,26 @@ EXAMPLES = """
     "--rounds",
     metavar="N",
     type=options.WHOLE,
-    help="Rounds that improve the bound on links.  [default: as many as some seconds allow]",
+    help="Rounds that improve the bounds.  [default: as many as some seconds allow]",
 )
 @options.option(
     "--seconds",
     metavar="S",
     type=options.NUMBER,
-    help="Seconds to improve the bound on links; the result depends on time.",
+    help="Seconds to improve the bounds; the result depends on time.",
 )
+@options.fleet
+@options.prices
 def bound(run: Run, rounds: int | None, seconds: float | None) -> View:
-    """Compute lower bounds on links and max degree.
+    """Compute lower bounds on links, price and max degree.
 
-    No overlay that connects every topic of these subscriptions has fewer links or a lower max degree. An overlay that
-    reaches a bound is optimal.
+    No overlay that connects every topic of these subscriptions has fewer links, a lower price or a lower max degree. An
+    overlay that reaches a bound is optimal. A fleet gives regions to prices; its limits do not count.
     """
     from topicloom.metrics import bound as lower_bounds
     from topicloom.registry import Watch
     from topicloom.views import designs
 
-    watch, interest = Watch(), run.interest
-    work = partial(lower_bounds, interest, rounds=rounds, seconds=seconds, watch=watch)
+    watch, interest, prices = Watch(), run.interest, run.prices
+    work = partial(lower_bounds, interest, prices=prices, rounds=rounds, seconds=seconds, watch=watch)
     return designs.bounds(run.step("computing bounds", work, watch=watch))

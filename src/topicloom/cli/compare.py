@@ -16,8 +16,6 @@ EXAMPLES = """
 """
 
 DEFAULT_ALGORITHMS = "gm,minmax-oda,low-oda,cd-oda-2,ring-per-topic,search"
-# Larger interests are compared without search, unless it is named.
-SEARCHED_NODES = 3_000
 
 
 @command("compare", examples=EXAMPLES, late=options.of_designers)
@@ -42,6 +40,7 @@ def compare(run: Run, algorithms: str, seed: int, no_diameters: bool, bound: boo
     With a fleet or prices, the default is those designers of the list that honour them.
     """
     from topicloom.designers import DESIGNERS
+    from topicloom.designers.search import SEARCHED_NODES
     from topicloom.metrics import bound as lower_bounds
     from topicloom.metrics import measure, measure_prices
     from topicloom.views import designs
@@ -63,6 +62,6 @@ def compare(run: Run, algorithms: str, seed: int, no_diameters: bool, bound: boo
         )
         prices = None if run.prices is None else measure_prices(run.interest, one.overlay, run.prices)
         rows.append((one, measures, prices))
-    bounds = run.step("computing bounds", lower_bounds, run.interest) if bound else None
+    bounds = run.step("computing bounds", lower_bounds, run.interest, prices=run.prices) if bound else None
     any(run.report_blocked(one.overlay, status=0) for one in made)
     return designs.comparison(rows, bounds, diameters=not no_diameters)

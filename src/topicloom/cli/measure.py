@@ -46,7 +46,7 @@ def measure(run: Run, overlay: Path, topics: Path | None, no_diameters: bool, bo
         output.require_writable(topics, run.subscriptions, overlay)
     links = run.overlay(overlay)
     rows = run.step("measuring", topic_measures, run.interest, links, diameters=not no_diameters)
-    bounds = run.step("computing bounds", lower_bounds, run.interest) if bound else None
+    bounds = run.step("computing bounds", lower_bounds, run.interest, prices=run.prices) if bound else None
     costs = measured_costs(links, run.prices, run.rates)
     if topics is not None:
         rows.write(topics)

@@ -26,9 +26,6 @@ EXAMPLES = """
       --out plan.json
 """
 
-# Larger interests take a search too long for a command that was not asked for one.
-_SEARCHED_NODES = 3_000
-
 
 @command("plan", examples=EXAMPLES)
 @options.subscriptions
@@ -102,10 +99,11 @@ def _designed(run: Run, fleet: Fleet, algorithm: str | None, *, one_tree: bool) 
     from topicloom.designers.contract import RATES
     from topicloom.designers.local_search import ROUNDS_BY_NODE
     from topicloom.designers.run import require_honoured
+    from topicloom.designers.search import SEARCHED_NODES
 
     nodes = run.interest.node_count
     if algorithm is None:
-        algorithm = "tree" if one_tree else "search" if nodes <= _SEARCHED_NODES else "low-oda"
+        algorithm = "tree" if one_tree else "search" if nodes <= SEARCHED_NODES else "low-oda"
     # The number of rounds is written into the plan, so that the plan says all that it was made by.
     parameters: dict[str, Value] = {}
     if algorithm == "search":

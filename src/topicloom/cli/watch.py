@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,7 +149,12 @@ def watch(
         stack.callback(decisions.close)
         feed: Feed = lambda: ([], [])  # noqa: E731  nothing comes
         if collect:
-            feed = CollectedFeed(fleet, folder, decisions.demand, decisions.last_event + 1, hold)
+            pool = None if once else ThreadPoolExecutor(1)
+            feed = CollectedFeed(
+                *(fleet, folder, decisions.demand, decisions.last_event + 1, hold),
+                away=lambda: decisions.away,
+                pool=pool,
+            )
         elif events is not None:
             feed = LineFeed(events, decisions.last_event, kept.store.meta)
         heard = stack.enter_context(hearing_signals())

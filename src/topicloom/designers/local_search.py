@@ -229,7 +229,7 @@ def search_links(
         seconds: that it may take, without compiling. The result then depends on the speed of the machine.
         rounds: rounds that it may take; the same number and seed give the same links.
         watch: counts rounds, and stops the search, which then returns the best links so far.
-        lower_bound: a known lower bound on the links, for the progress.
+        lower_bound: a known lower bound on the links, or on their price for that aim, for the progress.
         clock: measures the seconds.
     """
     check_extent(rounds, seconds)
@@ -280,7 +280,7 @@ def _timed_turns(search: Search, passed: Callable[[], float], look: float, round
 
 
 class _Pace:
-    """Progress in words: links, degree, gap to the bound, and what a minute has lately given."""
+    """Progress in words: links, gap to the bound, and what a minute has lately given."""
 
     def __init__(self, search: Search, lower_bound: int | None, clock: Callable[[], float]) -> None:
         self._counts, self._best = search.progress.counts, search.progress.best
@@ -293,7 +293,7 @@ class _Pace:
         now, links = self._clock(), int(self._counts[BEST_LINKS])
         words = [f"{links:,} links"]
         if self._lower_bound:
-            words.append(f"{links / self._lower_bound - 1:.1%} above the bound")
+            words.append(f"{int(self._counts[BEST_COST]) / self._lower_bound - 1:.1%} above the bound")
         self._seen.append((now, links))
         while now - self._seen[1][0] > _LATELY:
             del self._seen[0]

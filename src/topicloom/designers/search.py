@@ -49,10 +49,13 @@ from topicloom.metrics.bounds import Bounds, bound
 from topicloom.metrics.tree_bound import tree_bound_bytes
 from topicloom.model.constraints import NO_LIMITS, UNLIMITED
 from topicloom.model.interest import Ids, Interest
+from topicloom.model.prices import MILLIONTHS
 from topicloom.registry import Parameter, Value
 
 # Shares of the seconds for the bound at most, and for the rounds at least.
 _BOUND_SHARE, _LEAST_SHARE = 0.2, 0.3
+# Above so many nodes nothing searches unless it is asked to.
+SEARCHED_NODES = 3_000
 # Weights of contributions beside use in the trees of the bound, for links to begin with.
 _GUIDES = (0.5, 1.0, 2.0)
 # One group of nodes, of which any two may be linked.
@@ -96,7 +99,8 @@ def build(
     interest, watch = problem.interest, problem.watch
     rules = SearchRules(aim=aim, limits=problem.limits, prices=problem.prices, max_degree=max_degree, seed=problem.seed)
     _check_start(problem, start)
-    least = bound(interest, seconds=None if seconds is None else _BOUND_SHARE * seconds, watch=watch)
+    time_to_bound = None if seconds is None else _BOUND_SHARE * seconds
+    least = bound(interest, prices=rules.paid, degrees=aim == "degree-links", seconds=time_to_bound, watch=watch)
     begin = _start(problem, start, ties, least)
     watch.ticks[0] = 0
     if seconds is None:
@@ -117,8 +121,10 @@ def build(
         lowered = Links.measured(interest, more.source, more.target)
         within = min(within, _within(problem, lowered, max_degree), key=_rank)
     begin = within
+    known = {"price": None if least.price is None else round(least.price * MILLIONTHS), "degree-links": None}
+    lower_bound = known.get(aim, least.links)
     found = search_links(
-        interest, *begin[:2], rules, rounds=rounds, seconds=seconds, watch=watch, lower_bound=least.links
+        interest, *begin[:2], rules, rounds=rounds, seconds=seconds, watch=watch, lower_bound=lower_bound
     )
     links = Links.measured(interest, found.source, found.target)
     facts = {
@@ -127,10 +133,19 @@ def build(
         "rounds": earlier + found.facts["rounds"],
         "accepted": found.facts["accepted"],
     }
+    if rules.paid is not None:
+        facts["price"] = found.facts["cost"] / MILLIONTHS
     if int(links.contribution.sum()) == interest.subscription_count - interest.topic_count:
-        gap = len_of(links) / least.links - 1 if least.links else 0.0
-        facts |= {"lower_bound": least.links, "gap": gap, "optimal": len_of(links) == least.links}
+        facts |= _proved(aim, links, facts.get("price"), least)
     return links._replace(facts=MappingProxyType(facts))
+
+
+def _proved(aim: Aim, links: Links, price: float | None, least: Bounds) -> dict[str, Any]:
+    """How far from the best an overlay may be, in the number that comes first in the aim."""
+    firsts = {"price": (price, least.price), "degree-links": (highest_degree(links), least.max_degree)}
+    reached, lowest = firsts.get(aim, (len_of(links), least.links))
+    gap = reached / lowest - 1 if reached and lowest else 0.0
+    return {"lower_bound": lowest, "gap": gap, "optimal": reached == lowest}
 
 
 def _check_start(problem: DesignProblem, start: str | None) -> None:

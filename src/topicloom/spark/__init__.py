@@ -2,7 +2,8 @@
 
 - `session`: sessions, settings, Java.
 - `interned`: an interest as data frames, which steps take and give. `shared`: what every task of a job needs.
-- `clean`, `intern`: raw rows to an interest. `places`: where interests are read from and written to.
+- `clean`, `intern`: raw rows to an interest; `packs`: many pairs in one value.
+- `places`: where interests are read from and written to.
 - `ingest`: raw files to an interest at a place; `raw` reads files of all formats, `lines` delimited text.
 - `profile`, `distributions`: what an interest looks like. `sample`: parts of a graph.
 - `links`: links by id and by topic. `evaluate`: measures, topic by topic. `design`: the backbone designer.

@@ -1,14 +1,13 @@
-"""Clean raw rows: names trimmed and normalised, repeats counted, and what cannot be used rejected with a reason.
+"""Clean raw rows: names trimmed and normalised, and what cannot be used rejected with a reason.
 
-Rows are cleaned in Arrow, where Spark would need several functions of its own for white space and normal forms, then
-dealt by hash of the pair and counted, so that neither a node nor a topic with most of the rows is a task by itself.
-Counts come from the rows that were dealt, not from observed metrics, so they are right when tasks are repeated.
+Rows are cleaned in Arrow, where Spark would need several functions of its own for white space and normal forms. Counts
+come from the rows themselves, not from observed metrics, so they are right when tasks are repeated.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,9 +20,11 @@ import pyarrow.compute as pc
 from topicloom.errors import InputError
 from topicloom.io.tables import clean_names, problems, require_columns
 from topicloom.model.filters import PLAIN, protocol_of
-from topicloom.model.roles import PUBLISHES, SUBSCRIBES, Bits, known_roles
+from topicloom.model.roles import BOTH, Bits, known_roles
+from topicloom.spark.frames import types_of
 from topicloom.spark.interned import ROLE
 from topicloom.spark.lines import BLANK, FILE, LINE, NOT_UTF8, WRONG, Splitting, readable_path, runs, text_of
+from topicloom.spark.packs import COUNTED_PAIRS, ROWS, SAID, Packer, Pair, counted_pairs, sampled_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,23 +39,23 @@ _COUNTED = (FILTERED, SELF_LOOP)
 _RAW_CHARACTERS = 4096
 # Types that are names, possibly as their digits.
 _NAME_TYPES = ("string", "tinyint", "smallint", "int", "bigint")
-# Repeats are counted before rows are dealt if that saves this share of them.
-_WORTH_COUNTING = 0.2
 
-# Of a good row: its names, and how many rows say this. Of another: its text, its file and the reason.
-_ROWS = "node string, topic string, reason string, rows bigint"
-_ROLES = "hears boolean, speaks boolean, said boolean"
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of raw rows: rows = filtered + rejected + self_loops + good."""
+    """What became of raw rows: rows = filtered + rejected + self_loops + good.
+
+    There are `pairs` of names, of which some may be repeats, and `samples` of them.
+    """
 
     rows: int
     filtered: int
     rejected_by_reason: Mapping[str, int]
     self_loops: int
     pairs: int
+    samples: Sequence[Pair]
     has_roles: bool
 
     @property
@@ -67,7 +68,7 @@ class Tally:
 class Cleaned:
     """Clean pairs of names, and the rows that were rejected.
 
-    - `rows`: good and rejected rows together, each distinct one once; for `intern`.
+    - `rows`: packs of good pairs, and rejected rows; for `intern`.
     - `graph`, `filters`: what they were cleaned as.
     """
 
@@ -76,31 +77,37 @@ class Cleaned:
     filters: str | None = None
 
     @property
+    def packs(self) -> DataFrame:
+        """Packs of good pairs, in which pairs may be repeated."""
+        return self.rows.where("reason IS NULL").select("pairs")
+
+    @property
     def pairs(self) -> DataFrame:
         """Distinct pairs: `node`, `topic`, `role` if roles are known, and `rows`, the number of raw rows of each."""
         from pyspark.sql import functions as sql
 
-        good = self.rows.where("reason IS NULL")
-        if not self.tally.has_roles:
-            return good.select("node", "topic", "rows")
-        role = sql.expr("CASE WHEN hears AND speaks THEN 'both' WHEN hears THEN 'sub' ELSE 'pub' END")
-        return good.select("node", "topic", role.alias(ROLE), "rows")
+        role = sql.expr("element_at(array('sub', 'pub', 'both'), bit_or(bits))").alias(ROLE)
+        columns = [*([role] if self.tally.has_roles else []), sql.sum("rows").alias("rows")]
+        return self.packs.mapInArrow(counted_pairs, COUNTED_PAIRS).groupBy("node", "topic").agg(*columns)
 
     @property
     def rejected(self) -> DataFrame:
         """Rejected rows: `reason`, `text`, `file`."""
-        bad = self.rows.where(f"reason IS NOT NULL AND reason NOT IN {_COUNTED!r}")
-        return bad.selectExpr("reason", "node AS text", "topic AS file", "explode(sequence(1L, rows)) AS one").drop(
-            "one"
-        )
+        return self.rows.where(f"reason NOT IN {_COUNTED!r}").select("reason", "text", "file")
 
     @cached_property
     def tally(self) -> Tally:
         """Count rows by what became of them; a job."""
-        said = "coalesce(max(said), false)" if "said" in self.rows.columns else "false"
-        counted = self.rows.groupBy("reason").agg(*map(_expression, ("sum(rows) n", "count(*) pairs", f"{said} said")))
-        by_reason = {row["reason"]: row for row in counted.collect()}
-        counts = {reason: int(row["n"]) for reason, row in by_reason.items()}
+        from pyspark.sql import functions as sql
+
+        found = self.rows.groupBy("reason").agg(
+            sql.sum("rows").alias("rows"),
+            sql.sum("size").alias("pairs"),
+            sql.max("said").alias("said"),
+            sql.collect_list("sample").alias("samples"),
+        )
+        by_reason = {row["reason"]: row for row in found.collect()}
+        counts = {reason: int(row["rows"]) for reason, row in by_reason.items()}
         good = by_reason.get(None)
         return Tally(
             rows=sum(counts.values()),
@@ -108,6 +115,7 @@ class Cleaned:
             rejected_by_reason={reason: counts[reason] for reason in sorted({*counts} - {None, *_COUNTED})},
             self_loops=counts.get(SELF_LOOP, 0),
             pairs=0 if good is None else int(good["pairs"]),
+            samples=[] if good is None else sampled_pairs(good["samples"]),
             has_roles=good is not None and bool(good["said"]),
         )
 
@@ -159,7 +167,7 @@ def clean(
         require_columns(raw.columns, [role], "data frame")
     picked = picked_columns(raw, node, topic, role or None, where)
     rows = CleanRows(max_name_length, graph, include_self, None if filters == PLAIN else filters, bool(role))
-    return Cleaned(keep(counted(picked.mapInArrow(rows, rows.schema), bool(role))), graph, filters)
+    return Cleaned(keep(picked.mapInArrow(rows, types_of(ROWS))), graph, filters)
 
 
 def picked_columns(raw: DataFrame, node: str, topic: str, role: str | None, where: str | None) -> DataFrame:
@@ -197,24 +205,9 @@ def picked_columns(raw: DataFrame, node: str, topic: str, role: str | None, wher
     return rows
 
 
-def counted(rows: DataFrame, has_roles: bool) -> DataFrame:
-    """Deal rows by hash of the pair and count equal ones; a hot node or topic is spread over all tasks."""
-    return rows.repartition("node", "topic").mapInArrow(_counted_partition, _schema(has_roles))
-
-
 def quoted(name: str) -> str:
     """A column as SQL names it."""
     return "`" + name.replace("`", "``") + "`"
-
-
-def _schema(has_roles: bool) -> str:
-    return f"{_ROWS}, {_ROLES}" if has_roles else _ROWS
-
-
-def _expression(text: str) -> Any:
-    from pyspark.sql import functions as sql
-
-    return sql.expr(text.rpartition(" ")[0]).alias(text.rpartition(" ")[2])
 
 
 def _first_line(error: Exception) -> str:
@@ -238,23 +231,15 @@ class CleanRows:
     has_roles: bool
     splitting: Splitting | None = None
 
-    @property
-    def schema(self) -> str:
-        """The columns of the rows that are given."""
-        return _schema(self.has_roles)
-
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give good pairs, rejected rows, and counts of the others."""
-        worth_counting = True
+        """Give packs of good pairs, and all other rows."""
+        packer = Packer()
         for batch in self._named(batches):
-            if not batch.num_rows:
-                continue
-            table = self._cleaned(batch)
-            if worth_counting:
-                given = table.num_rows
-                table = _added_up(table)
-                worth_counting = table.num_rows < given * (1 - _WORTH_COUNTING)
-            yield from table.to_batches()
+            good, others = self._cleaned(batch)
+            if others:
+                yield pa.RecordBatch.from_pylist(others, ROWS)
+            yield from packer.add(good)
+        yield from packer.rest()
 
     def _named(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if self.splitting is None:
@@ -277,18 +262,25 @@ class CleanRows:
                 }
             )
 
-    def _cleaned(self, batch: pa.RecordBatch) -> pa.Table:
+    def _cleaned(self, batch: pa.RecordBatch) -> tuple[pa.Table, list[Row]]:
+        """Good pairs, and rows for all that is none."""
         node, topic, role = (clean_names(batch[name]) for name in ("node", "topic", ROLE))
-        bits = known_roles(role)
+        bits = known_roles(role) if self.has_roles else np.full(len(node), BOTH)
         reason = self._reasons(batch, node, topic, bits)
-        if reason.null_count == len(reason):
-            return self._good(node, topic, role, bits)
-        good = pc.is_null(reason)
-        others = self._others(batch, reason)
-        kept = np.asarray(good)
-        return pa.concat_tables(
-            [self._good(node.filter(good), topic.filter(good), role.filter(good), bits[kept]), others]
-        )
+        others: list[Row] = []
+        if reason.null_count < len(reason):
+            good = pc.is_null(reason)
+            others = _others(batch, reason)
+            node, topic, role = (column.filter(good) for column in (node, topic, role))
+            bits = bits[np.asarray(good)]
+        if self.graph is not None:
+            pairs, loops = _edges(node, topic, self.graph, include_self=self.include_self)
+            return pairs, others + [{"reason": SELF_LOOP, "text": user, "rows": 1} for user in loops.to_pylist()]
+        pairs = _pairs(node, topic, 1)
+        if self.has_roles:
+            said = np.asarray(pc.fill_null(pc.greater(pc.binary_length(role), 0), False))
+            pairs = pairs.append_column(ROLE, pa.array(bits | said * SAID))
+        return pairs, others
 
     def _reasons(self, batch: pa.RecordBatch, node: pa.Array, topic: pa.Array, bits: Bits) -> pa.StringArray:
         """Why each row is not good; null for those that are."""
@@ -310,37 +302,18 @@ class CleanRows:
         wrong = [name for name in encoded.dictionary.to_pylist() if protocol.problem(name) is not None]
         return np.asarray(pc.is_in(topic, value_set=pa.array(wrong, pa.string())))
 
-    def _good(self, node: pa.Array, topic: pa.Array, role: pa.Array, bits: Bits) -> pa.Table:
-        if self.graph is not None:
-            return _edges(node, topic, self.graph, include_self=self.include_self)
-        columns = _row_columns(node, topic, pa.nulls(len(node), pa.string()), np.ones(len(node), np.int64))
-        if self.has_roles:
-            said = pc.fill_null(pc.greater(pc.binary_length(role), 0), False)
-            columns |= {"hears": (bits & SUBSCRIBES) > 0, "speaks": (bits & PUBLISHES) > 0, "said": said}
-        return pa.table(columns)
 
-    def _others(self, batch: pa.RecordBatch, reason: pa.StringArray) -> pa.Table:
-        """Rejected rows with their text and file, and one row for all that are left out."""
-        reasons = reason.to_pylist()
-        rows = [row for row, why in enumerate(reasons) if why not in (None, FILTERED, BLANK)]
-        texts = pa.array([_raw_text(batch, row) for row in rows], pa.string())
-        files = batch[FILE].take(pa.array(rows, pa.int64())).dictionary_encode()
-        readable = pa.array(map(readable_path, files.dictionary.to_pylist()), pa.string()).take(files.indices)
-        ones, left_out = np.ones(len(rows), np.int64), reasons.count(FILTERED)
-        rejected = _row_columns(texts, readable, pa.array([reasons[row] for row in rows], pa.string()), ones)
-        nothing = pa.nulls(1, pa.string())
-        filtered = _row_columns(nothing, nothing, pa.array([FILTERED]), np.array([left_out]))
-        tables = [pa.table(rejected), *([pa.table(filtered)] if left_out else [])]
-        return pa.concat_tables([self._without_role(table) for table in tables])
-
-    def _without_role(self, table: pa.Table) -> pa.Table:
-        for name in ("hears", "speaks", "said") if self.has_roles else ():
-            table = table.append_column(name, pa.nulls(table.num_rows, pa.bool_()))
-        return table
-
-
-def _row_columns(node: pa.Array, topic: pa.Array, reason: pa.Array, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
-    return {"node": node, "topic": topic, "reason": reason, "rows": pa.array(rows)}
+def _others(batch: pa.RecordBatch, reason: pa.StringArray) -> list[Row]:
+    """Rejected rows with their text and file, and one row for all that are left out."""
+    reasons = reason.to_pylist()
+    rejected = [row for row, why in enumerate(reasons) if why not in (None, FILTERED, BLANK)]
+    files = {file: file and readable_path(file) for file in batch[FILE].unique().to_pylist()}
+    rows: list[Row] = [
+        {"reason": reasons[row], "text": _raw_text(batch, row), "file": files[batch[FILE][row].as_py()], "rows": 1}
+        for row in rejected
+    ]
+    left_out = reasons.count(FILTERED)
+    return [*rows, {"reason": FILTERED, "rows": left_out}] if left_out else rows
 
 
 def _where(mask: npt.NDArray[np.bool_], text: str) -> pa.StringArray:
@@ -362,54 +335,22 @@ def _raw_text(batch: pa.RecordBatch, row: int) -> str:
     return json.dumps(names, ensure_ascii=False)[:_RAW_CHARACTERS]
 
 
-def _edges(source: pa.Array, target: pa.Array, graph: Graph, *, include_self: bool) -> pa.Table:
-    """Subscriptions of edges: the source wants the target, and the target the source if undirected.
+def _edges(source: pa.Array, target: pa.Array, graph: Graph, *, include_self: bool) -> tuple[pa.Table, pa.Array]:
+    """Subscriptions of edges, and the users of self-loops.
 
-    Each edge is counted in one of its rows. A self-loop is a row of its own kind, so that its user is known.
+    The source wants the target, and the target the source if undirected. Each edge is counted in one of its rows.
     """
     loops = pc.equal(source, target)
-    nothing = pa.scalar(None, pa.string())
-    nodes, topics, ones = [source], [pc.if_else(loops, nothing, target)], [np.ones(len(source), np.int64)]
-    reasons = [pc.if_else(loops, pa.scalar(SELF_LOOP), nothing)]
-    more = []
+    others = pc.invert(loops)
+    node, topic = source.filter(others), target.filter(others)
+    tables = [_pairs(node, topic, 1)]
     if graph == "undirected":
-        forward = pc.invert(loops)
-        more.append((target.filter(forward), source.filter(forward)))
+        tables.append(_pairs(topic, node, 0))
     if include_self:
         users = pc.unique(pa.concat_arrays([source, target]))
-        more.append((users, users))
-    for node, topic in more:
-        nodes.append(node)
-        topics.append(topic)
-        reasons.append(pa.nulls(len(node), pa.string()))
-        ones.append(np.zeros(len(node), np.int64))
-    node, topic, reason = (pa.concat_arrays(arrays) for arrays in (nodes, topics, reasons))
-    return pa.table(_row_columns(node, topic, reason, np.concatenate(ones)))
+        tables.append(_pairs(users, users, 0))
+    return pa.concat_tables(tables), source.filter(loops)
 
 
-def _added_up(table: pa.Table) -> pa.Table:
-    """Each distinct row once."""
-    keys = ["node", "topic", "reason"]
-    roles = [name for name in ("hears", "speaks", "said") if name in table.column_names]
-    grouped = table.group_by(keys).aggregate([("rows", "sum"), *((name, "max") for name in roles)])
-    return grouped.rename_columns([*keys, "rows", *roles])
-
-
-# Rows of a task that wait to be counted.
-_WAITING = 1 << 20
-_BATCH_ROWS = 1 << 16
-
-
-def _counted_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count the rows of one task; its memory grows with its distinct rows, not with its repeats."""
-    held: list[pa.RecordBatch] = []
-    rows, most = 0, _WAITING
-    for batch in batches:
-        held.append(batch)
-        rows += batch.num_rows
-        if rows > most:
-            held = _added_up(pa.Table.from_batches(held)).to_batches()
-            rows = sum(batch.num_rows for batch in held)
-            most = max(_WAITING, 2 * rows)
-    if held:
-        yield from _added_up(pa.Table.from_batches(held)).to_batches(max_chunksize=_BATCH_ROWS)
+def _pairs(node: pa.Array, topic: pa.Array, rows: int) -> pa.Table:
+    return pa.table({"node": node, "topic": topic, "rows": np.full(len(node), rows)})

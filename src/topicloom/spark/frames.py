@@ -16,6 +16,7 @@ _TYPES = {
     pa.string(): "string",
     pa.large_string(): "string",
     pa.bool_(): "boolean",
+    pa.binary(): "binary",
 }
 
 

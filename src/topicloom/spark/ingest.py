@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from topicloom.errors import InputError
 from topicloom.io.ingest_folder import INTEREST
 from topicloom.model.filters import PLAIN, first_wildcard, protocol_of, require_plain_names
-from topicloom.spark.clean import Cleaned, CleanRows, Graph, counted
+from topicloom.spark.clean import Cleaned, CleanRows, Graph
+from topicloom.spark.frames import types_of
 from topicloom.spark.intern import intern, keeping
 from topicloom.spark.interned import Interned
 from topicloom.spark.lines import Splitting
+from topicloom.spark.packs import ROWS
 from topicloom.spark.places import Place, write_interest
 from topicloom.spark.raw import RawRows, list_files, raw_rows
 
@@ -144,7 +146,7 @@ def ingest(
         progress("reading and cleaning")
         raw: list[RawRows] = []
         for format_, paths in files.groups:
-            raw.append(raw_rows(spark, format_, paths, files.base, options))
+            raw.append(raw_rows(spark, format_, paths, files, options))
             options = replace(options, filters=raw[-1].filters)
         cleaned = _cleaned(raw, options, keep)
         tally = cleaned.tally
@@ -166,19 +168,9 @@ def ingest(
 
 def _cleaned(raw: Sequence[RawRows], options: IngestOptions, keep: Callable[[Any], Any]) -> Cleaned:
     """Rows of all formats together, cleaned."""
-    from pyspark.sql import functions as sql
-
-    has_roles = any(each.clean.has_roles for each in raw)
     protocol = None if options.filters == PLAIN else options.filters
-    frames = []
-    for each in raw:
-        frame = each.frame.mapInArrow(replace(each.clean, filters=protocol), each.clean.schema)
-        if has_roles and not each.clean.has_roles:
-            for name, value in (("hears", True), ("speaks", True), ("said", False)):
-                frame = frame.withColumn(name, sql.lit(value))
-        frames.append(frame)
-    rows = reduce(lambda one, other: one.unionByName(other), frames)
-    return Cleaned(keep(counted(rows, has_roles)), options.graph, options.filters)
+    frames = [each.frame.mapInArrow(replace(each.clean, filters=protocol), types_of(ROWS)) for each in raw]
+    return Cleaned(keep(reduce(lambda one, other: one.union(other), frames)), options.graph, options.filters)
 
 
 def _require_usable(cleaned: Cleaned, options: IngestOptions) -> None:
@@ -227,13 +219,13 @@ def _counts(cleaned: Cleaned, interned: Interned, options: IngestOptions) -> Cou
     good = tally.rows - tally.filtered - tally.rejected - tally.self_loops
     left, unheard = totals.subscriptions, 0
     if options.graph is not None:
-        loops = cleaned.rows.where("reason = 'self-loop'").selectExpr("node AS name")
+        loops = cleaned.rows.where("reason = 'self-loop'").selectExpr("text AS name")
         names = interned.nodes.select("name").union(interned.topics.select("name")).union(loops)
         users = names.distinct().count()
         left -= users if options.include_self else 0
         left //= 2 if options.graph == "undirected" else 1
     elif tally.has_roles:
-        kept = interned.subscriptions.join(cleaned.pairs.select("node", "topic", "rows"), ["node", "topic"])
+        kept = cleaned.pairs.join(interned.topics.selectExpr("name AS topic"), "topic", "left_semi")
         unheard = good - (kept.agg({"rows": "sum"}).first() or [0])[0]
     return Counts(
         rows=tally.rows,

@@ -1,7 +1,8 @@
 """Names to dense ids in name order: `SELECT DISTINCT ... dense_rank()`, by Spark's own shuffles.
 
-Names are sorted by ranges, and an id is a name's place in its range after the ranges before it. So ids depend on names
-alone, no process holds all names, and the same subscriptions give the same rows for any partitions.
+Pairs are sorted by ranges, and the id of a node is its place in its range after the ranges before it; topics likewise.
+So ids depend on names alone, no process holds all names, and the same subscriptions give the same rows for any
+partitions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,21 @@ from topicloom.io.tables import require_columns
 from topicloom.model import fingerprint
 from topicloom.model.filters import PLAIN
 from topicloom.spark.clean import Cleaned, Keep
-from topicloom.spark.interned import ROLE, Interned, Totals, subscriptions_sum
+from topicloom.spark.frames import types_of
+from topicloom.spark.interned import ROLE, Interned, Totals
+from topicloom.spark.packs import (
+    RANKED,
+    ROWS,
+    TOPIC_ROWS,
+    Deal,
+    NodeRows,
+    PairRows,
+    bounds_of,
+    numberings,
+    pack_rows,
+    ranked,
+    topic_rows,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,13 +60,14 @@ def keeping() -> Iterator[Keep]:
             frame.unpersist()
 
 
-def intern(pairs: DataFrame | Cleaned, *, keep: Keep = local_checkpoint) -> Interned:
+def intern(pairs: DataFrame | Cleaned, *, keep: Keep = local_checkpoint, range_pairs: int = 1 << 20) -> Interned:
     """Give nodes and topics dense ids in the order of their names.
 
     Args:
         pairs: what `clean` gave, or a data frame with `node` and `topic`, and perhaps `role`; repeats do not matter.
         keep: called with frames that are used several times. The default lets executors keep them as long as the
             result lives; a frame that it gives must have the same rows whenever it is read.
+        range_pairs: about how many pairs a task has in memory at once.
 
     Returns:
         The interest. Topics that are only published have no subscribers and are left out.
@@ -65,54 +81,62 @@ def intern(pairs: DataFrame | Cleaned, *, keep: Keep = local_checkpoint) -> Inte
         >>> interned.totals.subscriptions
         3
     """
-    graph, filters = (pairs.graph, pairs.filters) if isinstance(pairs, Cleaned) else (None, None)
-    # The pairs of `clean` are distinct and kept already.
-    distinct = pairs.pairs if isinstance(pairs, Cleaned) else keep(_distinct(pairs))
-    if ROLE in distinct.columns and filters in (None, PLAIN):
-        distinct = distinct.join(_heard(distinct), "topic", "left_semi")
-    nodes, node_count = _numbered(distinct, "node", "topics", keep)
-    topics, topic_count = _numbered(distinct, "topic", "nodes", keep)
-    if not node_count:
+    if not isinstance(pairs, Cleaned):
+        require_columns(pairs.columns, ["node", "topic"], "data frame")
+        columns = ["node", "topic", *([ROLE] if ROLE in pairs.columns else [])]
+        pairs = Cleaned(keep(pairs.select(*columns).mapInArrow(pack_rows, types_of(ROWS))))
+    has_roles = pairs.tally.has_roles
+    ranges = _ranked(pairs, keep, range_pairs)
+    topics = _topics(ranges)
+    if has_roles and pairs.filters in (None, PLAIN) and (unheard := topics.where("NOT heard")).head(1):
+        heard = pairs.pairs.join(unheard.selectExpr("name AS topic"), "topic", "left_anti")
+        pairs = Cleaned(keep(heard.mapInArrow(pack_rows, types_of(ROWS))), pairs.graph, pairs.filters)
+        ranges = _ranked(pairs, keep, range_pairs)
+        topics = _topics(ranges)
+    rows = ranges.drop("pairs").collect()
+    if not rows:
         raise InputError("nothing to ingest: all rows publish, and nobody subscribes to anything")
-    subscriptions, total = subscriptions_sum(distinct)
-    rows = distinct
-    for side, names in (("topic", topics), ("node", nodes)):
-        ids = names.selectExpr(f"name AS {side}", f"id AS {side}_id")
-        # Sorting both sides by names takes longer than a hash table of one.
-        rows = rows.join(ids.hint("shuffle_hash") if side == "node" else ids, side)
+    numbering, node_count = numberings(rows)
+    node_rows, pair_rows = NodeRows(numbering), PairRows(numbering, has_roles)
+    topics, topic_count = _numbered(topics.drop("heard"), keep)
+    ids = topics.selectExpr("name AS topic", "id AS topic_id")
+    columns = ["node", "topic", "node_id", "topic_id", *([ROLE] if has_roles else [])]
+    subscriptions = sum(row["size"] for row in rows)
     return Interned(
-        rows.select("node", "topic", "node_id", "topic_id", *([ROLE] if ROLE in rows.columns else [])),
-        nodes,
+        ranges.mapInArrow(pair_rows, pair_rows.schema).join(ids, "topic").select(*columns),
+        ranges.mapInArrow(node_rows, NodeRows.SCHEMA),
         topics,
-        graph,
-        filters,
-        Totals(node_count, topic_count, subscriptions, fingerprint.digest(total, subscriptions)),
+        pairs.graph,
+        pairs.filters,
+        Totals(
+            node_count,
+            topic_count,
+            subscriptions,
+            fingerprint.digest(sum(row["hashed"] for row in rows), subscriptions),
+        ),
     )
 
 
-def _distinct(pairs: DataFrame) -> DataFrame:
+def _ranked(cleaned: Cleaned, keep: Keep, range_pairs: int) -> DataFrame:
+    """A row for each range of pairs, which are distinct and in order."""
+    bounds = bounds_of(cleaned.tally.samples, -(-cleaned.tally.pairs // range_pairs))
+    dealt = cleaned.packs.mapInArrow(Deal(bounds), Deal.SCHEMA).repartitionById(len(bounds) + 1, "range")
+    return keep(dealt.mapInArrow(ranked, types_of(RANKED)))
+
+
+def _topics(ranges: DataFrame) -> DataFrame:
+    """Topics with their nodes, and whether one of these subscribes."""
     from pyspark.sql import functions as sql
 
-    require_columns(pairs.columns, ["node", "topic"], "data frame")
-    if ROLE not in pairs.columns:
-        return pairs.groupBy("node", "topic").agg(sql.count("*").alias("rows"))
-    hears = sql.max(sql.expr(f"coalesce({ROLE}, 'both') IN ('sub', 'both')"))
-    speaks = sql.max(sql.expr(f"coalesce({ROLE}, 'both') IN ('pub', 'both')"))
-    both = sql.when(hears & speaks, "both").when(hears, "sub").otherwise("pub")
-    return pairs.groupBy("node", "topic").agg(both.alias(ROLE), sql.count("*").alias("rows"))
+    rows = ranges.select("range", "pairs").mapInArrow(topic_rows, TOPIC_ROWS)
+    return rows.groupBy("name").agg(sql.sum("nodes").alias("nodes"), sql.max("heard").alias("heard"))
 
 
-def _heard(pairs: DataFrame) -> DataFrame:
-    """Topics that have a subscriber."""
-    return pairs.where(f"{ROLE} <> 'pub'").select("topic").distinct()
-
-
-def _numbered(pairs: DataFrame, side: str, counted: str, keep: Keep) -> tuple[DataFrame, int]:
-    """Names in order with dense ids and how many pairs each has; and how many names there are."""
+def _numbered(names: DataFrame, keep: Keep) -> tuple[DataFrame, int]:
+    """Names in order with dense ids; and how many names there are."""
     from pyspark.sql import functions as sql
 
-    counts = pairs.groupBy(sql.col(side).alias("name")).agg(sql.count("*").alias(counted))
-    placed = keep(counts.orderBy("name").withColumn("place", sql.monotonically_increasing_id()))
+    placed = keep(names.orderBy("name").withColumn("place", sql.monotonically_increasing_id()))
     part = sql.shiftright("place", _PLACE_BITS)
     sizes = {row["part"]: row["count"] for row in placed.groupBy(part.alias("part")).count().collect()}
     first, total = {}, 0
@@ -124,4 +148,4 @@ def _numbered(pairs: DataFrame, side: str, counted: str, keep: Keep) -> tuple[Da
         known = sql.create_map(*(sql.lit(value).cast("bigint") for pair in first.items() for value in pair))
         start = known[part]
     place = sql.col("place").bitwiseAND(sql.lit((1 << _PLACE_BITS) - 1))
-    return placed.select((start + place).cast("int").alias("id"), "name", counted), total
+    return placed.select((start + place).cast("int").alias("id"), "name", "nodes"), total

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
@@ -70,6 +70,7 @@ _OF_FILES = {
     *("ignorecorruptfiles", "ignoremissingfiles"),
 }
 _CORRUPT = "__corrupt"
+_LARGE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,12 @@ class Files:
 
     `groups` are files of one format, below folders that name the same columns: of several with different columns in
     one reading, Spark leaves files out without a word. `base` is the folder below which folders name columns, if any.
+    `large` are those that take time to read.
     """
 
     groups: Sequence[tuple[str, Sequence[str]]]
     base: str | None
+    large: frozenset[str]
 
     @property
     def count(self) -> int:
@@ -99,7 +102,8 @@ def list_files(spark: SparkSession, inputs: Sequence[str], options: IngestOption
     for key, value in options.reader.items():
         if key.lower() in _OF_FILES - {"basepath", "linesep"}:
             listing = listing.option(key, value)
-    paths = sorted(row["path"] for row in listing.load(places).select("path").collect())
+    sizes = dict(sorted(map(tuple, listing.load(places).select("path", "length").collect())))
+    paths = list(sizes)
     if not paths:
         raise InputError("is empty; expected files with a subscription a row", file=", ".join(inputs))
     # Folders named KEY=VALUE below the only input are columns.
@@ -111,7 +115,8 @@ def list_files(spark: SparkSession, inputs: Sequence[str], options: IngestOption
         keys = _column_folders(file.removeprefix(itself)) if is_folder else ()
         found.setdefault((_format_of(file, options), keys), []).append(_literal(path))
     groups = [(format_, together) for (format_, _), together in found.items()]
-    return Files(groups, places[0] if is_folder else None)
+    large = frozenset(_literal(path) for path, size in sizes.items() if size >= _LARGE_BYTES)
+    return Files(groups, places[0] if is_folder else None, large)
 
 
 def _column_folders(file: str) -> tuple[str, ...]:
@@ -155,13 +160,12 @@ class RawRows:
     filters: str | None
 
 
-def raw_rows(
-    spark: SparkSession, format_: str, paths: Sequence[str], base: str | None, options: IngestOptions
-) -> RawRows:
-    """Rows of files of one format; missing columns are reported before any file is read as a whole."""
+def raw_rows(spark: SparkSession, format_: str, paths: Sequence[str], files: Files, options: IngestOptions) -> RawRows:
+    """Rows of files of one format; missing columns are reported before any large file is read as a whole."""
+    base = files.base
     own_reader = any(key.lower() not in _OF_FILES for key in options.reader)
     if format_ in SEPARATORS and not own_reader:
-        return _delimited(spark, format_, paths, base, options)
+        return _delimited(spark, format_, paths, files, options)
     if format_ == JSON and not own_reader:
         return _named(_json_lines(spark, paths, base, options), readable_path(paths[0]), options, options.filters)
     frame = _by_reader(spark, format_, paths, base, options)
@@ -216,12 +220,13 @@ def _lines(spark: SparkSession, paths: Sequence[str], base: str | None, options:
 
 
 def _delimited(
-    spark: SparkSession, format_: str, paths: Sequence[str], base: str | None, options: IngestOptions
+    spark: SparkSession, format_: str, paths: Sequence[str], files: Files, options: IngestOptions
 ) -> RawRows:
     separator = options.separator or SEPARATORS[format_]
-    lines = _lines(spark, paths, base, options)
+    lines = _lines(spark, paths, files.base, options)
     partitions = [name for name in lines.columns if name not in (LINE, FILE, BLOCK)]
-    headers, said, filters = _headers(lines, separator, options, readable_path(paths[0]))
+    first = _first_lines(spark, paths, files, options)
+    headers, said, filters = _headers(first, separator, options, readable_path(paths[0]))
     usual = next(iter(headers.values()))
     chosen = {
         file: chosen_columns([*names, *partitions], options, readable_path(file)) for file, names in headers.items()
@@ -250,14 +255,30 @@ def _delimited(
     return RawRows(picked_columns(split, node, topic, role, options.where), cleaning, filters)
 
 
+def _first_lines(
+    spark: SparkSession, paths: Sequence[str], files: Files, options: IngestOptions
+) -> dict[str, list[str]]:
+    """The first two lines of each file."""
+    large = files.large.intersection(paths)
+    small = [path for path in paths if path not in large]
+    rows = []
+    # Small files are read to their ends, many by one job; of a large one, a job reads the beginning.
+    for path in sorted(large):
+        begin = _lines(spark, [path], files.base, options).where(f"{BLOCK} = 0").limit(2)
+        rows += begin.selectExpr(f"{FILE} AS file", f"{LINE} AS line").collect()
+    if small:
+        lines = _lines(spark, small, files.base, options).select(LINE, FILE, BLOCK)
+        rows += lines.mapInArrow(FirstLines(), FirstLines.SCHEMA).collect()
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row["file"], []).append(row["line"].removeprefix(BOM))
+    return found
+
+
 def _headers(
-    lines: DataFrame, separator: str, options: IngestOptions, where: str
+    first: Mapping[str, Sequence[str]], separator: str, options: IngestOptions, where: str
 ) -> tuple[dict[str, tuple[str, ...]], frozenset[str], str | None]:
     """Names of the columns of each file, the files whose first line names filters, and the filters."""
-    top = lines.where(f"{BLOCK} = 0").select(LINE, FILE, BLOCK).mapInArrow(FirstLines(), FirstLines.SCHEMA)
-    first: dict[str, list[str]] = {}
-    for row in top.collect():
-        first.setdefault(row["file"], []).append(row["line"].removeprefix(BOM))
     headers: dict[str, tuple[str, ...]] = {}
     said, filters = [], options.filters
     for file in sorted(first):

@@ -42,6 +42,13 @@ def foreign(bridges: ForeignBridges) -> View:
     return View("foreign", "Bridges beside the plan", tuple(blocks))
 
 
+def silent(names: Sequence[str]) -> str:
+    """That some brokers do not answer, and have nothing to do in a change."""
+    if len(names) == 1:
+        return f"{names[0]} does not answer, so its file was not looked at; it has no step"
+    return f"{_first_of(names)} do not answer, so their files were not looked at; they have no step"
+
+
 def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for name, reason in reasons.items():
@@ -58,8 +65,10 @@ def step(done: StepDone) -> View:
     parts = ["links taken away" if done.step.file is None else "file put"]
     if done.unreached is not None:
         parts = [f"not reached ({done.unreached}); it is told when it is back"]
-    if done.links:
-        parts.append(f"{count_of(done.links, 'link')} up")
+    if done.links is not None and done.links.needs:
+        parts.append(f"links not looked at ({done.links.needs})")
+    elif done.links is not None and done.links.up:
+        parts.append(f"{count_of(done.links.up, 'link')} up")
     if done.probes:
         parts.append(f"{count_of(done.probes, 'probe')} arrived")
     took = f"({seconds(done.seconds)} s)"
@@ -83,7 +92,7 @@ def ended(proposal: Proposal, done: Sequence[StepDone], said: str, stopped: str 
             {
                 "broker": each.step.broker,
                 "cleared": each.step.file is None,
-                "links_up": each.links,
+                "links_up": None if each.links is None else each.links.up,
                 "probes": each.probes,
                 "seconds": each.seconds,
                 "unreached": each.unreached,
@@ -93,6 +102,7 @@ def ended(proposal: Proposal, done: Sequence[StepDone], said: str, stopped: str 
         "interrupted": list(proposal.difference.interrupted),
         "drift": {drift.broker: drift.why for drift in proposal.drift},
         "left_out": list(proposal.left_out),
+        "silent": list(proposal.silent),
         "stopped": stopped,
     }
     facts = [Fact(key, value, on=On.DATA) for key, value in data.items()]

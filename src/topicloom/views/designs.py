@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import printable
 from topicloom.metrics.summary import COSTS
-from topicloom.views.numbers import count, mean, percent, seconds, share, text, yes_no
+from topicloom.views.numbers import amount, count, mean, percent, seconds, share, text, yes_no
 from topicloom.views.view import Column, Entry, Fact, Note, On, Show, Table, View
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ _DESIGNED: dict[str, tuple[Show, str]] = {
     "average_degree": (mean, ""),
     "max_degree": (count, ""),
     "support": (share, ""),
-    "lower_bound": (count, ""),
+    "price": (amount, ""),
+    "lower_bound": (amount, ""),
     "gap": (percent, "above the lower bound"),
     "optimal": (yes_no, ""),
     "published_unheard": (count, "published, wanted by nobody"),
@@ -67,7 +68,6 @@ _COMPARED: dict[str, tuple[Show, str]] = {
     "longest_way": (mean, "longest\nway"),
     "seconds": (seconds, ""),
 }
-_BOUNDED = {"links": "links", "max_degree": "max degree"}
 # Changes that people see.
 _SHOWN_STEPS = 20
 
@@ -85,6 +85,7 @@ def measures(
         facts += [
             Fact("links_bound", bounds.links, count, "links of any overlay, at least"),
             Fact("max_degree_bound", bounds.max_degree, count, "max degree of any overlay, at least"),
+            _known("price_bound", bounds.price, amount, "price of any overlay, at least"),
         ]
     return View("measures", "Measures", (*facts, *written(topics, "topics")))
 
@@ -94,7 +95,7 @@ def bounds(found: Bounds) -> View:
     data = found.to_dict()
     columns = [Column(key) for key in ("of", "value", "name", "because")]
     entries = [
-        Entry(f"{_BOUNDED[each.of]} >= {each.value:,}, by {each.name}", (("", each.because),))
+        Entry(f"{each.of.replace('_', ' ')} >= {amount(each.value)}, by {each.name}", (("", each.because),))
         for each in found.arguments
     ]
     left_out = [Note(f"without {found.left_out:,} topics that have too many nodes to compare in pairs")]
@@ -103,6 +104,7 @@ def bounds(found: Bounds) -> View:
         "Bounds",
         (
             Fact("links", found.links, count, "links, at least"),
+            _known("price", found.price, amount, "price, at least"),
             Fact("max_degree", found.max_degree, count, "max degree, at least"),
             Table.of("arguments", columns, data["arguments"], on=On.DATA),
             Fact("left_out", found.left_out, on=On.DATA),
@@ -212,11 +214,11 @@ def comparison(
         record = _made_by(made.overlay.provenance) | measured.to_dict()
         record |= ({} if prices is None else prices.to_dict()) | {"seconds": made.seconds}
         if bounds is not None:
-            record |= {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree}
+            record |= {"links_bound": bounds.links, "max_degree_bound": bounds.max_degree, "price_bound": bounds.price}
         records.append(record)
     columns = [_compared(key, diameters=diameters) for key in records[0]]
-    for title, key in (("links", "links"), ("max deg.", "max_degree")):
-        if bounds is not None:
+    for title, key in (("links", "links"), ("max deg.", "max_degree"), ("price", "price")):
+        if bounds is not None and key in records[0]:
             columns.append(Column(f"{key} / bound", mean, f"{title}\n/ bound", On.PEOPLE))
             for record in records:
                 record[f"{key} / bound"] = _ratio(record, key)

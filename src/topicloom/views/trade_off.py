@@ -1,8 +1,7 @@
-"""Trade-offs between designers.
+"""Trade-offs between designers on the same subscriptions, with the lower bounds.
 
-All designers on the same subscriptions: what each gives up for what, and what nobody can be below.
-
-What the designers come to, as points to choose from: links, max degree, support and ways against each other.
+Each designer is a point to choose from: its links against its max degree, its support and its topic diameters. `search`
+has two, one for each of the aims that come first.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from markupsafe import Markup
 
 from topicloom.designers import DESIGNERS, Designer, DesignProblem, run
 from topicloom.designers.contract import BUDGET_RATIO, asked_for
+from topicloom.designers.search import SEARCHED_NODES
 from topicloom.errors import InputError
 from topicloom.metrics import Bounds, Measures, bound, measure
 from topicloom.metrics.summary import COMPARED
@@ -26,11 +26,13 @@ from topicloom.views.html import macro, name_html
 from topicloom.views.interactive import chart_block, new_chart
 from topicloom.views.numbers import seconds
 
-# Beyond so many nodes only designers are asked that take seconds then.
+# Beyond so many nodes only designers run that take seconds.
 _MANY_NODES = 20_000
 _QUICK = ("gm", "backbone", "cd-oda-2", "ring-per-topic")
 _EXACT_NODES = 12
-# Which shares of what minmax-oda needs are tried as budgets.
+# What `search` lowers first, and the name of its point.
+_SEARCHED = {"links": "search", "degree-links": "search, degree first"}
+# Budgets, as shares of what minmax-oda needs.
 _SHARES = (0.25, 0.5, 0.75)
 # Beyond so many subscriptions diameters would take longer than designing.
 _DIAMETERS = 500_000
@@ -38,7 +40,7 @@ _DIAMETERS = 500_000
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """What a designer made of the subscriptions."""
+    """The overlay of a designer."""
 
     name: str
     algorithm: str
@@ -49,7 +51,7 @@ class Tried:
 
 @dataclass(frozen=True, eq=False)
 class TradeOff:
-    """What all designers made; who could not, and why; and what no topic-connected overlay is below."""
+    """The overlays of all designers, the designers that failed with the reason, and the lower bounds."""
 
     tried: tuple[Tried, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -59,7 +61,7 @@ class TradeOff:
 def trade_off(
     interest: Interest, job: Job, *, constraints: Constraints | None = None, prices: Prices | None = None
 ) -> TradeOff:
-    """Let all designers work; the job tells which is at it."""
+    """Run all designers; the job shows which one is running."""
     tried: list[Tried] = []
     left_out: list[tuple[str, str]] = []
     candidates = list(_candidates(interest, constraints, prices))
@@ -76,7 +78,7 @@ def trade_off(
         measures = measure(interest, made.overlay, diameters=quick)
         tried.append(Tried(name, designer.name, made.overlay, measures, made.seconds))
     job.doing = "proving bounds"
-    return TradeOff(tuple(tried), tuple(left_out), bound(interest))
+    return TradeOff(tuple(tried), tuple(left_out), bound(interest, prices=prices))
 
 
 def _candidates(
@@ -89,7 +91,10 @@ def _candidates(
             continue
         if not asked_for(constraints, prices) <= designer.honours:
             continue
-        if designer.budget is None:
+        if designer.name == "search":
+            if interest.node_count <= SEARCHED_NODES:
+                yield from ((designer, {"aim": aim}, name) for aim, name in _SEARCHED.items())
+        elif designer.budget is None:
             yield designer, {}, designer.name
         else:
             for share in _SHARES:
@@ -104,18 +109,19 @@ _PANELS = (
 )
 # Families of designers have a colour and a marker each.
 _FAMILIES = {
-    "greedy": ("gm", "minmax-oda", "low-oda", "gm-fold", "exact"),
+    "greedy": ("gm", "minmax-oda", "low-oda", "gm-fold"),
+    "search, exact": ("search", "exact"),
     "with a budget": ("gpa", "gpm"),
     "stars and rings": ("cd-oda", "cd-oda-1", "cd-oda-2", "ring-per-topic"),
     "random": ("spidercast", "spidercast-m", "random-a", "random-m"),
     "backbone, tree": ("backbone", "tree"),
 }
 _OTHERS = "of other packages"
-_MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
+_MARKERS = ("circle", "star", "square", "triangle", "diamond", "inverted_triangle", "hex")
 
 
 class ToldTradeOff(NamedTuple):
-    """What the designers made of some subscriptions, and what the view shows of it."""
+    """A trade-off and the page that shows it."""
 
     found: TradeOff
     wanted: Wanted
@@ -123,7 +129,7 @@ class ToldTradeOff(NamedTuple):
 
 
 def answer_trade_off(explorer: Explorer, number: int, job: Job) -> ToldTradeOff:
-    """Let all designers work on subscriptions, and show what they come to."""
+    """Run all designers on subscriptions, and show their overlays as points."""
     collection = explorer.collection
     wanted = collection.wanted[number]
     found = trade_off(wanted.interest, job, constraints=collection.constraints, prices=collection.prices)
@@ -133,7 +139,7 @@ def answer_trade_off(explorer: Explorer, number: int, job: Job) -> ToldTradeOff:
 
 
 def load_point(explorer: Explorer, told: ToldTradeOff, point: int) -> int:
-    """Take an overlay in among those to look at, and give its number."""
+    """Add the overlay of a point to the collection; return its number."""
     if not 0 <= point < len(told.found.tried):
         raise InputError(f"there is no point {point}")
     tried = told.found.tried[point]
@@ -141,7 +147,7 @@ def load_point(explorer: Explorer, told: ToldTradeOff, point: int) -> int:
 
 
 def trade_off_html(found: TradeOff, addresses: Sequence[str]) -> Markup:
-    """Charts and a table; without addresses points lead nowhere."""
+    """Charts and a table; points are links if there are addresses."""
     charts = [
         (
             title,

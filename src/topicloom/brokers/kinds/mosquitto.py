@@ -380,7 +380,7 @@ class Mosquitto(BrokerKind):
 
         mqtt_library()
 
-    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState:
         """Return how many links a broker opens, once it says in time that their sessions are up."""
         from topicloom.brokers.check import login_refusal
         from topicloom.brokers.local import Clients

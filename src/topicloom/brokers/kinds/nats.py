@@ -374,13 +374,13 @@ class Nats(BrokerKind):
         """Yield what the monitoring port tells."""
         yield asked(ask_nats, source, broker, before, now_us)
 
-    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
-        """Return how many links a server opens, by the ports they lead to; None without a monitoring port."""
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState:
+        """Return how many links a server opens, by the ports they lead to, if it has a monitoring port."""
         from topicloom.brokers.deliver import values_of
         from topicloom.brokers.fleet_file import filled
 
         if delivery.monitor is None:
-            return None
+            return LinkState(None, None, "give monitor in the fleet file")
         url = filled(delivery.monitor, values_of(broker)).rstrip("/")
         try:
             leafs = leafnodes(HttpClient(url, seconds=_ASK_SECONDS))

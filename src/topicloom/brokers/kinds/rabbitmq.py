@@ -527,19 +527,19 @@ class RabbitMq(BrokerKind):
         """Return the driver by its management interface."""
         return ManagementDriver(delivery, broker)
 
-    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState | None:
+    def links(self, plan: Plan, broker: Broker, delivery: Delivery) -> LinkState:
         """Return how many links a broker has, once all that its definitions ask for run.
 
-        None without its management interface, or without the plugin rabbitmq_federation_management.
+        It cannot tell without its management interface, or without the plugin rabbitmq_federation_management.
         """
         if delivery.url is None:
-            return None
+            return LinkState(None, None, 'give via = "rabbitmq" in the fleet file')
         try:
             down = _management(delivery, broker.name).links_down(self.render(plan, broker.name, lambda _: ""))
         except HttpError as failure:
             raise DeliveryFailed(str(failure)) from None
         if down is None:
-            return None
+            return LinkState(None, None, "enable rabbitmq_federation_management")
         if down:
             more = f" and {len(down) - 1} more" if len(down) > 1 else ""
             raise DeliveryFailed(f"its links are not up: {down[0]}{more}")
