@@ -373,14 +373,8 @@ def read_sweep_table(path: Path, measures: Sequence[str]) -> pa.Table:
     if file.is_dir():
         # As Spark writes it.
         file = next(iter(sorted(file.glob("*.parquet"))), file)
-    present = column_names(file)
-    settings = [name for name in present if name.startswith((WORKLOAD, PARAMETER))]
-    # As version 0.1 called it.
-    asked = [
-        "edges" if name == "links" and "links" not in present and "edges" in present else name for name in measures
-    ]
-    table = read_table(file, ("workload", "designer", *asked, "error"), optional=settings)
-    table = table.rename_columns(["links" if name == "edges" else name for name in table.column_names])
+    settings = [name for name in column_names(file) if name.startswith((WORKLOAD, PARAMETER))]
+    table = read_table(file, ("workload", "designer", *measures, "error"), optional=settings)
     for column in ("workload", "designer"):
         names_column(table, column, str(file))
     for column in (*settings, "error"):

@@ -148,9 +148,7 @@ MEASURES: Mapping[str, str] = {
     "links": "links",
     "seconds": "seconds",
 }
-# Without links, which version 0.1 called edges.
-_TOLD_BY = ("workload", "designer", *(name for name in MEASURES if name != "links"), "error")
-SWEEP = Form("sweep", columns=_TOLD_BY, parts=(RESULTS, "cells"))
+SWEEP = Form("sweep", columns=("workload", "designer", *MEASURES, "error"), parts=(RESULTS, "cells"))
 
 # What a budget ratio came to, which differs from seed to seed.
 _BUDGETS = ("max_edges", "max_degree")
