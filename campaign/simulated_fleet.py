@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import heapq
 import random
-import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import TypeVar
 
 from topicloom.brokers.kind import Bridge
-from topicloom.brokers.lint import read_configured
+from topicloom.brokers.kinds.mosquitto import KIND
 
 T = TypeVar("T")
 # As a link carries a topic: from, to.
@@ -33,6 +31,9 @@ class SimulatedBroker:
     disk: str = ""
     running: tuple[Bridge, ...] = ()
     up: bool = True
+    # A configuration beside ours, by somebody's hand, with its bridges, which the broker runs whenever it is up.
+    foreign: str = ""
+    hand_made: tuple[Bridge, ...] = ()
 
 
 @dataclass
@@ -82,17 +83,28 @@ class SimulatedFleet:
         broker.up, broker.running = True, self._bridges(broker.disk)
         self.stepped()
 
+    def by_hand(self, name: str, text: str) -> None:
+        """Somebody gives a broker a configuration beside ours, or takes it away."""
+        broker = self.brokers[name]
+        broker.foreign, broker.hand_made = text, self._bridges(text)
+        self.stepped()
+
+    def hang(self, name: str) -> None:
+        """A broker does nothing more."""
+        self.brokers[name].up = False
+
+    def wake(self, name: str) -> None:
+        """A broker goes on with what it ran."""
+        self.brokers[name].up = True
+        self.stepped()
+
     def crash(self, name: str) -> None:
         """A broker ends."""
         self.brokers[name].up = False
 
     def _bridges(self, text: str) -> tuple[Bridge, ...]:
         if text not in self._read:
-            with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-                file = Path(folder, "x.conf")
-                file.write_text(text)
-                found = read_configured([file]) if text else ()
-            self._read[text] = tuple(bridge for broker in found for bridge in broker.bridges)
+            self._read[text] = KIND.parse("x", text, "x").bridges if text else ()
         return self._read[text]
 
     def ways(self, *, ideal: bool = False, without: Collection[str] = ()) -> dict[str, Counter[Way]]:
@@ -102,7 +114,8 @@ class SimulatedFleet:
         """
         found: dict[str, Counter[Way]] = {}
         for broker in self.brokers.values():
-            for bridge in broker.running if broker.up and broker.name not in without else ():
+            ours = () if broker.name in without else broker.running
+            for bridge in (*ours, *broker.hand_made) if broker.up else ():
                 other = bridge.host.removesuffix(".example")
                 if other not in self.brokers or not self.brokers[other].up:
                     continue

@@ -3,7 +3,9 @@
 The controller, its decisions, the state of the fleet, the order of a change and the files of brokers are the real ones;
 brokers, the network between them and time are simulated. Brokers crash and come back with what lies on their disks,
 links are cut, deliveries fail and take time, events come late and twice, and the controller is killed in the middle of
-a change and begins again with what is on its disk. Of two fleets one tells no events: the controller asks its brokers.
+a change and begins again with what is on its disk. Brokers hang and go on with what they ran, people change files and
+make bridges of their own, and some brokers take no connections. Of two fleets one tells no events: the controller asks
+its brokers.
 """
 
 from __future__ import annotations
@@ -12,20 +14,17 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from unittest import mock
 
 from campaign.ledger import Ledger
 from campaign.simulated_fleet import AtOnce, SimulatedBroker, SimulatedFleet, received
-from topicloom.brokers import deliver, present
-from topicloom.brokers import watch as controlling
+from campaign.simulated_kind import NAME, SimulatedKind
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.feed import CollectedFeed, Feed
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.kind import DeliveryFailed
-from topicloom.brokers.kinds import emqx
 from topicloom.brokers.rows import BrokerRows, Heard, SourceError, looked_at
 from topicloom.brokers.store import opened
 from topicloom.brokers.watch import Allowance, Controller, WatchSettings
@@ -75,6 +74,8 @@ def simulate(ledger: Ledger, seed: int, hours: float) -> None:
         ledger.count("simulated steps, all promises checked at each", world.fleet.steps)
         ledger.count("simulated kills of the controller", world.kills)
         ledger.count("simulated files that somebody changed", world.drifts)
+        ledger.count("simulated brokers that hung", world.hangs)
+        ledger.count("simulated bridges by hand", world.bridges)
         ledger.count("simulated circles by brokers that came back with old files", world.circles)
         longest = "longest such circle in virtual seconds"
         ledger.counts[longest] = max(ledger.counts[longest], round(world.longest_circle))
@@ -90,18 +91,20 @@ class World:
         self.names = [f"b{number}" for number in range(self.dice.randint(4, 9))]
         self.topics = [f"t{number}" for number in range(self.dice.randint(2, 6))]
         self.limited = self.dice.random() < 0.5
-        defaults: dict[str, object] = {"port": 1883, "apply": {"via": "folder", "path": "x", "check": "port"}}
+        defaults: dict[str, object] = {"kind": NAME, "apply": {"via": NAME, "url": "http://simulated"}}
         if self.limited:
             defaults["max_links"] = _MAX_LINKS
         # Whether the controller asks brokers who subscribes, instead of being told of events.
         self.collects = seed % 2 == 1
         if self.collects:
-            defaults["collect"] = {"emqx": "http://{host}"}
+            defaults["collect"] = {NAME: "x"}
         brokers: dict[str, dict[str, object]] = {name: {"host": f"{name}.example"} for name in self.names}
         if seed % 3 == 0:
             # The controller cannot connect to it, so it never counts as gone.
             brokers[self.names[0]] |= {"accepts": False, "apply": {"check": "nothing"}}
-        self.ways = fleet_from_tables({"defaults": defaults, "brokers": brokers})
+        self.kind = SimulatedKind(self)
+        with self.kind.known():
+            self.ways = fleet_from_tables({"defaults": defaults, "brokers": brokers})
         self.wanted = {name: self._some_topics() for name in self.names[: self.dice.randint(3, len(self.names))]}
         self.events: list[Event] = []
         self.told: list[Event] = []
@@ -116,6 +119,7 @@ class World:
         # What each broker was given, and when somebody last put another file there.
         self.had: dict[str, list[str]] = {name: [] for name in self.names}
         self.drifts, self.drifted_at = 0, -_HOUR
+        self.hangs, self.bridges = 0, 0
         self.circles, self.longest_circle = 0, 0.0
         self.circle_since: float | None = None
         for name in self.names:
@@ -134,7 +138,7 @@ class World:
 
     def live(self, hours: float) -> None:
         """Live for so many hours, in calm and in trouble."""
-        with tempfile.TemporaryDirectory(prefix="topicloom-simulated-", dir="/dev/shm") as folder, self._simulated():
+        with tempfile.TemporaryDirectory(prefix="topicloom-simulated-", dir="/dev/shm") as folder, self.kind.known():
             self.folder = Path(folder)
             first = Demand.of_topics(self.wanted)
             with self._controller(first) as controller:
@@ -154,24 +158,15 @@ class World:
 
     # What is real, with the ends of its wires in this world.
 
-    @contextmanager
-    def _simulated(self) -> Iterator[None]:
-        with ExitStack() as stack:
-            for module, name, instead in (
-                (deliver, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
-                (present, "driver_of", lambda broker, delivery, state: _Driver(self, broker.name)),
-                (deliver, "wait_until_taken", lambda *_: None),
-                (controlling, "answers", self._answers),
-                (emqx, "ask_emqx", self._tells),
-            ):
-                stack.enter_context(mock.patch.object(module, name, instead))
-            yield
+    def driver(self, broker: str) -> _Driver:
+        """Return the way to a broker."""
+        return _Driver(self, broker)
 
     @contextmanager
     def _controller(self, begin: object = None) -> Iterator[Controller]:
         with opened(self.folder / "state", lambda: self.fleet.now) as state:
             decisions = Decisions(state, self.ways.constraints, begin)  # type: ignore[arg-type]
-            settings = WatchSettings("mosquitto", True, _EVERY_SECONDS, True, 15.0, 30.0)
+            settings = WatchSettings(NAME, True, _EVERY_SECONDS, True, 15.0, 30.0)
             feed: Feed = self._feed
             if self.collects:
                 first_id, folder = decisions.last_event + 1, self.folder / "collected"
@@ -191,7 +186,8 @@ class World:
             finally:
                 self.controller = None
 
-    def _answers(self, broker: Broker, *_given: object) -> bool:
+    def answers(self, broker: Broker) -> bool:
+        """Whether a broker answers."""
         if not broker.accepts:
             raise Broken(f"{broker.name}, which accepts no connections, is connected to")
         return self._works(broker.name)
@@ -199,7 +195,7 @@ class World:
     def _works(self, name: str) -> bool:
         return self.fleet.brokers[name].up and frozenset((name, "")) not in self.fleet.cut
 
-    def _tells(self, _source: Source, name: str, before: BrokerRows, now_us: int) -> BrokerRows:
+    def tells(self, _source: Source, name: str, before: BrokerRows, now_us: int) -> BrokerRows:
         """What a broker answers that is asked who subscribes; after a restart its clients come back one by one."""
         self.maybe_killed()
         if not self._works(name):
@@ -224,7 +220,10 @@ class World:
         for _ in range(self.dice.randint(1, 6)):
             at = self.dice.random() * _BURST_SECONDS
             self.fleet.plan_at(
-                at, self.dice.choice((self._churn, self._churn, self._outage, self._partition, self._drift))
+                at,
+                self.dice.choice(
+                    (self._churn, self._churn, self._outage, self._partition, self._drift, self._hang, self._by_hand)
+                ),
             )
         self.fleet.plan_at(self.dice.random() * _BURST_SECONDS, self._delivery_trouble)
         if self.dice.random() < 0.5:
@@ -269,6 +268,40 @@ class World:
             self.drifted_at = self.fleet.now
             broker.disk = self.dice.choice(["", *self.had[name]])
             self._return(name)
+
+    def _hang(self) -> None:
+        """A broker hangs for a while, and goes on with what it had."""
+        name = self.dice.choice(self.names)
+        if self.fleet.brokers[name].up:
+            self.hangs += 1
+            self.fleet.hang(name)
+            self.fleet.plan_at(self.dice.choice((10.0, 60.0, 600.0)) * self.dice.random(), lambda: self._wake(name))
+
+    def _wake(self, name: str) -> None:
+        if not self.fleet.brokers[name].up:
+            self.returned.add(name)
+            self.fleet.wake(name)
+
+    def _by_hand(self) -> None:
+        """Somebody bridges two brokers by hand, where that closes no cycle, and takes the bridge away again later."""
+        if self.controller is None or self.controller.state.move is not None:
+            return
+        one, other = self.dice.sample(self.names, 2)
+        topic = self.dice.choice(self.topics)
+        text = f"connection by-hand\naddress {other}.example:1883\ntopic {topic} both\n"
+        if self.fleet.brokers[one].foreign:
+            return
+        after, self.fleet.after_step = self.fleet.after_step, lambda: None
+        self.fleet.by_hand(one, text)
+        closes = self._circle(()) is not None
+        if closes:
+            self.fleet.by_hand(one, "")
+        else:
+            self.bridges += 1
+            self.fleet.plan_at(
+                self.dice.choice((60.0, 900.0)) * self.dice.random(), lambda: self.fleet.by_hand(one, "")
+            )
+        self.fleet.after_step = after
 
     def _return(self, name: str) -> None:
         self.returned.add(name)
@@ -399,7 +432,14 @@ class _Driver:
         broker = self._world.fleet.brokers[self._broker]
         if not broker.up:
             raise DeliveryFailed("no answer")
-        return {self.place: broker.disk} if broker.disk else {}
+        files = {self.place: broker.disk, f"{self.place}/by-hand.conf": broker.foreign}
+        return {place: text for place, text in files.items() if text}
+
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Nothing: there are no bridges of others."""
+
+    def bring_back(self) -> None:
+        """Nothing was set aside."""
 
     def ready(self) -> tuple[tuple[str, str | None], ...]:
         """Nothing is needed."""

@@ -12,11 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from campaign.inside import run_inside
-from topicloom.io.ingest_folder import (
-    IngestedManifest,
-    TableCounts,
-    write_manifest,
-)
+from topicloom.io.ingest_folder import IngestedManifest, TableCounts, write_manifest
 from topicloom.model.interest import Interest
 
 _LOG = """\
@@ -88,6 +84,7 @@ def _tables(folder: Path, dice: random.Random, pairs: list[tuple[str, str]], lat
 def _ingest_folder(folder: Path, interest: Interest) -> None:
     folder.mkdir()
     table = interest.to_arrow()
+    node, topic = table["node"], table["topic"]
     tables = {
         "nodes": {
             "id": range(interest.node_count),
@@ -100,18 +97,17 @@ def _ingest_folder(folder: Path, interest: Interest) -> None:
             "nodes": [len(interest.nodes_of(i)) for i in range(interest.topic_count)],
         },
         "subscriptions": {
-            "node": table["node"],
-            "topic": table["topic"],
-            "node_id": [interest.node_ids[name] for name in table["node"].to_pylist()],
-            "topic_id": [interest.topic_ids[name] for name in table["topic"].to_pylist()],
+            "node": node,
+            "topic": topic,
+            "node_id": [interest.node_ids[name] for name in node.to_pylist()],
+            "topic_id": [interest.topic_ids[name] for name in topic.to_pylist()],
         },
     }
-    counts = {}
     for name, rows in tables.items():
         (folder / name).mkdir()
-        counts[name] = len(pa.table(rows))
         pyarrow.parquet.write_table(pa.table(rows), folder / name / "part-00000.parquet")
-    write_manifest(folder, IngestedManifest(interest.fingerprint, TableCounts(**counts)))
+    counts = TableCounts(**{name: len(next(iter(rows.values()))) for name, rows in tables.items()})
+    write_manifest(folder, IngestedManifest(interest.fingerprint, counts))
 
 
 def _fleet(folder: Path, dice: random.Random, nodes: list[str], topics: list[str]) -> None:

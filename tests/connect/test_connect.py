@@ -19,7 +19,6 @@ SUITE = ("examples", "interned", "profile", "evaluate", "design", "sample", "sum
 
 @pytest.mark.spark
 def test_functions_on_connect() -> None:
-    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     files = [str(TESTS / f"test_{name}.py") for name in SUITE]
     command = [sys.executable, "-m", "pytest", "-n", "0", "--tb", "short", *files]
     # A machine has one port for servers of Spark Connect that sessions start.

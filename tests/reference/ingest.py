@@ -57,27 +57,21 @@ def fields_of(line: str, separator: str) -> list[str] | None:
     return rows[0] if len(rows) == 2 and rows[1] == ["next"] else None
 
 
-def ingest_lines(
-    files: dict[str, Sequence[str]], *, separator: str = ",", columns: tuple[int, int] = (0, 1), header: bool = True
-) -> Ingested:
-    """What delimited files hold, each given as its lines."""
+def ingest_lines(files: dict[str, Sequence[str]], *, separator: str = ",") -> Ingested:
+    """What delimited files hold, each given as its lines, of which the first names the columns."""
     result = Ingested()
-    width = None
-    for file, lines in sorted(files.items()):
-        for number, line in enumerate(lines, start=1):
-            cells = fields_of(line.removeprefix("\ufeff") if number == 1 else line, separator)
-            if width is None:
-                assert cells is not None
-                width = len(cells)
-            if not line or (header and number == 1):
+    for file, (first, *lines) in sorted(files.items()):
+        header = [name.strip() for name in fields_of(first.removeprefix("\ufeff"), separator) or ()]
+        for number, line in enumerate(lines, start=2):
+            if not line:
                 continue
-            reason = None
+            cells, reason = fields_of(line, separator), None
             if cells is None:
                 reason = "unclosed quote"
-            elif len(cells) != width:
-                reason = "too few columns" if len(cells) < width else "too many columns"
+            elif len(cells) != len(header):
+                reason = "too few columns" if len(cells) < len(header) else "too many columns"
             else:
-                node, topic = (clean_name(cells[column]) for column in columns)
+                node, topic = (clean_name(cells[header.index(name)]) for name in ("node", "topic"))
                 reason = problem(node, "node") or problem(topic, "topic")
             if reason:
                 result.bad.append((file, number, reason, line))

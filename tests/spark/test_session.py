@@ -21,15 +21,20 @@ def run_python(code: str, *arguments: str, **variables: str) -> subprocess.Compl
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
         env={**os.environ, **variables},
     )
 
 
-# With Spark's own settings, code generation among them, on an executor in a process of its own; then fail in it.
+# With Spark's own settings, code generation among them, on executors in processes of their own. One is killed while it
+# reads, and one when what it has read is needed again; then a task fails.
 ON_A_CLUSTER = """
+import os
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
 import pyarrow.parquet
 import topicloom
@@ -41,13 +46,48 @@ from topicloom.spark.sweep import sweep
 def broken(batches):
     raise KeyError("broken on purpose")
 
-folder = Path(sys.argv[1])
+EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+
+def processes(name):
+    # Those below this one with the name in their command, and their parents.
+    parents, named = {}, set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            named |= {int(process.name)} if name in (process / "cmdline").read_text().split("\\0") else set()
+        except OSError:
+            pass
+    family = {os.getpid()}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    return {pid: parents[pid] for pid in family & named}
+
+def kill_one_that_reads():
+    while not (reading := set(processes("pyspark.daemon").values()) & set(processes(EXECUTOR))):
+        time.sleep(0.01)
+    killed.append(reading.pop())
+    os.kill(killed[-1], signal.SIGKILL)
+
+def lose_executors(step):
+    if step == "reading and cleaning":
+        threading.Thread(target=kill_one_that_reads, daemon=True).start()
+    elif step == "interning":
+        killed.append(min(processes(EXECUTOR)))
+        os.kill(killed[-1], signal.SIGKILL)
+
+folder, killed = Path(sys.argv[1]), []
 pairs = [(f"n{i % 90}", f"t{i % 40}") for i in range(2000)]
-(folder / "raw.csv").write_text("node,topic\\n" + "".join(f"{a},{b}\\n" for a, b in pairs))
+(folder / "raw").mkdir()
+for name in "abcd":
+    lines = "".join(f"{a},{b}\\n" for a, b in pairs)
+    (folder / "raw" / f"{name}.csv").write_text(f"node,topic\\n{lines},x\\n")
 conf = {"spark.driver.memory": "512m"}
 try:
-    with spark_session(SparkOptions("local-cluster[1,1,1024]", conf), "test") as spark:
-        ingest(spark, [str(folder / "raw.csv")], str(folder / "out"))
+    with spark_session(SparkOptions("local-cluster[2,1,1024]", conf), "test") as spark:
+        counts = ingest(spark, [str(folder / "raw")], str(folder / "out"), progress=lose_executors).counts
+        assert len(killed) == 2
+        assert (counts.rows, counts.rejected, counts.subscriptions) == (8004, 4, len(set(pairs)))
+        assert counts.rows == counts.rejected + counts.repeats + counts.subscriptions
         interest = Interest.read(folder / "out")
         assert interest == Interest.from_pairs(pairs)
         overlay = topicloom.design(interest, "gpm", max_degree=2)
@@ -65,7 +105,7 @@ except InputError as error:
 
 
 @pytest.mark.spark
-def test_the_pipeline_on_executors_in_processes_of_their_own_and_silence(tmp_path: Path) -> None:
+def test_the_pipeline_on_a_cluster_that_loses_executors_and_silence(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
     ended = run_python(ON_A_CLUSTER, str(tmp_path), SPARK_CONF_DIR=str(tmp_path / "conf"))
     assert ended.stderr == ""

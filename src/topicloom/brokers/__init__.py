@@ -12,6 +12,7 @@
 - `apply`: a running fleet brought to a plan by `moves`, whose steps `store` keeps; `foreign` follows bridges that are
   not in the plan, `deliver` takes files to brokers and checks them, `bridge_sessions` keeps messages while links move.
 - `check`: what stands in the way of that; `dial` connects to brokers and logs in.
+- `adopt`: bridges that people made, taken over by a first plan.
 - `present`: what brokers have, read back, and how it differs from a plan; `status` shows it.
 - `watch`: a fleet kept connected; `decisions`, `feed` and `health` are what it goes by.
 - `live`, `live_change`: a plan run on loopback, every message counted; `local` starts brokers and clients.

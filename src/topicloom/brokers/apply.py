@@ -8,20 +8,21 @@ goes on from there, or back.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from topicloom.brokers.adopt import adopting_move, needed_sessions, still_there, take_over
 from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_sessions
-from topicloom.brokers.deliver import probe, put_and_wait
+from topicloom.brokers.deliver import driver_of, probe, put_and_wait
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
 from topicloom.brokers.health import answers
 from topicloom.brokers.kind import DeliveryFailed, LinkState
 from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
-from topicloom.brokers.moves import FleetMove, MoveStep, move_along
+from topicloom.brokers.moves import OLD_BRIDGES, FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Plan, empty_plan
 from topicloom.brokers.plan_file import configuration_of
@@ -177,7 +178,7 @@ def adjusted(
     Raises:
         ApplyStopped: a broker that does not answer has links that go.
     """
-    if _is_resumed(state, proposal):
+    if proposal.move.adopts or _is_resumed(state, proposal):
         return proposal
     has, wants = proposal.has, proposal.wants
     drift = [*_drifted(fleet, has, wants, present, state.owed), *_owed(state, has, wants, present, silent)]
@@ -192,6 +193,23 @@ def adjusted(
     steps = tuple(step for step in new.move.steps if step.broker not in left_out)
     rest = tuple(sorted({*dead} - ordered.keys()))
     return replace(new, move=replace(new.move, steps=steps), left_out=tuple(left_out), silent=rest)
+
+
+def adopting(state: FleetState, proposal: Proposal, old: Iterable[str], dead: Collection[str]) -> Proposal:
+    """The move that takes over bridges that people made at the brokers `old`.
+
+    Raises:
+        InputError: the fleet has a plan, or a broker does not answer.
+    """
+    if state.move is not None and state.move.adopts:
+        return proposal
+    if state.has is not None or state.move is not None or not proposal.wants.brokers:
+        raise InputError(f"{state.folder}: has a plan; take over bridges before the first one", "adopt")
+    for drift in proposal.drift:
+        raise InputError(f"broker {quoted(drift.broker)}: {drift.why}: its file is of another plan; remove it", "adopt")
+    for name in sorted(dead):
+        raise InputError(f"broker {quoted(name)} does not answer; bridges are taken over at all brokers", "adopt")
+    return replace(proposal, move=adopting_move(proposal.wants, plan_id(proposal.wants), old))
 
 
 def _is_resumed(state: FleetState, proposal: Proposal) -> bool:
@@ -311,7 +329,7 @@ def carry_out(
     proposal = adjusted(state, fleet, proposal, present, silent, proposal.left_out)
     require_deliveries(fleet, proposal, probing=probing)
     if proposal.steps and proposal.wants.links:
-        require_no_repeats(proposal.wants, foreign_bridges(brokers, present))
+        require_no_repeats(proposal.wants, still_there(foreign_bridges(brokers, present), proposal.move.steps))
     resumed = _is_resumed(state, proposal)
     if not resumed:
         state.settle({*state.owed} & {*present.own} & {*proposal.has.broker} - {one.broker for one in proposal.drift})
@@ -324,7 +342,10 @@ def carry_out(
         )
     ready = _ready_topics(proposal) if probing else {}
     steps = [(step.broker, step.file) for step in proposal.steps]
-    keeping = Keeping(fleet, proposal.has, proposal.wants, steps, silent)
+    needed = None
+    if proposal.move.adopts and not proposal.move.back:
+        needed = needed_sessions(proposal.wants, proposal.steps, foreign_bridges(brokers, present))
+    keeping = Keeping(fleet, proposal.has, proposal.wants, steps, silent, needed)
     count = len(proposal.steps)
     for number, step in enumerate(proposal.steps):
         done = proposal.move.done + (-1 - number if proposal.move.back else number + 1)
@@ -377,8 +398,11 @@ def _give(
         raise DeliveryFailed(f"{fleet.where} does not say how to get there")
     # Without links it still has a file, so that nothing of an earlier one is left.
     plan = known.bare
-    if step.file is not None:
+    if step.file is not None and step.file != OLD_BRIDGES:
         plan = proposal.wants if step.file == plan_id(proposal.wants) else proposal.has
+    if OLD_BRIDGES in (step.file, step.before):
+        # Before our file comes, so that no broker that restarts meanwhile has both.
+        take_over(driver_of(broker, delivery, state.folder), broker, step, brokers_of(fleet, proposal.wants))
     text = configuration_of(plan, step.broker)
     return put_and_wait(_without(plan, silent), broker, delivery, text, state.folder)
 

@@ -110,7 +110,7 @@ class Keeping:
     """Makes sessions ready before the steps that need them, where we may log in at both brokers of a link.
 
     A broker that refuses stops nothing; `refused` says which did, and messages of its links may be lost. Brokers in
-    `silent` are not asked.
+    `silent` are not asked. `needed` gives the links for each step, unless the two plans tell.
     """
 
     def __init__(
@@ -120,12 +120,13 @@ class Keeping:
         wants: Plan,
         steps: Sequence[tuple[str, str | None]],
         silent: Collection[str] = (),
+        needed: Mapping[int, list[Pair]] | None = None,
     ) -> None:
         asked = {name for name, delivery in fleet.deliveries.items() if delivery.check == LINKS}
         self._brokers = {name: broker for name, broker in {**has.broker, **wants.broker}.items() if name in asked}
         self._silent = {*silent}
         self._has, self._wants = has, wants
-        self._needed: dict[int, list[Pair]] = {}
+        self._needed = needed or {}
         self._lasting = bool(has.brokers) and bool(wants.brokers)
         if self._lasting:
             self._needed = first_needed(has, wants, [(name, file is not None) for name, file in steps])

@@ -39,6 +39,7 @@ from topicloom.brokers.kind import DeliveryFailed, Driver, LinkState
 from topicloom.brokers.kinds import KINDS, kind_of
 from topicloom.brokers.live import DeliveryTally
 from topicloom.brokers.local import Clients, ending_with_owner
+from topicloom.brokers.moves import ASIDE
 from topicloom.brokers.names import identifier, quoted
 from topicloom.brokers.plan import Plan
 from topicloom.errors import InputError
@@ -124,6 +125,12 @@ class CommandDriver:
         finally:
             clear_private(self._folder)
 
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Nothing: files of others are not read."""
+
+    def bring_back(self) -> None:
+        """Nothing was set aside."""
+
     def ready(self) -> Iterator[tuple[str, str | None]]:
         """Look for the programs of the commands."""
         for key in ("put", "get", "reload"):
@@ -176,6 +183,22 @@ class FolderDriver:
             return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in [*ours, *others]}
         except OSError as error:
             raise DeliveryFailed(f"{error.filename}: cannot be read ({error.strerror})") from None
+
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Rename files, so that Mosquitto passes over them."""
+        for place in places:
+            try:
+                Path(place).rename(place + ASIDE)
+            except OSError as error:
+                raise DeliveryFailed(f"{place}: cannot be renamed ({error.strerror})") from None
+
+    def bring_back(self) -> None:
+        """Give files that were set aside their names again."""
+        for path in sorted(self._path.parent.glob(f"*{ASIDE}")):
+            try:
+                path.rename(str(path).removesuffix(ASIDE))
+            except OSError as error:
+                raise DeliveryFailed(f"{path}: cannot be renamed ({error.strerror})") from None
 
     def ready(self) -> Iterator[tuple[str, str | None]]:
         """Try to write beside our file, and look for its owner and the program of the command."""
@@ -261,6 +284,18 @@ class SshDriver:
             text, said = rest[: int(size)], rest[int(size) :]
             found[f"{self._destination}:{self._path.parent / name}"] = text.decode(errors="replace")
         return found
+
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Rename files, so that Mosquitto passes over them."""
+        paths = [shlex.quote(place.removeprefix(f"{self._destination}:")) for place in places]
+        if paths:
+            self._run(" && ".join(f"mv {path} {path}{ASIDE}" for path in paths))
+
+    def bring_back(self) -> None:
+        """Give files that were set aside their names again."""
+        folder = shlex.quote(str(self._path.parent))
+        each = f'if [ -f "$file" ]; then mv "$file" "${{file%{ASIDE}}}" || exit 1; fi'
+        self._run(f"cd {folder} && for file in *{ASIDE}; do {each}; done")
 
     def ready(self) -> Iterator[tuple[str, str | None]]:
         """Look at the folder there, and for the program of the command."""

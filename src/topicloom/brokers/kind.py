@@ -118,6 +118,12 @@ class Driver(typing.Protocol):
     def get(self) -> Mapping[str, str]:
         """Return the texts of the configuration files that the broker reads, by their places, ours if it has one."""
 
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Let the broker pass over files from now on, by their places among those of `get`; they are kept."""
+
+    def bring_back(self) -> None:
+        """Undo that."""
+
     def ready(self) -> Iterable[tuple[str, str | None]]:
         """Return what a put and a reload need, each with why it is not there, None if it is; nothing is changed."""
 
@@ -239,6 +245,10 @@ class BrokerKind(ABC):
             unreadable: called with the problem of each part that cannot be read; if it returns, that part is left out.
         """
         raise InputError(f"brokers of the kind {self.name} have no configuration to read")
+
+    def more_than_bridges(self, text: str) -> str | None:
+        """Return what a configuration has besides bridges that can be taken over, None if it has nothing else."""
+        return f"bridges of {self.title} cannot be taken over"
 
     def lint(
         self, brokers: Sequence[Configured], interest: Interest | None, unreadable: Sequence[InputError]

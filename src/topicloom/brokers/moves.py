@@ -11,11 +11,17 @@ from dataclasses import dataclass, replace
 
 from topicloom.brokers.diff import Difference
 
+# In place of a plan: bridges that people made and that a plan takes over.
+OLD_BRIDGES = "old bridges"
+# What is appended to the names of their files, so that no broker reads them.
+ASIDE = ".adopted.bak"
+
 
 @dataclass(frozen=True)
 class MoveStep:
     """A broker that gets another file: that of the plan `file`, or none of our links; `before` is what it had.
 
+    Either may be `OLD_BRIDGES`.
     Where it `may_fail` the broker may be gone, and the move goes on without it.
     """
 
@@ -46,6 +52,11 @@ class FleetMove:
     def finished(self) -> bool:
         """Whether the fleet has got where it was to go."""
         return not self.begun and self.done == (0 if self.back else len(self.steps))
+
+    @property
+    def adopts(self) -> bool:
+        """Whether it takes over bridges that people made."""
+        return any(step.before == OLD_BRIDGES for step in self.steps)
 
     @property
     def reached(self) -> str | None:

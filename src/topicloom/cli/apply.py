@@ -37,6 +37,7 @@ _HAS_IT = "the fleet has this plan already"
 @options.brokers
 @options.state
 @options.file("--from", "have", metavar="PLAN", help="Plan that brokers have already, for a new state.")
+@options.flag("--adopt", help="Take over bridges that people made; their files get the ending .adopted.bak.")
 @options.flag("--rollback", help="Undo the change that stopped, or return to the plan before.")
 @options.flag("--older", help="Allow a plan that others have replaced.")
 @options.flag("--dry-run", help="Show what would be done, and do nothing.")
@@ -47,6 +48,7 @@ def apply(
     plan: Path | None,
     state: Path,
     have: Path | None,
+    adopt: bool,
     rollback: bool,
     older: bool,
     dry_run: bool,
@@ -62,6 +64,7 @@ def apply(
     Exit status 1 if the change stopped or a broker was left out; with --dry-run if there is anything to do.
     """
     from topicloom.brokers import apply as applying
+    from topicloom.brokers.adopt import old_bridges, still_there
     from topicloom.brokers.check import require_ready
     from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
     from topicloom.brokers.present import brokers_of, read_present
@@ -84,12 +87,16 @@ def apply(
         except applying.ApplyStopped as stopped:
             run.finding(str(stopped))
             return changes.ended(proposal, [], "", str(stopped))
+        if adopt:
+            old = old_bridges(brokers, present)
+            proposal = applying.adopting(kept, proposal, old, dead)
+            run.show_text(changes.taken_over(old))
         applying.require_deliveries(fleet, proposal, probing=probe)
         run.show_text(changes.proposed(proposal))
         if proposal.silent:
             run.finding(changes.silent(proposal.silent))
         if proposal.steps and proposal.wants.links:
-            foreign = foreign_bridges(brokers, present)
+            foreign = still_there(foreign_bridges(brokers, present), proposal.move.steps)
             run.show_text(changes.foreign(foreign))
             require_no_repeats(proposal.wants, foreign)
         touched = {step.broker for step in proposal.steps if not step.may_fail}

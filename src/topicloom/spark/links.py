@@ -25,14 +25,12 @@ from topicloom.model.interest import Ids
 from topicloom.model.overlay import FOLDER_LINKS, Overlay, read_fingerprint
 from topicloom.spark.frames import frame_of
 from topicloom.spark.places import Place, location
+from topicloom.spark.raw import SEPARATORS, format_by_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from topicloom.spark.interned import Interned
-
-# What separates the columns of text files, by the endings of their names.
-_ENDINGS = {".csv": ",", ".tsv": "\t"}
 
 
 class LinkIds(NamedTuple):
@@ -106,7 +104,7 @@ def _name(interned: Interned, node: int) -> str:
 def read_links(interned: Interned, place: str) -> DataFrame:
     """Read links of an interest: what `write_links` wrote, a Parquet, CSV or TSV file, or a table of the catalog."""
     where = Place(interned.spark, place)
-    separator = next((sign for ending, sign in _ENDINGS.items() if place.removesuffix(".gz").endswith(ending)), None)
+    separator = SEPARATORS.get(format_by_name(place) or "")
     if separator is not None:
         return where.spark.read.options(header="true", sep=separator, escape='"').csv(location(place))
     row = where.manifest()

@@ -131,16 +131,19 @@ def _literal(uri: str) -> str:
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", unquote(uri))
 
 
+def format_by_name(name: str) -> str | None:
+    """What a file holds, by the ending of its name; None if that does not tell."""
+    path = PurePosixPath(name.lower())
+    return _ENDINGS.get((path.with_suffix("") if path.suffix in _COMPRESSED else path).suffix)
+
+
 def _format_of(file: str, options: IngestOptions) -> str:
     if file.lower().endswith(_MISREAD):
         raise InputError(f"Spark cannot read {_MISREAD}; compress it as {', '.join(sorted(_COMPRESSED))}", file=file)
     if options.format is not None:
         return {"jsonl": JSON}.get(options.format, options.format)
-    name = PurePosixPath(file)
-    if name.suffix.lower() in _COMPRESSED:
-        name = name.with_suffix("")
     # A separator says that it is delimited text, whatever its name.
-    kind = _ENDINGS.get(name.suffix.lower(), CSV if options.separator else None)
+    kind = format_by_name(file) or (CSV if options.separator else None)
     if kind is None:
         raise InputError(
             f"its name does not tell what it holds; endings are {', '.join(_ENDINGS)}, "

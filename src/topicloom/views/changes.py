@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from topicloom.brokers.moves import ASIDE, OLD_BRIDGES
 from topicloom.errors import printable
 from topicloom.views.numbers import count_of, seconds
 from topicloom.views.plans import difference
@@ -26,10 +28,18 @@ def proposed(proposal: Proposal) -> View:
         blocks += [Note(f"{move.done} of {count_of(len(move.steps), 'step')} are done; what is left:"), *numbered]
     else:
         blocks += difference(proposal.difference).blocks
-        if blocks and (proposal.drift or proposal.left_out):
+        if proposal.move.adopts or (blocks and (proposal.drift or proposal.left_out)):
             blocks += [Note("with what brokers have, in this order:" if steps else "nothing is left to do now")]
             blocks += numbered
     return View("proposed", "Proposed change", tuple(blocks))
+
+
+def taken_over(old: Mapping[str, Sequence[str]]) -> View:
+    """The files of bridges that are taken over, by broker."""
+    files = [
+        f"  {broker}: {place} -> {PurePath(place).name}{ASIDE}" for broker, places in old.items() for place in places
+    ]
+    return View("taken_over", "Bridges taken over", (Note("old bridges, whose files are renamed:"), *map(_note, files)))
 
 
 def foreign(bridges: ForeignBridges) -> View:
@@ -63,6 +73,8 @@ def _first_of(names: Sequence[str]) -> str:
 def step(done: StepDone) -> View:
     """A step that was done."""
     parts = ["links taken away" if done.step.file is None else "file put"]
+    if OLD_BRIDGES in (done.step.file, done.step.before):
+        parts = [_does(done.step).removesuffix(f" on {done.step.broker}").removesuffix(f" of {done.step.broker}")]
     if done.unreached is not None:
         parts = [f"not reached ({done.unreached}); it is told when it is back"]
     if done.links is not None and done.links.needs:
@@ -110,6 +122,11 @@ def ended(proposal: Proposal, done: Sequence[StepDone], said: str, stopped: str 
 
 
 def _does(step: MoveStep) -> str:
+    if step.file == OLD_BRIDGES:
+        return f"bring back the old bridges of {step.broker}"
+    if step.before == OLD_BRIDGES:
+        does = "let the old bridges go" if step.file is None else "let the old bridges go, and put the file"
+        return f"{does} on {step.broker}"
     return f"take the links from {step.broker}" if step.file is None else f"put the file on {step.broker}"
 
 

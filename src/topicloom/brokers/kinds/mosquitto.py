@@ -125,6 +125,12 @@ def _read_line(words: list[str], where: str, addresses: list[tuple[str, int]], s
         _section(sections, word, where).options[word] = " ".join(values)
 
 
+_BRIDGE_WORD = re.compile(
+    r"connection|topic|address(es)?|(bridge|local|remote|notification)s?(_\w+)?|cleansession|clientid|username|password"
+    r"|keepalive_interval|restart_timeout|round_robin|start_type|threshold|idle_timeout|try_private"
+)
+
+
 def _words(line: str) -> list[str]:
     """The words of a line; newer releases of Mosquitto take a pattern in quotes for one word."""
     quoted = re.match(r'topic +"([^"]+)"( |$)', line)
@@ -358,6 +364,14 @@ class Mosquitto(BrokerKind):
         """Return hashes of the links that brokers open, and of whether they hold more messages under way."""
         holds = _holds_more(plan)
         return np.where(_opens(plan) | holds, mixed(opened_hashes(plan, qos=True), holds), np.uint64(0))
+
+    def more_than_bridges(self, text: str) -> str | None:
+        """Return the first line that is of no bridge, None if there is none."""
+        words = [line.split()[0] for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+        other = next((word for word in words if not _BRIDGE_WORD.fullmatch(word)), None)
+        if words and words[0] != "connection":
+            other = words[0]
+        return None if other is None else f"has '{other}', which is of no bridge"
 
     def parse_file(self, name: str, file: Path, unreadable: Callable[[InputError], None] = refuse) -> Configured:
         """Return the broker in a file and in the folders that it includes."""

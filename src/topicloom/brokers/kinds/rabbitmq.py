@@ -333,6 +333,12 @@ class ManagementDriver:
         else:
             yield "management", None
 
+    def set_aside(self, places: Iterable[str]) -> None:
+        """Nothing: links of others are not followed."""
+
+    def bring_back(self) -> None:
+        """Nothing was set aside."""
+
     def put(self, text: str) -> None:
         """Make the broker's definitions those of a plan."""
         try:
