@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ CHANGES = pa.schema([("event", pa.int64()), ("action", pa.string()), ("source", 
 REFUSED = pa.schema([("event", pa.int64()), ("reason", pa.string()), ("file", pa.string()), ("line", pa.string())])
 # Events after which a snapshot is taken, so that starting again takes seconds.
 _SNAPSHOT_AFTER = 10_000
+# A process of a server of Spark Connect, which applied batches, ends some moments after its query.
+_RELEASE_SECONDS, _LOOK_SECONDS = 20.0, 0.1
 _MARKER = "batch"
 _CHECKPOINT = "checkpoint"
 _TABLES = ("changes", "refused")
@@ -94,10 +97,17 @@ def current(overlay: Overlay, store: str | os.PathLike[str], settings: Settings 
     overlay_now = None if follower is None else follower.close()
     if overlay_now is not None:
         return overlay_now
-    with open_state(overlay, settings or Settings(), Path(store), beside=(_CHECKPOINT,)) as state:
-        for _ in state.begin():
-            pass
-        return state.maintainer.overlay()
+    deadline = time.monotonic() + _RELEASE_SECONDS
+    while True:
+        try:
+            with open_state(overlay, settings or Settings(), Path(store), beside=(_CHECKPOINT,)) as state:
+                for _ in state.begin():
+                    pass
+                return state.maintainer.overlay()
+        except InputError as error:
+            if "in use" not in error.problem or time.monotonic() >= deadline:
+                raise
+        time.sleep(_LOOK_SECONDS)
 
 
 def event_lines(
