@@ -5,6 +5,7 @@ A plan is on the ids of its trees, in the order of names. Names are views of it,
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -157,6 +158,11 @@ class Route:
         return below
 
 
+def text_id(text: bytes) -> str:
+    """Identify a plan by its text."""
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Everything that configurations are made from, credentials only by reference.
@@ -190,6 +196,11 @@ class Plan:
         from topicloom.brokers.plan_file import plan_text
 
         return plan_text(self)
+
+    @cached_property
+    def id(self) -> str:
+        """The same for the same plan: 16 hexadecimal digits of the hash of its text."""
+        return text_id(self.text.encode())
 
     @cached_property
     def target(self) -> str:

@@ -33,7 +33,7 @@ from topicloom.brokers.health import HoldDown, answers
 from topicloom.brokers.kinds import one_tree, placed
 from topicloom.brokers.plan import Plan, make_plan
 from topicloom.brokers.present import Present, brokers_of, drift_of, read_present
-from topicloom.brokers.store import FleetState, plan_id
+from topicloom.brokers.store import FleetState
 from topicloom.errors import InputError
 from topicloom.metrics import measure
 from topicloom.model.fleet import Fleet
@@ -317,13 +317,13 @@ class Controller:
                 self._settled = self.decisions.count
             return
         if not self.settings.apply:
-            self._show(proposal, plan_id(wanted))
+            self._show(proposal, wanted.id)
             self._settled = self.decisions.count
             return
         # What is owed to brokers that left was counted when they left.
         changes = sum(step.broker not in owed for step in proposal.steps)
         refusal = self.allowance.refusal(changes, self.state.changed(now - _HOUR_SECONDS, now), now)
-        if refusal is None and self._refused is not None and self._refused[0] == plan_id(wanted):
+        if refusal is None and self._refused is not None and self._refused[0] == wanted.id:
             refusal = self._refused[2] if steady < self._refused[1] else None
         if refusal is not None:
             self.waiting = refusal
@@ -401,7 +401,7 @@ class Controller:
         except InputError as error:
             self.waiting = str(error)
             known = self._refused is not None and self._refused[2] == self.waiting
-            self._refused = (plan_id(proposal.wants), steady + _REFUSED_SECONDS, self.waiting)
+            self._refused = (proposal.wants.id, steady + _REFUSED_SECONDS, self.waiting)
             if not done:
                 if not known:
                     self.tell(f"not applied: {self.waiting}")
