@@ -1,11 +1,8 @@
-"""Run a planned fleet on loopback and count every message.
+"""Run a planned fleet as real brokers on loopback, and count every message.
 
-Counting what arrives of numbered messages: once, twice, never, or where nobody wants it.
-
-The live proof: a plan's fleet as real brokers on one machine, and messages that are counted.
-
-Brokers run on loopback ports, without TLS and passwords; the bridges are those that `render` writes, but for their
-addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a new configuration is restarted.
+Messages are numbered: each arrives once, twice, never, or where it is not wanted. Brokers run on loopback ports,
+without TLS and passwords; the bridges are those that `render` writes, but for their addresses. Mosquitto 2.0 reads
+bridges only when it starts, so a broker with a new configuration is restarted.
 """
 
 from __future__ import annotations

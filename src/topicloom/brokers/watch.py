@@ -1,14 +1,9 @@
 """Watch a fleet: repair, plan and apply as brokers come and go.
 
-When, and how much an hour, a fleet may be changed.
-
-The controller: looks at events and at brokers, mends the overlay, plans, and applies where it may.
-
-Every turn: events are taken; brokers that are silent or back for long enough count as lost or back; in a turn with no
-news the overlay is tidied where it has become much worse than a fresh design; and where the plan is another than the
-fleet has, it is applied, or shown, and kept for later where that is not allowed now.
-
-What is known of a fleet under control, for people and programs.
+In every turn the controller takes events and looks at brokers. Brokers that are silent or back for long enough count as
+lost or back. In a turn without news it tidies the overlay if that is much worse than a fresh design. If the plan then
+differs from what the fleet has, it is applied, shown, or kept for later. An `Allowance` says when the fleet may be
+changed, and how much. A `StatusBoard` keeps the present status for people and programs.
 """
 
 from __future__ import annotations
@@ -418,7 +413,7 @@ class Controller:
             self.tell(f"applied: {count_of(len(reached), 'broker')} changed in {seconds:.1f} s")
         for step in done:
             if step.unreached is not None and step.step.broker not in self.decisions.away:
-                self.tell(f"{step.step.broker} left and was not reached: {step.unreached}")
+                self.tell(f"{step.step.broker} left, and could not be reached: {step.unreached}")
         self.decisions.note({"applied": [step.step.broker for step in reached], "waiting": self.waiting, "at": now})
 
 
