@@ -60,9 +60,9 @@ _OPENS = "a NATS server opens one link, as it passes nothing on between two that
 CHANGED = {
     "plan": _OPENS,
     "files": f"a Mosquitto that opens no links gets max_inflight_messages for QoS 2 alone; {_OPENS}",
-    "diff": "brokers of RabbitMQ and NATS get no step for another QoS, those of RabbitMQ get one for another vhost; as plan",
+    "diff": "brokers of RabbitMQ and NATS get no step for another QoS, RabbitMQs get one for another vhost; as plan",
     "back": "as diff",
-    "lint-damaged": "lint names topics that loop, not the widest patterns, and finds more; lines have other numbers; as plan",
+    "lint-damaged": "lint names topics that loop, not the widest patterns, and finds more; line numbers differ, too",
     "why-link": "as plan",
     "why-broker": "as plan",
 }
