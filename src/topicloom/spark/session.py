@@ -32,6 +32,7 @@ _OLDEST_JAVA = 17
 _OLDEST_SPARK = (4, 1)
 _INSTALL = "install Java 17 or 21, on Debian and Ubuntu: apt install openjdk-17-jre-headless or default-jre-headless"
 _CONNECT_SECONDS = 5
+_ANSWER_SECONDS = 20
 _DEFAULT_PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
 _DRIVER_BYTES = 4 << 30
 _ON_THIS_MACHINE = re.compile(r"local(\[|-cluster\[|$)")
@@ -251,10 +252,29 @@ def require_reachable(where: str) -> None:
             raise InputError(f"{kind} {where}: '{address}' is not HOST:PORT") from None
         try:
             socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
-            return
+            break
         except OSError as error:
             errors.append(f"{host}:{port}: {error.strerror or error}")
-    raise InputError(f"{kind} {where} cannot be reached ({'; '.join(errors)}); check that it runs and its address")
+    else:
+        raise InputError(f"{kind} {where} cannot be reached ({'; '.join(errors)}); check that it runs and its address")
+    if scheme == "sc":
+        _require_answer(where)
+
+
+def _require_answer(remote: str) -> None:
+    """Refuse a server that listens and says nothing: Spark would wait for it without an end."""
+    try:
+        import grpc  # type: ignore[import-untyped]
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:
+        return  # starting the session tells which package lacks
+    with DefaultChannelBuilder(remote).toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_ANSWER_SECONDS)
+        except grpc.FutureTimeoutError:
+            raise InputError(
+                f"remote {remote} does not answer as a Spark Connect server does within {_ANSWER_SECONDS} s"
+            ) from None
 
 
 def _why_not_started(where: str, error: Exception, log: Path) -> str:
