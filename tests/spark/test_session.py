@@ -121,6 +121,13 @@ def test_a_session_that_is_there_is_used_and_left(spark: SparkSession) -> None:
     assert spark.range(3).count() == 3
 
 
+@pytest.mark.parametrize("scheme", ["s3a", "nope"])
+def test_a_scheme_without_a_file_system(spark: SparkSession, scheme: str) -> None:
+    said = f"no file system for {scheme}:// on the class path of Spark; give its package by conf spark.jars.packages="
+    with pytest.raises(InputError, match=said), spark_session(SparkOptions(), "again") as again:
+        again.read.parquet(f"{scheme}://bucket/fleet")
+
+
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without settings; gives the folder of spark-defaults."""

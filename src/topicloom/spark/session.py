@@ -35,6 +35,9 @@ _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 20
 _DEFAULT_PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
 _DRIVER_BYTES = 4 << 30
+_NO_FILE_SYSTEM = re.compile(
+    r'No FileSystem for scheme "?([\w+.-]+)|Class org\.apache\.hadoop\.fs\.(\w+)\.\S+ not found'
+)
 _ON_THIS_MACHINE = re.compile(r"local(\[|-cluster\[|$)")
 
 
@@ -319,7 +322,14 @@ def _short_errors(options: SparkOptions) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         if options.verbose:
             raise
-        raise InputError(f"Spark: {in_one_line(error)} (verbose shows more)", "verbose") from None
+        said = in_one_line(error)
+        if missing := _NO_FILE_SYSTEM.search(said):
+            raise InputError(
+                f"no file system for {missing[1] or missing[2]}:// on the class path of Spark; "
+                "give its package by conf spark.jars.packages=GROUP:NAME:VERSION",
+                "conf",
+            ) from None
+        raise InputError(f"Spark: {said} (verbose shows more)", "verbose") from None
     finally:
         logger.disabled = was_disabled
 
