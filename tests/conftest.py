@@ -14,7 +14,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from browser import Visitor, chromium
 from effort import times
-from machine import NOT_HERE, set_up
+from machine import NOT_HERE, ON_CONNECT, set_up
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -106,11 +106,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def mounted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that Spark knows as viewfs://m/d."""
+    return tmp_path_factory.mktemp("mounted")
+
+
+@pytest.fixture(scope="session")
+def spark(mounted: Path) -> Iterator[SparkSession]:
     """One Spark session for all tests of a process; starting and warming one takes half a minute."""
     from topicloom.spark import SparkOptions, spark_session
 
-    with spark_session(SparkOptions("local[2]", {"spark.driver.memory": "1g"}), "tests") as session:
+    where = {"remote" if ON_CONNECT in os.environ else "master": "local[2]"}
+    conf = {"spark.driver.memory": "1g", "spark.hadoop.fs.viewfs.mounttable.m.link./d": mounted.as_uri()}
+    with spark_session(SparkOptions(**where, conf=conf), "tests") as session:
+        assert (ON_CONNECT in os.environ) == ("connect" in type(session).__module__)
         yield session
 
 

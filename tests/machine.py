@@ -37,6 +37,8 @@ _PARTS = {
     "rabbitmq": ("RabbitMQ", "rabbitmq-server", _installed(rabbitmq_path)),
     "nats": ("NATS", "nats-server", NATS),
 }
+# Set in the process of tests whose session is one of Spark Connect.
+ON_CONNECT = "TOPICLOOM_TESTS_ON_CONNECT"
 NOT_HERE = "not tested here: "
 # Fixtures that start Spark.
 _SPARK = {"spark", "on_one_session"}

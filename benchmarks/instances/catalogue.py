@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from benchmarks.backbone import sparse
 from benchmarks.real_data import FOLDER, SETS
 from benchmarks.search import Row, random_interest
 from topicloom import synthetic
-from topicloom.model import Interest
+from topicloom.model import Interest, Prices
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Instance:
         make: makes it.
         data: the file beside the checkout that it needs, if any.
         rounds: rounds of the search for a record; none if `exact` proves the optimum.
+        prices: prices of links, whose sum is then lowered in place of the links.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Instance:
     make: Callable[[], Interest]
     data: str | None = None
     rounds: int | None = None
+    prices: Callable[[Interest], Prices] | None = None
 
     @property
     def missing(self) -> bool:
@@ -70,6 +72,13 @@ def twitter_followers() -> Interest:
     """Users, each a topic to those who follow it."""
     table = pyarrow.csv.read_csv(FOLDER / "graphs" / "twitter_followers.csv.gz")
     return Interest.from_arrow(pa.table({"node": table["src"], "topic": table["trg"]}))
+
+
+def aws_latencies(interest: Interest) -> Prices:
+    """Round trips between the 19 regions of AWS, over which nodes are dealt by their names."""
+    data = Prices.read(FOLDER / "latency" / "aws_regions.csv")
+    regions = sorted(data.names)
+    return Prices(data.between, {name: regions[k % len(regions)] for k, name in enumerate(interest.node_names)})
 
 
 def _drawn(kind: str, nodes: int, topics: int, each: int, popularity: str, seed: int, rounds: int) -> Instance:
@@ -118,6 +127,9 @@ def _catalogue() -> dict[str, Instance]:
     found["sparse-20000"] = Instance("large", "`sparse(20000)`", partial(sparse, 20_000), rounds=500_000)
     found["sparse-100000"] = Instance("large", "`sparse(100000)`", partial(sparse, 100_000), rounds=1_000_000)
     found["ros-nodes"] = _real(ros_nodes, "subscriptions/ros_nodes.csv", 200_000)
+    fleet = _drawn("real", 190, 60, 6, "zipf", 1, 500_000)
+    made = f"{fleet.made}; prices are {aws_latencies.__doc__[0].lower()}{aws_latencies.__doc__[1:-1]}"
+    found["aws-190"] = replace(fleet, made=made, data="latency/aws_regions.csv", prices=aws_latencies)
     found["deezer"] = _real(SETS["deezer_genres"], "subscriptions/deezer_genres.tsv.gz", 500_000)
     found["youtube"] = _real(SETS["youtube_groups"], "subscriptions/youtube_groups.tsv.gz", 1_000_000)
     found["slashdot"] = _real(SETS["slashdot_followers"], "graphs/slashdot_followers.csv.gz", 300_000)

@@ -11,7 +11,7 @@ from typing import Any
 from topicloom.brokers import Fleet
 from topicloom.brokers.decisions import Decisions
 from topicloom.brokers.health import answers
-from topicloom.brokers.store import FleetState, opened, plan_id
+from topicloom.brokers.store import FleetState, opened
 from topicloom.brokers.watch import Controller
 from topicloom.model.constraints import Constraints
 from topicloom.model.demand import Demand
@@ -44,7 +44,7 @@ def wait_until_all_answer(fleet: Fleet, target: str = "mosquitto") -> None:
 def turns_until(controller: Controller, state: FleetState, said: Sequence[str], text: str) -> None:
     """Let a controller work until it has said something and the fleet is as it wants it."""
     deadline = time.monotonic() + 30
-    while text not in said or state.move is not None or state.has != plan_id(controller.plan()):
+    while text not in said or state.move is not None or state.has != controller.plan().id:
         assert time.monotonic() < deadline, said
         controller.turn(time.time())
         time.sleep(0.05)

@@ -11,7 +11,7 @@ from following import wait_until_all_answer
 from local_brokers import LocalBrokers
 from test_known_defects import bring, plan_over
 
-from topicloom.brokers import Plan, apply, deliver
+from topicloom.brokers import Plan, deliver, present
 from topicloom.brokers.apply import ApplyStopped, adjusted, carry_out, propose, unanswering
 from topicloom.brokers.deliver import probe
 from topicloom.brokers.plan_file import configurations
@@ -89,7 +89,7 @@ def test_a_command_that_prints_the_file(tmp_path: Path) -> None:
 def dead(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Brokers that do not answer, which the test may change."""
     found: set[str] = set()
-    monkeypatch.setattr(apply, "answers", lambda broker, *_: broker.name not in found)
+    monkeypatch.setattr(present, "answers", lambda broker, *_: broker.name not in found)
     monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
     return found
 

@@ -15,7 +15,7 @@ from following import Decided
 
 from killed_writes import commits_of, dies_at_commit
 from topicloom import InputError, Interest, synthetic
-from topicloom.brokers import bridge_sessions, deliver
+from topicloom.brokers import Plan, bridge_sessions, deliver
 from topicloom.brokers.apply import carry_out, propose
 from topicloom.brokers.store import opened
 from topicloom.model.constraints import Constraints
@@ -141,15 +141,21 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> tuple[set[str], list[tuple[str,
     return refusing, ended
 
 
-def test_sessions_that_could_not_be_ended_are_ended_later(
-    tmp_path: Path, sessions: tuple[set[str], list[tuple[str, str]]]
-) -> None:
-    refusing, ended = sessions
-    fleet = FolderFleet(tmp_path, check="links")
+def refused(folder: Path, refusing: set[str]) -> tuple[FolderFleet, Plan, Plan]:
+    """A fleet that went from one plan to another while a broker refused to end its sessions, and the plans."""
+    fleet = FolderFleet(folder, check="links")
     first, second = fleet.plan(FIRST), fleet.plan(SECOND)
     fleet.apply(first)
     refusing.add("c")
     fleet.apply(second)
+    return fleet, first, second
+
+
+def test_sessions_that_could_not_be_ended_are_ended_later(
+    tmp_path: Path, sessions: tuple[set[str], list[tuple[str, str]]]
+) -> None:
+    refusing, ended = sessions
+    fleet, _, second = refused(tmp_path, refusing)
     with opened(fleet.state) as state:
         owed = set(state.owed_sessions)
         assert {broker for broker, _ in owed} == {"c"}
@@ -167,11 +173,7 @@ def test_a_session_that_is_needed_again_is_not_ended(
     tmp_path: Path, sessions: tuple[set[str], list[tuple[str, str]]]
 ) -> None:
     refusing, ended = sessions
-    fleet = FolderFleet(tmp_path, check="links")
-    first, second = fleet.plan(FIRST), fleet.plan(SECOND)
-    fleet.apply(first)
-    refusing.add("c")
-    fleet.apply(second)
+    fleet, first, _ = refused(tmp_path, refusing)
     with opened(fleet.state) as state:
         owed = set(state.owed_sessions)
     fleet.apply(first, older=True)

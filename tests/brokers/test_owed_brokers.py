@@ -45,7 +45,7 @@ def test_it_is_asked_less_and_less_and_told_when_it_answers(tmp_path: Path, monk
             silent.clear()
 
     made = watched.turns(1000, happening=happen)
-    assert "a left and was not reached: it does not answer" in watched.said
+    assert "a left, and could not be reached: it does not answer" in watched.said
     assert made.waiting is None, "what is owed takes nothing from the allowance"
     assert made.decisions.last_event == 3
     assert "a" not in made.state.owed
@@ -81,5 +81,5 @@ def test_a_broker_that_the_fleet_file_names_no_more(tmp_path: Path) -> None:
     watched.turns()
     del watched.fleet.tables["brokers"]["a"]
     watched.turns(100)
-    told = [text for text in watched.said if text.startswith("a left and was not reached")]
+    told = [text for text in watched.said if text.startswith("a left, and could not be reached")]
     assert 1 < len(told) < 12

@@ -378,8 +378,8 @@ def test_a_file_of_events_is_read_on_after_a_restart(watched: Watched) -> None:
     with watched.events.open("a") as file:
         file.write(lines(LEAVE, Event(2, "leave", "c")))
     assert watched.turns(2).decisions.last_event == 3
-    (said,) = [text for text in watched.said if "is left out, as its id" in text]
-    assert said == f"{watched.events}: event 2 is left out, as its id is not above 3"
+    (said,) = [text for text in watched.said if "is skipped, as its id" in text]
+    assert said == f"{watched.events}: event 2 is skipped, as its id is not higher than 3"
 
 
 def test_what_drifts_is_told_and_mended_within_the_allowance(watched: Watched) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
-from topicloom.brokers import apply as applying
-from topicloom.brokers import check, deliver
+from topicloom.brokers import check, deliver, present
 
 SUBSCRIPTIONS = "node,topic\na,t\nb,t\nc,t\n"
 
@@ -108,7 +107,7 @@ def test_refusals(fleet: Path, cli: Cli, arguments: tuple[str, ...], problem: st
 def test_a_broker_that_does_not_answer_is_named_though_it_has_no_step(
     fleet: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(applying, "answers", lambda broker, *_: broker.name != "c")
+    monkeypatch.setattr(present, "answers", lambda broker, *_: broker.name != "c")
     monkeypatch.setattr(check, "check_fleet", lambda *_, **__: [])
     monkeypatch.setattr(deliver, "wait_until_taken", lambda *_: None)
     Path("fleet.toml").write_text(Path("fleet.toml").read_text().replace('"nothing"', '"port"'))
@@ -117,7 +116,7 @@ def test_a_broker_that_does_not_answer_is_named_though_it_has_no_step(
         assert (ended.status, ended.err) == (1, "c does not answer, so its file was not looked at; it has no step\n")
     assert "file put" not in ended.out
     assert cli("apply", "old.json", "-f", "fleet.toml", "--dry-run", "--json").json["silent"] == ["c"]
-    monkeypatch.setattr(applying, "answers", lambda broker, *_: True)
+    monkeypatch.setattr(present, "answers", lambda broker, *_: True)
     ended = cli("apply", "old.json", "-f", "fleet.toml", "--yes", "--json")
     assert (ended.status, ended.err, ended.json["silent"]) == (0, "", [])
 

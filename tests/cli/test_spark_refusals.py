@@ -121,3 +121,10 @@ def test_what_spark_lacks(refused: Any, tmp_path: Path, monkeypatch: pytest.Monk
 def test_designs_on_spark(refused: Any, tmp_path: Path) -> None:
     assert "the folder none does not exist" in refused("spark", "design", "fleet", "--out", "none/overlay.parquet")
     assert refused("spark", "design", "fleet", "--core", "no", "--out", "overlay").startswith("--core")
+
+
+@pytest.mark.parametrize("uri", ["ftp://host/subs.csv", "viewfs://m/fleet"])
+def test_file_systems_that_arrow_cannot_read(refused: Any, uri: str) -> None:
+    assert refused("design", uri, "--algorithm", "gm", "--out", "overlay.parquet").startswith(
+        f"{uri}: cannot be read ("
+    )

@@ -305,6 +305,12 @@ def test_a_wrong_start_is_refused_before_work(monkeypatch, start, text):
         search.build(DesignProblem.of(interest, begin=begin), start=start)
 
 
+def test_it_begins_with_no_more_links_than_gm_if_the_trees_left_pairs_out():
+    interest = synthetic(120, 200, sizes="power-law", min_topics=8, max_topics=120, seed=1)
+    facts = design(interest, "search", rounds=1).provenance.facts
+    assert facts["start_links"] <= len(design(interest, "gm"))
+
+
 HUBS = synthetic(60, 30, min_topics=4, popularity="zipf", seed=5)
 
 
@@ -399,6 +405,14 @@ def test_nearest_nodes_have_most_topics_in_common():
         left = [common[v] for v in range(interest.node_count) if v not in row and v != u]
         assert u not in row
         assert min(taken, default=0) >= max(left, default=0) or (len(taken) < len(row) and not any(left))
+
+
+def test_topics_that_are_not_wanted_do_not_hide_the_bound():
+    rows = 1, 2, 3, 3
+    nodes, topics = zip(*[(u, t) for u, row in enumerate(rows) for t in range(2) if row >> t & 1], strict=True)
+    interest = Interest.from_ids(tuple("abcd"), ("t0", "t1", "unwanted"), np.array(nodes), np.array(topics))
+    facts = design(interest, "search", rounds=10).provenance.facts
+    assert (facts["lower_bound"], facts["optimal"]) == (3, True)
 
 
 @pytest.mark.parametrize("rows", [[1], [1, 2], [3, 3], [0, 1, 1]])

@@ -16,6 +16,7 @@ from reference.interests import SHAPES, random_interest
 from reference.tree_bound import lowest_price
 from reference.worst_cases import cuboid, hub
 from topicloom import Interest, bound, design, synthetic
+from topicloom.designers import DesignProblem, run
 from topicloom.errors import InputError
 from topicloom.kernels.bounds import heaviest_overlaps, overpaid_links
 from topicloom.metrics import bounds, degree_bound
@@ -88,6 +89,23 @@ def test_weights_of_nodes_prove_more_where_few_nodes_want_most_topics() -> None:
     assert max(by["mean"], by["neighbours"]) < by["weights"] == found.max_degree
     assert found.max_degree <= design(interest, "minmax-oda").degrees.max()
     assert bound(interest, degrees=False).max_degree < found.max_degree
+
+
+def test_prices_that_differ_by_much_are_bounded_from_near() -> None:
+    """Nodes in regions: links inside one cost next to nothing, so trees pay nearly all for the few between them."""
+    interest = synthetic(120, 40, popularity="zipf", min_topics=5, seed=3)
+    near, far = 0.5, 80.0
+    price = np.where(np.eye(8, dtype=bool), near, far + 10 * np.arange(8) + 10 * np.arange(8)[:, None])
+    prices = LinkPrices(np.arange(120, dtype=np.int32) % 8, (price * MILLIONTHS).astype(np.int64))
+    found = bound(interest, prices=prices).price
+    overlay = search_for_price(interest, prices)
+    assert found <= overlay < 1.05 * found
+
+
+def search_for_price(interest: Interest, prices: LinkPrices) -> float:
+    problem = DesignProblem(interest=interest, prices=prices)
+    links = run(problem, "search", aim="price", rounds=5000).overlay
+    return float(prices.of(links.source, links.target).sum()) / MILLIONTHS
 
 
 def test_prices_are_bounded_in_their_own_units() -> None:

@@ -11,8 +11,14 @@ from nbclient import NotebookClient
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
 
 
+RUN = [
+    pytest.param(file, id=file.stem, marks=[pytest.mark.spark] if "SparkSession" in file.read_text() else [])
+    for file in NOTEBOOKS
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", RUN)
 def test_runs(file: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(file, as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
@@ -27,4 +33,4 @@ def test_is_kept_without_output(file: Path) -> None:
 
 
 def test_there_are_some() -> None:
-    assert [file.stem for file in NOTEBOOKS] == ["plan_a_fleet", "study_a_workload"]
+    assert [file.stem for file in NOTEBOOKS] == ["design_on_spark", "plan_a_fleet", "study_a_workload"]

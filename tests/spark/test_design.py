@@ -73,7 +73,7 @@ def folder(fleet: Interned, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("written") / "overlay"
     designed = design_links(fleet, DESIGNERS.prepare("backbone", 0, {"core_size": 10}))
     designed.write(str(place))
-    with pytest.raises(InputError, match="overlay: is there already; give a new folder, or overwrite"):
+    with pytest.raises(InputError, match="overlay: holds an overlay already; give another place, or overwrite"):
         designed.write(str(place))
     designed.write(place.as_uri(), overwrite=True)
     return place
@@ -109,10 +109,14 @@ class TestFolder:
 
     def test_half_written_is_refused(self, fleet: Interned, folder: Path, tmp_path: Path) -> None:
         shutil.copytree(folder, tmp_path / "overlay")
-        (manifest,) = (tmp_path / "overlay" / "manifest").glob("part-*")
+        manifest = max(
+            (tmp_path / "overlay" / "manifest").glob("part-*"), key=lambda file: json.loads(file.read_text())["number"]
+        )
         said = json.loads(manifest.read_text())
         manifest.unlink()
-        (manifest.parent / "part-00000.txt").write_text(json.dumps({**said, "links": -1}) + "\n")
+        (manifest.parent / "part-00000.json").write_text(json.dumps({**said, "state": "being written"}) + "\n")
         for read in (partial(Overlay.read, interest=INTEREST), lambda place: read_links(fleet, str(place))):
-            with pytest.raises(InputError, match="overlay: was not written to its end; design the overlay again"):
+            with pytest.raises(
+                InputError, match="overlay: was not written to its end, or is being written; design the overlay again"
+            ):
                 read(tmp_path / "overlay")

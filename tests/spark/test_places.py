@@ -11,11 +11,16 @@ from pyspark.testing import assertDataFrameEqual
 
 import topicloom.spark
 from reference.ingest import run
-from topicloom import InputError, Interest
-from topicloom.spark import Interned, clean, intern, profile, read_interest, write_interest
+from reference.sessions import persisted
+from topicloom import InputError, Interest, Overlay
+from topicloom.designers import DESIGNERS
+from topicloom.spark import Interned, clean, intern, profile, read_interest, sweep, write_interest
+from topicloom.spark.design import design_links
 from topicloom.spark.ingest import IngestOptions
 from topicloom.spark.intern import keeping
+from topicloom.spark.links import read_links
 
+SPEC = '[[workload]]\nnodes = 5\ntopics = 3\nmin_topics = 2\n[[designer]]\nname = ["gm", "ring-per-topic"]\n'
 INTEREST = Interest.from_pairs([("b", "x"), ("a", "x"), ("é", "y"), ("a", "y")])
 
 
@@ -28,6 +33,26 @@ def test_tables_of_the_catalog(spark: SparkSession, tmp_path: Path) -> None:
             write_interest(Interned.of(spark, INTEREST), "table:places.fleet")
         with pytest.raises(InputError, match="holds no interest"):
             read_interest(spark, "table:places.none")
+        fleet = read_interest(spark, "table:places.fleet")
+        designed = design_links(fleet, DESIGNERS.prepare("backbone", 0, {}))
+        for at in range(2):
+            designed.write("table:places.overlay", overwrite=at > 0)
+        with pytest.raises(InputError, match=r"table:places\.overlay: holds an overlay already"):
+            designed.write("table:places.overlay")
+        with pytest.raises(InputError, match=r"table:places\.fleet: holds an interest; give another place"):
+            designed.write("table:places.fleet", overwrite=True)
+        with pytest.raises(InputError, match=r"table:places\.overlay: holds an overlay, not an interest"):
+            read_interest(spark, "table:places.overlay")
+        for place in ("table:places.overlay", "table:places.overlay_links"):
+            links = read_links(fleet, place)
+            assert Overlay.from_arrow(INTEREST, links.toArrow()) == designed.overlay
+        for place, says in (("table:places.no", "no such file, folder or table"), ("table:", "names no table")):
+            with pytest.raises(InputError, match=f"^{place}: {says}"):
+                read_links(fleet, place)
+        (tmp_path / "spec.toml").write_text(SPEC)
+        first, again = (sweep(spark, tmp_path / "spec.toml", "table:places.swept").collect() for _ in range(2))
+        assert first == again == spark.table("places.swept_results").collect()
+        assert spark.table("places.swept_cells").count() == 2
     finally:
         spark.sql("DROP DATABASE places CASCADE")
 
@@ -102,8 +127,7 @@ def test_options_of_readers_and_columns_of_partitions(spark: SparkSession, tmp_p
 
 
 def test_nothing_is_left_in_the_session(spark: SparkSession, tmp_path: Path) -> None:
-    kept = spark.sparkContext._jsc.getPersistentRDDs  # type: ignore[union-attr]
-    before, settings = set(kept()), spark.conf.getAll
+    before, settings = persisted(spark), spark.conf.getAll
     (tmp_path / "a.csv").write_text("node,topic\na,x\n b,x\n,y\n")
     run(spark, [tmp_path / "a.csv"], tmp_path / "fleet", IngestOptions(max_bad=0.5))
     fleet = read_interest(spark, str(tmp_path / "fleet"))
@@ -111,7 +135,7 @@ def test_nothing_is_left_in_the_session(spark: SparkSession, tmp_path: Path) -> 
     with keeping() as keep:
         again = intern(clean(fleet.subscriptions, keep=keep), keep=keep)
         assertDataFrameEqual(again.subscriptions, fleet.subscriptions)
-    assert set(kept()) <= before
+    assert persisted(spark) <= before
     assert spark.conf.getAll == settings
 
 

@@ -17,8 +17,8 @@ from reference import profile as twin
 from topicloom.designers import DESIGNERS
 from topicloom.model import InputError, Interest
 from topicloom.spark import Interned, Profile, profile
+from topicloom.spark.distributions import QUANTILES, Distribution
 from topicloom.spark.profile import MOST_POPULAR
-from topicloom.spark.profile_folder import QUANTILES, Distribution
 
 
 def heavy_tailed(seed: int) -> set[tuple[str, str]]:

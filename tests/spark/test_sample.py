@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from reference import sample as twin
+from reference.sessions import persisted
 from topicloom.model import InputError, Interest
 from topicloom.spark import Interned, sample
 
@@ -84,15 +85,11 @@ def test_new_seeds_are_drawn_where_a_component_ends(spark: SparkSession) -> None
 
 def test_roles_are_kept_and_nothing_else(spark: SparkSession) -> None:
     rows = [("a", "x", "sub"), ("b", "x", "pub"), ("c", "y", "both")]
-    before = set(persisted(spark))
+    before = persisted(spark)
     part = sample(Interned.of(spark, Interest.from_roles(rows)), 3)
     assert persisted(spark) <= before, "nothing stays persisted in the session"
     assert part.columns == ["node", "topic", "role"]
     assert {tuple(row) for row in part.collect()} == set(rows)
-
-
-def persisted(spark: SparkSession) -> set[int]:
-    return set(spark.sparkContext._jsc.getPersistentRDDs().keySet())  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

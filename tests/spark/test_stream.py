@@ -276,3 +276,20 @@ def test_the_command_waits_for_events_until_it_is_stopped(
     }
     overlay, _ = undisturbed(tmp_path, EVENTS[:9])
     assert (tmp_path / "out" / "overlay.parquet").read_bytes() == overlay
+
+
+def test_current_waits_for_a_process_that_is_about_to_end(tmp_path: Path) -> None:
+    current(OVERLAY, tmp_path / "other")  # compiles
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with open_state(OVERLAY, Settings(), tmp_path / "state", beside=("checkpoint",)):
+            held.set()
+            over.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(60)
+    threading.Timer(0.5, over.set).start()
+    assert current(OVERLAY, tmp_path / "state") == OVERLAY
+    holder.join()

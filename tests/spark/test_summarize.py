@@ -113,8 +113,9 @@ def test_summarize_refuses(spark: SparkSession, tmp_path: Path) -> None:
     found = summarize(same, space, seconds=6.0)
     assert (found.messages, found.seconds) == (3, 6)
     assert rates(same, space, seconds=6.0).toArrow()["rate"].to_pylist() == [0.5]
-    with pytest.raises(InputError, match=r"log\.txt: its name does not say its format; expected \.csv, "):
-        read_messages(spark, ["log.txt"])
+    (tmp_path / "log.txt").write_text("user\n")
+    with pytest.raises(InputError, match=r"log\.txt: its name does not tell what it holds; endings are \.csv, "):
+        read_messages(spark, [str(tmp_path / "log.txt")])
 
 
 def test_headers_that_differ_are_not_swapped(spark: SparkSession, tmp_path: Path) -> None:

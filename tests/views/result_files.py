@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from topicloom.metrics import TopicMeasures
-from topicloom.spark.neighbours import CommonTopics
-from topicloom.spark.profile import Profile
-from topicloom.spark.profile_folder import Distribution, designer_memory
+from topicloom.spark.distributions import Distribution, designer_memory
+from topicloom.spark.profile import CommonTopics, Profile
 from topicloom.spark.sweep_spec import SCHEMA
 
 SVG = (

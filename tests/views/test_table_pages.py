@@ -262,14 +262,6 @@ def test_failed_runs_are_listed(tmp_path: Path) -> None:
     assert Reader(failed).count("figure") == 0
 
 
-def test_sweeps_of_version_0_1(tmp_path: Path) -> None:
-    new = write_sweep(tmp_path / "new.parquet")
-    table = pyarrow.parquet.read_table(new)
-    names = ["edges" if name == "links" else name for name in table.column_names]
-    pyarrow.parquet.write_table(table.rename_columns(names), tmp_path / "old.parquet")
-    assert cells_of(page_of(tmp_path / "old.parquet")) == cells_of(page_of(new))
-
-
 def test_sweeps_that_are_none(tmp_path: Path) -> None:
     path = write_sweep(tmp_path / "s.parquet")
     whole, rows = path.read_bytes(), len(sweep_rows())

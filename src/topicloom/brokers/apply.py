@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -18,20 +17,17 @@ from topicloom.brokers.bridge_sessions import Keeping, all_sessions, end_old_ses
 from topicloom.brokers.deliver import driver_of, probe, put_and_wait
 from topicloom.brokers.diff import Difference, compare_plans
 from topicloom.brokers.foreign import foreign_bridges, require_no_repeats
-from topicloom.brokers.health import answers
-from topicloom.brokers.kind import DeliveryFailed, LinkState
+from topicloom.brokers.kind import DeliveryFailed, LinkState, Session
 from topicloom.brokers.kinds import kind_of
 from topicloom.brokers.local import mqtt_library
 from topicloom.brokers.moves import OLD_BRIDGES, FleetMove, MoveStep, move_along
 from topicloom.brokers.names import quoted
 from topicloom.brokers.plan import Plan, empty_plan
 from topicloom.brokers.plan_file import configuration_of
-from topicloom.brokers.present import Drift, Present, brokers_of, drift_of, read_present
-from topicloom.brokers.store import FleetState, Session, plan_id
+from topicloom.brokers.present import Drift, Present, brokers_of, drift_of, read_present, silent_of
+from topicloom.brokers.store import FleetState
 from topicloom.errors import InputError
 from topicloom.model.fleet import LINKS, Broker, Fleet
-
-_AT_ONCE = 32
 
 
 class ApplyStopped(Exception):  # noqa: N818  it says what happened
@@ -98,7 +94,7 @@ def propose(
             go without their links.
         silent: brokers that are known not to answer; those that left are not told now.
     """
-    wanted = plan_id(plan)
+    wanted = plan.id
     if state.move is not None and instead and wanted not in (state.move.old, state.move.new):
         return _proposed(state, state.plan(state.has, plan.target), plan, silent)
     if state.move is not None:
@@ -148,7 +144,7 @@ def _proposed(
 ) -> Proposal:
     strays = {one.broker for one in drift if one.broker not in has.broker and one.broker not in wants.broker}
     difference = compare_plans(has, wants)
-    new = plan_id(wants) if wants.brokers else None
+    new = wants.id if wants.brokers else None
     touched = {one.broker for one in drift if not one.lost} - strays
     touched |= set(state.move.touched if state.move is not None else ())
     owed = {name for name in state.owed if name not in has.broker and name not in silent} | strays
@@ -209,7 +205,7 @@ def adopting(state: FleetState, proposal: Proposal, old: Iterable[str], dead: Co
         raise InputError(f"broker {quoted(drift.broker)}: {drift.why}: its file is of another plan; remove it", "adopt")
     for name in sorted(dead):
         raise InputError(f"broker {quoted(name)} does not answer; bridges are taken over at all brokers", "adopt")
-    return replace(proposal, move=adopting_move(proposal.wants, plan_id(proposal.wants), old))
+    return replace(proposal, move=adopting_move(proposal.wants, proposal.wants.id, old))
 
 
 def _is_resumed(state: FleetState, proposal: Proposal) -> bool:
@@ -249,15 +245,9 @@ def _without(plan: Plan, brokers: Collection[str]) -> Plan:
 def unanswering(fleet: Fleet, proposal: Proposal) -> frozenset[str]:
     """Brokers of two plans that do not answer; none if no broker does, which is rather our own network."""
     known = {**proposal.has.broker, **proposal.wants.broker}
-    asked = [broker for name, broker in known.items() if name in fleet.brokers and fleet.looks_at(name)]
-
-    def ask(broker: Broker) -> bool:
-        delivery = fleet.deliveries.get(broker.name)
-        return answers(broker, kind_of(broker).name, None if delivery is None else delivery.url)
-
-    with ThreadPoolExecutor(_AT_ONCE) as asking:
-        dead = {broker.name for broker, heard in zip(asked, asking.map(ask, asked), strict=True) if not heard}
-    return frozenset(dead) if len(dead) < len(asked) else frozenset()
+    dead = silent_of(fleet, known.values())
+    asked = [name for name in known if name in fleet.brokers and fleet.looks_at(name)]
+    return dead if len(dead) < len(asked) else frozenset()
 
 
 def _require_same_fleet(state: FleetState, has: Plan, plan: Plan) -> None:
@@ -399,7 +389,7 @@ def _give(
     # Without links it still has a file, so that nothing of an earlier one is left.
     plan = known.bare
     if step.file is not None and step.file != OLD_BRIDGES:
-        plan = proposal.wants if step.file == plan_id(proposal.wants) else proposal.has
+        plan = proposal.wants if step.file == proposal.wants.id else proposal.has
     if OLD_BRIDGES in (step.file, step.before):
         # Before our file comes, so that no broker that restarts meanwhile has both.
         take_over(driver_of(broker, delivery, state.folder), broker, step, brokers_of(fleet, proposal.wants))

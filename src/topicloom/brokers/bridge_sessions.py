@@ -17,11 +17,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topicloom.brokers.diff import topic_families
-from topicloom.brokers.kind import Pair
+from topicloom.brokers.kind import Pair, Session
 from topicloom.brokers.kinds import DEFAULT, kind_of, placed
 from topicloom.brokers.local import connect, mqtt_library
 from topicloom.brokers.plan import Line, Plan
-from topicloom.brokers.store import FleetState, Session
+from topicloom.brokers.store import FleetState
 from topicloom.errors import InputError
 from topicloom.model.fleet import LINKS, Broker, Fleet
 

@@ -1,22 +1,17 @@
 """Decisions about a watched fleet, and the links that follow from them.
 
-The links of a fleet in which every topic has a tree of its own: mended by shadow sets, tidied towards `low-oda`.
+Each decision is committed before it takes effect outside: an event that was taken, a broker that is gone or back, links
+that were tidied. Its effect follows from what was before, so a killed controller goes on from its snapshot and the
+decisions since. The overlay is mended before a decision is committed: one that cannot be followed is not taken, and all
+is as it was before.
 
-The links of a fleet that has one tree for all topics, as NATS needs.
+`MeshLinks` are the links of a fleet in which every topic has a tree of its own: mended by shadow sets, tidied towards
+`low-oda`. `TreeLinks` are those of a fleet with one tree for all topics, as NATS needs; in quiet times the tree goes
+over to a fresh one, link by link, if brokers pass on much more than there. `Plannable` separates what plans leave out:
+nodes without a broker, and topics that their kind of broker cannot carry.
 
-In a quiet time the tree goes over to a fresh one, link by link, where it makes brokers pass on much more.
-
-What plans of a watched fleet leave out: nodes without a broker, and topics that its kind of broker cannot carry.
-
-What a controller has decided, in the store of its fleet, and the overlay that it leads to.
-
-Each decision is committed before anything outside follows from it: an event that was taken, a broker that is gone or
-back, links that were tidied. What they do is determined by what was before, so a killed controller goes on from its
-snapshot and the decisions since. The overlay is mended before a decision is committed: one that cannot be followed is
-not taken, and all is as it was before.
-
-Links are mended among those that have to do with a topic. A filter that comes or goes may change the topics of many
-brokers at once, as filters that overlap are one topic; so may a publisher, as what nobody publishes needs no links.
+Only links that have to do with a topic are mended. A filter that comes or goes may change the topics of many brokers at
+once, as filters that overlap are one topic; so may a publisher, as a topic that is not published needs no links.
 """
 
 from __future__ import annotations

@@ -1,20 +1,8 @@
 """Deliver configurations to brokers, and check that they took them.
 
-What a driver is, and what it says when it fails.
-
-Commands that end in time, and with this process.
-
-Any commands: one that puts a file, one that makes the broker take it.
-
-A file on this machine, written beside its place and renamed.
-
-A file on another machine, by the system's ssh, with the keys, hosts and options of its configuration.
-
-RabbitMQ's management interface: definitions are set and cleared live, without a file or a restart.
-
-The driver that a fleet file asks for.
-
-Whether a broker answers, its links are up, and messages come through.
+Drivers: `FolderDriver` for a file on this machine, `SshDriver` for one on another machine by the ssh of the system, and
+`CommandDriver` for any commands. Kinds of brokers may have their own. Commands end in time, and with this process.
+`put_and_wait` is one delivery; `probe` sends messages to see that they come through.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events from a file that grows, a folder that gets files, standard input, or a collector.
 
-Ids rise. A line that is no event is told and passed over, and so is an event whose id is not above all before it; a
-collector that cannot ask a broker says so, and what that broker told before stays.
+The ids of events must rise. A line that is no event is reported and skipped, and so is an event with an id that is not
+higher than all ids before it. A broker that cannot be asked is reported, and keeps what it wanted.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class LineFeed:
     """Events from lines; `last` is the highest id so far.
 
     A file may be rotated: if it is another one now, the rest of the old one is read if that lies beside it, then the
-    new one from its beginning. An event that comes late, with an id that is not above all before it, is told and left
-    out; those of a file that is read again are not told.
+    new one from its beginning. A late event, with an id that is not higher than all ids before it, is reported and
+    skipped. Events of a file that is read again are not reported.
 
     Args:
         path: a file, a folder of files, or `-` for standard input.
@@ -100,7 +100,9 @@ class LineFeed:
                 late.append(event.id)
         if late:
             more = f" (and {len(late) - 1} more)" if len(late) > 1 else ""
-            problems.append(f"{self._path}: event {late[0]} is left out, as its id is not above {self._last}{more}")
+            problems.append(
+                f"{self._path}: event {late[0]} is skipped, as its id is not higher than {self._last}{more}"
+            )
         self._kept = {self._key: json.dumps({name: [one.offset, one.tail] for name, one in self._read.items()})}
         return events, problems
 

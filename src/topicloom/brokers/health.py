@@ -1,14 +1,11 @@
 """Health of brokers by protocol, with a hold-down.
 
-Who is there and who is gone, without following every flap.
+A broker works if it answers in its own protocol within a deadline. The kernel accepts connections for a process that
+hangs, too, so an open port says nothing. Any answer counts, also a refusal: a login or a certificate that is wrong does
+not make a broker gone.
 
 A broker counts as gone once it has been silent for `down_seconds`, and as back once it has answered for `up_seconds`
-without a break. Each further loss doubles the latter, up to an hour; what is steady for as long as that is forgiven.
-
-Whether a broker works: it answers in its own protocol within a deadline.
-
-A process that hangs still has its connections accepted by the kernel, so an open port says nothing. Any answer counts,
-a refusal too: a login or a certificate that is wrong does not make a broker gone.
+without a break. Each further loss doubles the latter, up to an hour. A broker that is steady for that long begins anew.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Run a planned fleet on loopback and count every message.
+"""Run a planned fleet as real brokers on loopback, and count every message.
 
-Counting what arrives of numbered messages: once, twice, never, or where nobody wants it.
-
-The live proof: a plan's fleet as real brokers on one machine, and messages that are counted.
-
-Brokers run on loopback ports, without TLS and passwords; the bridges are those that `render` writes, but for their
-addresses. Mosquitto 2.0 reads bridges only when it starts, so a broker with a new configuration is restarted.
+Messages are numbered: each arrives once, twice, never, or where it is not wanted. Brokers run on loopback ports,
+without TLS and passwords; the bridges are those that `render` writes, but for their addresses. Mosquitto 2.0 reads
+bridges only when it starts, so a broker with a new configuration is restarted.
 """
 
 from __future__ import annotations
@@ -334,10 +331,18 @@ class LiveFleet:
         for name in accepting_first(list(bridges), self.plan.links):
             self.watch.look()
             self.processes.start(name, bridges[name])
-        topics = [(message.name, route.qos) for route in self.plan.routes for message in route.messages]
         self.clients.follow(self.plan)
         for name in bridges:
             # All topics of the plan, each by its name: what comes unwanted must be heard too.
+            topics = [
+                (message.name, route.qos)
+                for route in self.plan.routes
+                for message in route.messages
+                if self.processes.carries_patterns
+                or self.plan.interest.filters is None
+                or name in message.wanting
+                or name not in route.neighbours
+            ]
             self.clients.open(name, topics)
         self.clients.wait_until_subscribed()
 

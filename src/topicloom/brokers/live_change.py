@@ -1,15 +1,10 @@
-"""Change a running fleet on loopback and count every message.
+"""Change a running fleet on loopback, and count what becomes of messages that flow meanwhile.
 
-Counting what a change does to messages that flow while it happens.
+Steps go as `apply` takes them: one broker after the other, each with its links up before the next. Brokers keep what
+waits over a restart, if they can. Clients are as careful applications have them: they come back, and publish later what
+they could not. So what is lost is lost by the change of links.
 
 Mosquitto and NATS read their links when they start, so a step is a restart; RabbitMQ takes definitions while it runs.
-Clients are as careful applications have them: they come back, and publish later what they could not.
-
-A running fleet moved from one plan to another while messages flow, and what that does to them.
-
-Brokers keep what waits over a restart, where they can, and clients come back as careful applications do; so what is
-lost is lost by the change of links. Steps go as `apply` takes them: one broker after the other, each with its links up
-before the next.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
 """Brokers and clients on loopback.
 
-Ports on loopback for brokers, which no other process that looks for some gets too.
-
-Mosquitto processes on the loopback interface, in a folder of their own, that never outlive their owner.
-
-MQTT clients, one at every broker of a fleet, served by one loop.
-
-Each client subscribes to the given topics by their names and hears which links of its broker are up. Everything runs
-in the thread that calls `serve`.
-
-MQTT clients that come back when their broker does, and find what came meanwhile, as careful applications do.
+Ports that no other process that looks for some gets too; Mosquitto processes in a folder of their own, which never
+outlive their owner; and MQTT clients, one at every broker of a fleet, served by one loop in the thread that calls
+`serve`. Clients hear which links of their broker are up. Lasting ones come back with their broker, and find what came
+meanwhile.
 """
 
 from __future__ import annotations
@@ -149,6 +143,8 @@ class Processes:
 
     # How many messages a second brokers and clients take lightly.
     most_a_second = 1000
+    # Whether a link carries just its patterns; else all of their topic that a client behind it asks for.
+    carries_patterns = True
     # Whether clients can be only where a plan has topics.
     needs_topics = False
 

@@ -31,6 +31,11 @@ class MoveStep:
     may_fail: bool = False
 
 
+def ends_of(old: str | None, new: str | None, *, back: bool) -> tuple[str | None, str | None]:
+    """The plan that a move leaves, and the one that it leads to."""
+    return (new, old) if back else (old, new)
+
+
 @dataclass(frozen=True)
 class FleetMove:
     """From the plan `old`, None where there was none, to the plan `new`; `done` steps are done.
@@ -54,6 +59,11 @@ class FleetMove:
         return not self.begun and self.done == (0 if self.back else len(self.steps))
 
     @property
+    def ends(self) -> tuple[str | None, str | None]:
+        """The plan that it leaves, and the one that it leads to."""
+        return ends_of(self.old, self.new, back=self.back)
+
+    @property
     def adopts(self) -> bool:
         """Whether it takes over bridges that people made."""
         return any(step.before == OLD_BRIDGES for step in self.steps)
@@ -61,7 +71,7 @@ class FleetMove:
     @property
     def reached(self) -> str | None:
         """The plan that the fleet has once it is finished."""
-        return self.old if self.back else self.new
+        return self.ends[1]
 
     @property
     def touched(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.brokers.deliver import driver_of
+from topicloom.brokers.health import answers
 from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.kinds import DEFAULT, KINDS, kind_of, placed
 from topicloom.brokers.plan import Plan
@@ -50,6 +51,19 @@ def brokers_of(fleet: Fleet, plan: Plan) -> dict[str, Broker]:
     target = plan.target if plan.target in KINDS else DEFAULT  # a mixed plan says the kind of each of its own
     others = {name: placed(broker, target) for name, broker in fleet.brokers.items() if name not in plan.broker}
     return others | {**plan.broker}
+
+
+def silent_of(fleet: Fleet, brokers: Iterable[Broker]) -> frozenset[str]:
+    """Brokers that are looked at and do not answer, asked at once."""
+    asked = [broker for broker in brokers if broker.name in fleet.brokers and fleet.looks_at(broker.name)]
+
+    def ask(broker: Broker) -> bool:
+        delivery = fleet.deliveries.get(broker.name)
+        return answers(broker, kind_of(broker).name, None if delivery is None else delivery.url)
+
+    with ThreadPoolExecutor(_AT_ONCE) as asking:
+        heard = zip(asked, asking.map(ask, asked), strict=True)
+        return frozenset(broker.name for broker, answer in heard if not answer)
 
 
 def read_present(

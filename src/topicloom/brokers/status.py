@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from topicloom.brokers.health import answers
 from topicloom.brokers.kind import DeliveryFailed
 from topicloom.brokers.kinds import DEFAULT, kind_of
-from topicloom.brokers.present import brokers_of, drift_of, read_present
+from topicloom.brokers.present import brokers_of, drift_of, read_present, silent_of
 from topicloom.brokers.store import FleetState
 from topicloom.errors import InputError
 from topicloom.model.fleet import LINKS, Broker, Fleet
@@ -48,7 +46,7 @@ def fleet_status(state: FleetState, fleet: Fleet) -> list[BrokerStatus]:
     """Return how all brokers of a fleet are, in the order of their names."""
     plan = state.plan(state.has, DEFAULT)
     brokers = brokers_of(fleet, plan)
-    silent = _silent(fleet, brokers.values())
+    silent = silent_of(fleet, brokers.values())
     present = read_present(fleet, brokers.values(), state.folder, silent)
     changing = set() if state.move is None else {step.broker for step in state.move.steps}
 
@@ -83,15 +81,3 @@ def fleet_status(state: FleetState, fleet: Fleet) -> list[BrokerStatus]:
 
     with ThreadPoolExecutor(_AT_ONCE) as looking:
         return list(looking.map(look, (brokers[name] for name in sorted(brokers))))
-
-
-def _silent(fleet: Fleet, brokers: Iterable[Broker]) -> frozenset[str]:
-    asked = [broker for broker in brokers if broker.name in fleet.brokers and fleet.looks_at(broker.name)]
-
-    def ask(broker: Broker) -> bool:
-        delivery = fleet.deliveries.get(broker.name)
-        return answers(broker, kind_of(broker).name, None if delivery is None else delivery.url)
-
-    with ThreadPoolExecutor(_AT_ONCE) as asking:
-        heard = zip(asked, asking.map(ask, asked), strict=True)
-        return frozenset(broker.name for broker, answer in heard if not answer)

@@ -12,7 +12,6 @@ again, which changes nothing if it was done. Plans name where passwords are and 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -22,9 +21,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from topicloom.brokers.moves import FleetMove, MoveStep
-from topicloom.brokers.plan import Plan, empty_plan
-from topicloom.brokers.plan_file import parsed_plan, plan_text
+from topicloom.brokers.kind import Session
+from topicloom.brokers.moves import FleetMove, MoveStep, ends_of
+from topicloom.brokers.plan import Plan, empty_plan, text_id
+from topicloom.brokers.plan_file import parsed_plan
 from topicloom.errors import InputError
 from topicloom.io.store import Store
 from topicloom.io.whole import exclusive_lock, sync_path
@@ -52,19 +52,6 @@ _UNDER_WAY, _CLEARING, _FINISHED, _GIVEN_UP = "under way", "clearing", "finished
 _KEPT_MOVES, _KEPT_PLANS = 1000, 50
 # Plans that are kept in memory.
 _IN_MEMORY = 4
-_ID_LETTERS = 16
-
-# A broker, and the name of a session there.
-Session = tuple[str, str]
-
-
-def plan_id(plan: Plan) -> str:
-    """What a state calls a plan: the same for the same plan."""
-    return _id_of(plan_text(plan).encode())
-
-
-def _id_of(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()[:_ID_LETTERS]
 
 
 class FleetState:
@@ -101,7 +88,7 @@ class FleetState:
         for number, old, new, done, begun, back, doubtful, state in latest:
             self._number = number
             if state == _CLEARING:
-                self.clearing = (new, old) if back else (old, new)
+                self.clearing = ends_of(old, new, back=back)
             elif state == _UNDER_WAY:
                 columns = "broker, file, before, may_fail"
                 rows = self.store.execute(f"SELECT {columns} FROM steps WHERE move = ? ORDER BY number", (number,))
@@ -162,8 +149,8 @@ class FleetState:
         """Take it that the brokers have the files of a plan already."""
         with self.store.transaction():
             self._keep(plan)
-            self._note_had(plan_id(plan))
-        self.earlier.append(plan_id(plan))
+            self._note_had(plan.id)
+        self.earlier.append(plan.id)
 
     def begin(
         self,
@@ -273,7 +260,7 @@ class FleetState:
             self.move = move
             return
         self.move = None
-        self.clearing = (move.new, move.old) if move.back else (move.old, move.new)
+        self.clearing = move.ends
         if self.earlier[-1:] != [move.reached]:
             self.earlier.append(move.reached)
 
@@ -297,9 +284,9 @@ class FleetState:
             self.store.execute("INSERT INTO owed_sessions VALUES (?, ?)", session)
 
     def _keep(self, plan: Plan) -> None:
-        text = plan_text(plan).encode()
-        self.store.execute("INSERT OR IGNORE INTO plans VALUES (?, ?)", (_id_of(text), zlib.compress(text)))
-        self._remember(_id_of(text), plan)
+        text = zlib.compress(plan.text.encode())
+        self.store.execute("INSERT OR IGNORE INTO plans VALUES (?, ?)", (plan.id, text))
+        self._remember(plan.id, plan)
 
     def _remember(self, known_as: str, plan: Plan) -> None:
         self._plans[known_as] = plan
@@ -317,7 +304,7 @@ class FleetState:
             text = zlib.decompress(rows[0][0])
         except (zlib.error, TypeError):
             text = b""
-        if _id_of(text) != known_as:
+        if text_id(text) != known_as:
             raise InputError(f"{self.store.path}: its plan {known_as} is damaged; put the store back from a copy")
         return parsed_plan(text, f"{self.store.path}: plan {known_as}")
 

@@ -1,14 +1,9 @@
 """Watch a fleet: repair, plan and apply as brokers come and go.
 
-When, and how much an hour, a fleet may be changed.
-
-The controller: looks at events and at brokers, mends the overlay, plans, and applies where it may.
-
-Every turn: events are taken; brokers that are silent or back for long enough count as lost or back; in a turn with no
-news the overlay is tidied where it has become much worse than a fresh design; and where the plan is another than the
-fleet has, it is applied, or shown, and kept for later where that is not allowed now.
-
-What is known of a fleet under control, for people and programs.
+In every turn the controller takes events and looks at brokers. Brokers that are silent or back for long enough count as
+lost or back. In a turn without news it tidies the overlay if that is much worse than a fresh design. If the plan then
+differs from what the fleet has, it is applied, shown, or kept for later. An `Allowance` says when the fleet may be
+changed, and how much. A `StatusBoard` keeps the present status for people and programs.
 """
 
 from __future__ import annotations
@@ -33,7 +28,7 @@ from topicloom.brokers.health import HoldDown, answers
 from topicloom.brokers.kinds import one_tree, placed
 from topicloom.brokers.plan import Plan, make_plan
 from topicloom.brokers.present import Present, brokers_of, drift_of, read_present
-from topicloom.brokers.store import FleetState, plan_id
+from topicloom.brokers.store import FleetState
 from topicloom.errors import InputError
 from topicloom.metrics import measure
 from topicloom.model.fleet import Fleet
@@ -317,13 +312,13 @@ class Controller:
                 self._settled = self.decisions.count
             return
         if not self.settings.apply:
-            self._show(proposal, plan_id(wanted))
+            self._show(proposal, wanted.id)
             self._settled = self.decisions.count
             return
         # What is owed to brokers that left was counted when they left.
         changes = sum(step.broker not in owed for step in proposal.steps)
         refusal = self.allowance.refusal(changes, self.state.changed(now - _HOUR_SECONDS, now), now)
-        if refusal is None and self._refused is not None and self._refused[0] == plan_id(wanted):
+        if refusal is None and self._refused is not None and self._refused[0] == wanted.id:
             refusal = self._refused[2] if steady < self._refused[1] else None
         if refusal is not None:
             self.waiting = refusal
@@ -401,7 +396,7 @@ class Controller:
         except InputError as error:
             self.waiting = str(error)
             known = self._refused is not None and self._refused[2] == self.waiting
-            self._refused = (plan_id(proposal.wants), steady + _REFUSED_SECONDS, self.waiting)
+            self._refused = (proposal.wants.id, steady + _REFUSED_SECONDS, self.waiting)
             if not done:
                 if not known:
                     self.tell(f"not applied: {self.waiting}")
@@ -418,7 +413,7 @@ class Controller:
             self.tell(f"applied: {count_of(len(reached), 'broker')} changed in {seconds:.1f} s")
         for step in done:
             if step.unreached is not None and step.step.broker not in self.decisions.away:
-                self.tell(f"{step.step.broker} left and was not reached: {step.unreached}")
+                self.tell(f"{step.step.broker} left, and could not be reached: {step.unreached}")
         self.decisions.note({"applied": [step.step.broker for step in reached], "waiting": self.waiting, "at": now})
 
 

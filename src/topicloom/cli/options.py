@@ -227,6 +227,36 @@ links_place = click.argument(
     help="Links of `topicloom design`, or any table with columns source and target.",
 )
 
+
+def out_place(what: str, help: str = "A folder on any file system, or table:NAME.") -> Decorator:
+    """Options of what Spark writes to a place."""
+    return all_of(
+        option("--out", "-o", metavar="PLACE", required=True, help=help),
+        flag("--overwrite", help=f"Replace {what} that is there."),
+    )
+
+
+def raw_rows(what: str, reading: str = OPTIONS, cleaning: str = OPTIONS) -> Decorator:
+    """Options of raw data on Spark: `what` are its rows, the others sections of the help."""
+    return all_of(
+        option(
+            "--input-format",
+            metavar="NAME",
+            section=reading,
+            help="csv, tsv, json, parquet, orc or another.  [default: by name]",
+        ),
+        option(
+            "--max-bad",
+            metavar="SHARE",
+            type=NUMBER,
+            default=0.1,
+            show_default=True,
+            section=cleaning,
+            help=f"Fail if more than this share of {what} is invalid.",
+        ),
+    )
+
+
 spark = all_of(
     option(
         "--master",

@@ -186,7 +186,9 @@ class Run:
         from topicloom.spark import SparkOptions
 
         settings = spark_settings(self.shared["conf"])
-        if "place" in self.shared and ":" not in self.place:
+        from topicloom.spark.places import has_scheme
+
+        if "place" in self.shared and not has_scheme(self.place):
             from topicloom.io.ingest_folder import read_manifest
 
             # Starting Spark takes seconds.

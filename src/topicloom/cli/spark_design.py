@@ -20,14 +20,7 @@ EXAMPLES = """
 
 @command("design", examples=EXAMPLES, late=options.of_backbone)
 @options.place
-@options.option(
-    "--out",
-    "-o",
-    metavar="PLACE",
-    required=True,
-    help="OVERLAY.parquet on this machine, or a folder on any file system.",
-)
-@options.flag("--overwrite", help="Replace a folder that is there.")
+@options.out_place("an overlay", "OVERLAY.parquet on this machine, a folder on any file system, or table:NAME.")
 @options.seed
 @options.spark
 def design(run: Run, out: str, overwrite: bool, seed: int, **parameters: Any) -> View:
@@ -37,16 +30,22 @@ def design(run: Run, out: str, overwrite: bool, seed: int, **parameters: Any) ->
     --max-degree is too low to connect every topic.
     """
     from topicloom.designers import DESIGNERS
+    from topicloom.io.ingest_folder import OVERLAY
     from topicloom.spark.design import design_links
+    from topicloom.spark.places import Place, has_scheme, require_place
     from topicloom.views import designs
 
     prepared = DESIGNERS.prepare("backbone", seed, parameters)
-    file = Path(out) if "://" not in out and out.endswith(".parquet") else None
+    file = Path(out) if not has_scheme(out) and out.endswith(".parquet") else None
     if file is not None:
         output.require_writable(file)
+    else:
+        require_place(out)
     doing = [prepared.name]
     with run.on_spark("design") as work:
         interned = work.interned(run.place)
+        if file is None:
+            work.do(f"looking at {out}", lambda spark: Place(spark, out).require_writable(OVERLAY, overwrite=overwrite))
         began = time.perf_counter()
         made = work.do(lambda: doing[-1], lambda _: design_links(interned, prepared, doing.append))
         if file is not None:

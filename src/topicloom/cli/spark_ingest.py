@@ -32,15 +32,8 @@ CLEANING = "Cleaning"
     required=True,
     help="Files, folders or patterns, on any file system that Spark knows.",
 )
-@options.option("--out", "-o", metavar="PLACE", required=True, help="A folder on any file system, or table:NAME.")
-@options.flag("--overwrite", help="Replace an interest that is there.")
-@options.option(
-    "--input-format",
-    "format_",
-    metavar="NAME",
-    section=READING,
-    help="csv, tsv, json, parquet, orc or another.  [default: by name]",
-)
+@options.out_place("an interest")
+@options.raw_rows("rows", READING, CLEANING)
 @options.option(
     "--option", "reader", metavar="KEY=VALUE", multiple=True, section=READING, help="Option of Spark's reader."
 )
@@ -79,22 +72,13 @@ CLEANING = "Cleaning"
     section=CLEANING,
     help="Reject rows with longer names.",
 )
-@options.option(
-    "--max-bad",
-    metavar="SHARE",
-    type=options.NUMBER,
-    default=0.1,
-    show_default=True,
-    section=CLEANING,
-    help="Fail if more than this share of rows is rejected.",
-)
 @options.spark
 def ingest(
     run: Run,
     inputs: tuple[str, ...],
     out: str,
     overwrite: bool,
-    format_: str | None,
+    input_format: str | None,
     reader: tuple[str, ...],
     separator: str | None,
     no_header: bool,
@@ -113,7 +97,7 @@ def ingest(
     chosen = IngestOptions(
         separator="\t" if separator == "\\t" else separator,
         header=not no_header,
-        format=format_,
+        format=input_format,
         reader=options.spark_settings(reader, "option"),
         **cleaning,
     )

@@ -10,7 +10,6 @@ import click
 from topicloom.cli import options, output
 from topicloom.cli.command import command
 from topicloom.cli.run import Run
-from topicloom.errors import InputError
 from topicloom.views.view import View
 
 EXAMPLES = """
@@ -23,20 +22,12 @@ EXAMPLES = """
 @click.argument("inputs", metavar="LOG...", nargs=-1, required=True, help="CSV, TSV, JSON Lines or Parquet files.")
 @options.file("--space", required=True, help="Table of the content space; its attributes are columns of LOG.")
 @options.file("--out", "-o", metavar="DIR", required=True, help="Local folder to write.")
-@options.option("--input-format", metavar="NAME", help="Format of LOG; by the endings of names unless given.")
+@options.raw_rows("messages")
 @options.option("--user-column", metavar="NAME", default="user", show_default=True, help="Column that names the user.")
 @options.option(
     "--time-column", metavar="NAME", default="time", show_default=True, help="Seconds, or dates with times."
 )
 @options.option("--seconds", metavar="X", type=options.NUMBER, help="Time that LOG spans.  [default: first to last]")
-@options.option(
-    "--max-bad",
-    metavar="SHARE",
-    type=options.NUMBER,
-    default=0.1,
-    show_default=True,
-    help="Fail if more than this share of messages is invalid.",
-)
 @options.spark
 def rates(
     run: Run,
@@ -58,16 +49,14 @@ def rates(
     from topicloom.content.tables import read_space
     from topicloom.io.tables import write_parquet
     from topicloom.io.whole import MANIFEST, replacing_folder, require_replaceable
-    from topicloom.spark.places import location
+    from topicloom.spark.places import location, require_inputs
     from topicloom.spark.summarize import read_messages, summarize
     from topicloom.views import summaries
 
     output.require_readable(space)
     cells = read_space(space)
     require_replaceable(out)
-    for place in inputs:
-        if "://" not in place and not Path(place).exists():
-            raise InputError("no such file or folder", file=place)
+    require_inputs(list(inputs))
     with run.on_spark("rates") as work, replacing_folder(out) as folder:
         found = work.do(
             "counting messages",

@@ -20,8 +20,7 @@ EXAMPLES = """
 @command("sample", examples=EXAMPLES)
 @options.place
 @options.option("--nodes", metavar="N", type=options.WHOLE, required=True, help="How many nodes the sample has.")
-@options.option("--out", "-o", metavar="PLACE", required=True, help="A folder on any file system, or table:NAME.")
-@options.flag("--overwrite", help="Replace an interest that is there.")
+@options.out_place("an interest")
 @options.option("--seeds", metavar="N", type=options.WHOLE, help="How many random users to begin with.  [default: 3]")
 @options.flag("--uniform", help="Take random nodes, near each other or not.")
 @options.seed

@@ -104,7 +104,7 @@ class _Following:
         self.note = ""
 
     def __getstate__(self) -> dict[str, Any]:
-        # A server of Spark Connect has nobody to tell.
+        # A server of Spark Connect has no terminal.
         return {**vars(self), "_run": None}
 
     def stop(self) -> None:

@@ -39,7 +39,11 @@ docs/spark.md has all of it.
 @command("sweep", examples=EXAMPLES)
 @click.argument("spec", metavar="SPEC", type=options.PATH, help="TOML file that says what to run.")
 @options.option(
-    "--out", "-o", metavar="PLACE", required=True, help="Folder for the results: new, or that of an earlier run."
+    "--out",
+    "-o",
+    metavar="PLACE",
+    required=True,
+    help="Folder or table:NAME for the results: new, or that of an earlier run.",
 )
 @options.fleet
 @options.prices
@@ -52,6 +56,7 @@ def sweep(run: Run, spec: Path, out: str) -> View:
     failed again. A SPEC with [[network]] and [[algorithm]] runs algorithms on content-based networks.
     """
     from topicloom.spark.cells import GridWatch, require_folder
+    from topicloom.spark.places import has_scheme
     from topicloom.spark.sweep import plan_sweep, run_sweep
     from topicloom.spark.sweep_spec import read_spec
     from topicloom.views import sweeps
@@ -60,7 +65,7 @@ def sweep(run: Run, spec: Path, out: str) -> View:
     read = read_spec(spec)
     if run.shared["prices"] is not None and any(row.workload.synthetic is not None for row in read.rows):
         raise InputError("prices are of nodes that a file names; leave out synthetic workloads, or prices", "prices")
-    if "://" not in out:
+    if not has_scheme(out):
         require_folder(Path(out), "a sweep")
     plan = run.step("reading workloads", plan_sweep, read, run.fleet, run.prices_of)
     watch = GridWatch()

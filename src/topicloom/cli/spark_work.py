@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from topicloom.cli.progress import Stoppable, Working
 
 if TYPE_CHECKING:
-    from topicloom.cli.typer_options import Printing, Spark
     from topicloom.spark import Interned, SparkOptions
 
 
@@ -65,13 +64,6 @@ class OnSpark:
                 total=total,
                 note=note or (lambda: tasks.note),
             )
-
-
-@contextmanager
-def spark_work(spark: Spark, printing: Printing, name: str) -> Iterator[OnSpark]:
-    """A session for as long as the block runs, with progress of what is done on it."""
-    with printing.working(spark) as working, on_spark(working, spark.options(), name) as session:
-        yield session
 
 
 @contextmanager

@@ -29,7 +29,10 @@ EXAMPLES = """
       --changes 30 --between 22:00-05:00
 """
 
-_SECONDS = options.Numeral(float, "SECONDS", "a number", least=0)
+
+def _seconds(name: str, default: float, help: str, *, least: float = 0.0) -> options.Decorator:
+    kind = options.Numeral(float, "SECONDS", "a number", least=least)
+    return options.option(name, metavar="SECONDS", type=kind, default=default, show_default=True, help=help)
 
 
 @command("watch", examples=EXAMPLES)
@@ -48,38 +51,10 @@ _SECONDS = options.Numeral(float, "SECONDS", "a number", least=0)
     help="Most brokers that get another file in an hour.",
 )
 @options.option("--between", metavar="HH:MM-HH:MM", help="Change the fleet only at this time of day.")
-@options.option(
-    "--every",
-    metavar="SECONDS",
-    type=options.Numeral(float, "SECONDS", "a number", least=0.1),
-    default=1.0,
-    show_default=True,
-    help="Seconds between two looks.",
-)
-@options.option(
-    "--down",
-    metavar="SECONDS",
-    type=_SECONDS,
-    default=3.0,
-    show_default=True,
-    help="Seconds without an answer until a broker counts as gone.",
-)
-@options.option(
-    "--up",
-    metavar="SECONDS",
-    type=_SECONDS,
-    default=5.0,
-    show_default=True,
-    help="Seconds of answers until it counts as back; doubled by each loss.",
-)
-@options.option(
-    "--hold",
-    metavar="SECONDS",
-    type=_SECONDS,
-    default=30.0,
-    show_default=True,
-    help="With --collect: seconds to keep what a broker no longer reports.",
-)
+@_seconds("--every", 1.0, "Seconds between two looks.", least=0.1)
+@_seconds("--down", 3.0, "Seconds without an answer until a broker counts as gone.")
+@_seconds("--up", 5.0, "Seconds of answers until it counts as back; doubled by each loss.")
+@_seconds("--hold", 30.0, "With --collect: seconds to keep what a broker no longer reports.")
 @options.flag("--health/--no-health", default=True, help="Ask whether brokers answer.  [default: health]")
 @options.target
 @options.filters

@@ -47,6 +47,7 @@ from topicloom.designers.greedy import Greedy, Representation, greedy_merges
 from topicloom.errors import InputError
 from topicloom.kernels.bit_planes import host_rows_bytes
 from topicloom.kernels.covers import attach, attaching_bytes, fitting, new_attached, new_bench, new_hosting
+from topicloom.metrics.support import possible_merges
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.prices import LinkPrices
 from topicloom.registry import Watch
@@ -195,7 +196,7 @@ def _connect_the_rest(problem: DesignProblem, links: Links) -> Links:
     begun = replace(problem, limits=replace(problem.limits, source=links.source, target=links.target))
     if problem.prices is None:
         return gm.greedy_merge(Greedy.of(begun, representation=Representation(bitsets=False)))
-    if len(links.source) == 0 or int(links.contribution.sum()) < interest.subscription_count - interest.topic_count:
+    if len(links.source) == 0 or links.merges < possible_merges(interest):
         return gm.greedy_merge(Greedy.of(begun))
     return links
 

@@ -40,6 +40,7 @@ from topicloom.errors import InputError
 from topicloom.kernels.components import find_root, join
 from topicloom.kernels.minimum_cut import minimum_cut
 from topicloom.metrics.fixed_links import LinkBounds, link_bounds
+from topicloom.metrics.support import possible_merges
 from topicloom.metrics.tree_bound import tree_bound
 from topicloom.model.interest import Ids, Interest
 from topicloom.registry import Parameter, Watch
@@ -82,7 +83,7 @@ class CandidateLinks:
     @cached_property
     def mergeable(self) -> int:
         """Components that a topic-connected overlay merges away."""
-        return self.interest.subscription_count - self.interest.topic_count
+        return possible_merges(self.interest)
 
     def flags(self, source: Ids, target: Ids) -> Flags:
         """Links of a designer as flags of pairs."""

@@ -1,11 +1,11 @@
 """Search by ruin and recreate: an overlay at least as good as its start, from any designer or from what runs today.
 
-Start: the overlay of the problem, that of a designer, or, without either, links that the trees of a lower bound choose
-(`low-oda` if limits are to be kept or prices counted). Links of the start that limits or `max_degree` do not allow are
-left out, and the best that they allow complete it; or `gpm` takes its place if that connects more. If topics are not
-connected then, half of the search is spent on lowering the degrees of the start first.
+Start: the overlay of the problem, that of a designer, or, without either, links that the trees of a lower bound choose.
+`gm` takes their place if it has fewer links than trees that leave pairs out, and `low-oda` if there are limits. Links
+that limits or `max_degree` do not allow are left out, and the best allowed links complete the others; or `gpm` takes
+their place if it connects more. If topics are not connected then, half of the search first lowers the degrees.
 Rule: remove a few links, add the links of highest contribution until their topics are connected again, and keep the
-result if it is no worse. What is worse is kept now and then, by simulated annealing.
+result if it is no worse. Simulated annealing sometimes keeps worse results.
 Guarantee: never worse than the start in what is asked for, and no topic has more components than in the start.
 Cost: a round takes some microseconds, whatever the number of nodes; a search ends after so many rounds or seconds.
 """
@@ -46,6 +46,7 @@ from topicloom.designers.local_search import (
 from topicloom.errors import InputError
 from topicloom.kernels.covers import fitting
 from topicloom.metrics.bounds import Bounds, bound
+from topicloom.metrics.support import possible_merges
 from topicloom.metrics.tree_bound import tree_bound_bytes
 from topicloom.model.constraints import NO_LIMITS, UNLIMITED
 from topicloom.model.interest import Ids, Interest
@@ -58,6 +59,7 @@ _BOUND_SHARE, _LEAST_SHARE = 0.2, 0.3
 SEARCHED_NODES = 3_000
 # Weights of contributions beside use in the trees of the bound, for links to begin with.
 _GUIDES = (0.5, 1.0, 2.0)
+_PRICED_GUIDES = (0.1, 0.25, 0.5)
 # One group of nodes, of which any two may be linked.
 _ANY_LINK = np.ones((1, 1), np.bool_)
 
@@ -101,7 +103,7 @@ def build(
     _check_start(problem, start)
     time_to_bound = None if seconds is None else _BOUND_SHARE * seconds
     least = bound(interest, prices=rules.paid, degrees=aim == "degree-links", seconds=time_to_bound, watch=watch)
-    begin = _start(problem, start, ties, least)
+    begin = _start(problem, start, ties, rules, least)
     watch.ticks[0] = 0
     if seconds is None:
         rounds = ROUNDS_BY_NODE * interest.node_count if rounds is None else rounds
@@ -135,7 +137,7 @@ def build(
     }
     if rules.paid is not None:
         facts["price"] = found.facts["cost"] / MILLIONTHS
-    if int(links.contribution.sum()) == interest.subscription_count - interest.topic_count:
+    if links.merges == possible_merges(interest):
         facts |= _proved(aim, links, facts.get("price"), least)
     return links._replace(facts=MappingProxyType(facts))
 
@@ -162,12 +164,20 @@ def _check_start(problem: DesignProblem, start: str | None) -> None:
         raise InputError(f"start must be a designer without a budget of links or seconds, not {start}", "start")
 
 
-def _start(problem: DesignProblem, start: str | None, ties: str | None, least: Bounds) -> Links:
+def _start(problem: DesignProblem, start: str | None, ties: str | None, rules: SearchRules, least: Bounds) -> Links:
     """The links to begin with."""
     if problem.begin is not None:
         return Links.measured(problem.interest, problem.begin.source, problem.begin.target)
-    if start is None and problem.limits.unlimited and problem.prices is None and least.trees is not None:
-        return min((_guided(problem, *least.trees.guided_links(guide)) for guide in _GUIDES), key=len_of)
+    if start is None and problem.limits.unlimited:
+        paid = rules.paid
+        trees, guides = (least.trees, _GUIDES) if paid is None else (least.priced, _PRICED_GUIDES)
+        assert trees is not None
+        chosen = [np.sort(np.stack(trees.guided_links(guide)), axis=0) for guide in guides]
+        starts = [Links.measured(problem.interest, *ends) for ends in chosen]
+        if min(links.merges for links in starts) < possible_merges(problem.interest):
+            # The trees left pairs out.
+            starts = [*(_completed(problem, ends) for ends in chosen), greedy_merge(Greedy.of(problem))]
+        return min(starts, key=lambda links: len_of(links) if paid is None else int(paid.of(*links[:2]).sum()))
     return _designed(problem, start or "low-oda", {} if ties is None else {"ties": ties})
 
 
@@ -210,14 +220,9 @@ def _rank(links: Links) -> tuple[int, int]:
     return -links.merges, len_of(links)
 
 
-def _guided(problem: DesignProblem, source: Ids, target: Ids) -> Links:
-    """Guided links, completed by the best links if topics are not connected."""
-    ends = np.sort(np.stack([source, target]).astype(np.int32), axis=0)
-    links = Links.measured(problem.interest, *ends)
-    if int(links.contribution.sum()) == problem.interest.subscription_count - problem.interest.topic_count:
-        return links
-    kept = replace(NO_LIMITS, source=ends[0], target=ends[1])
-    return greedy_merge(Greedy.of(replace(problem, limits=kept)))
+def _completed(problem: DesignProblem, ends: Ids) -> Links:
+    """Links, completed by the best others until topics are connected."""
+    return greedy_merge(Greedy.of(replace(problem, limits=replace(NO_LIMITS, source=ends[0], target=ends[1]))))
 
 
 def len_of(links: Links) -> int:

@@ -40,7 +40,7 @@ from topicloom.model import InputError, Interest, Overlay
 from topicloom.model.events import JOIN, Event
 from topicloom.model.interest import Starts
 from topicloom.spark.cells import Cell
-from topicloom.spark.profile_folder import Distribution
+from topicloom.spark.distributions import Distribution
 from topicloom.spark.sweep import design_row
 from topicloom.workloads import churn_trace, drawn_newcomers, synthetic
 from topicloom.workloads.content import content_network

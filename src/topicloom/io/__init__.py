@@ -5,5 +5,6 @@
 - `http`: requests to one server.
 - `settings`: TOML and JSON files, with one-line errors.
 - `store`: a SQLite file of what happened.
+- `uris`: files and folders of other file systems.
 - `ingest_folder`: the folder that `topicloom spark ingest` and `sample` write.
 """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,8 @@ Column = npt.NDArray[np.int64]
 
 NODES, TOPICS, SUBSCRIPTIONS = TABLES = ("nodes", "topics", "subscriptions")
 REJECTED, MANIFEST_FOLDER = "rejected", "manifest"
-# States of a row of the manifest.
+# What a row of a manifest is about, and its states.
+INTEREST, OVERLAY = "interest", "overlay"
 WRITING, COMPLETE = "being written", "complete"
 ROLE = "role"
 _COLUMNS = {
@@ -39,7 +40,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class TableCounts:
-    """How many rows the tables have."""
+    """Numbers of rows of the tables."""
 
     nodes: Count
     topics: Count
@@ -48,7 +49,7 @@ class TableCounts:
 
 @dataclass(frozen=True)
 class IngestedOptions:
-    """What readers need of the options.
+    """Options that readers need.
 
     - `graph`: `directed` or `undirected` where the topics are users too; None where topics are just topics.
     - `filters`: the protocol whose wildcards the topics have; `none` if they are plain names, None if it is not said.
@@ -60,7 +61,7 @@ class IngestedOptions:
 
 @dataclass(frozen=True)
 class IngestedManifest:
-    """What readers need of the manifest: the fingerprint of the interest, its counts, and what its topics are."""
+    """The part of the manifest that readers need: fingerprint and counts of the interest, and options."""
 
     fingerprint: str
     counts: TableCounts
@@ -72,6 +73,7 @@ def write_manifest(folder: Path, manifest: IngestedManifest) -> None:
     about = json.dumps({"options": asdict(manifest.options)})
     row = {
         "number": 0,
+        "kind": INTEREST,
         "state": COMPLETE,
         "fingerprint": manifest.fingerprint,
         **asdict(manifest.counts),
@@ -91,22 +93,33 @@ def read_manifest(folder: Path) -> IngestedManifest:
     return _newest(folder)
 
 
-def _newest(folder: Path) -> IngestedManifest:
-    """The manifest that Spark wrote, whose newest row counts."""
+def newest_row(folder: Path, kind: str, again: str) -> dict[str, Any]:
+    """The newest row of a manifest that Spark wrote, which must be of that kind; `again` says what else to do."""
     try:
         texts = [file.read_text(encoding="utf-8") for file in (folder / MANIFEST_FOLDER).glob("part-*.json")]
-        rows = [json.loads(line) for text in texts for line in text.splitlines()]
-        row = max(rows, key=lambda row: int(row["number"]), default=None)
-        if row is not None and row["state"] == COMPLETE:
-            options = json.loads(row["about"]).get("options", {})
-            return IngestedManifest(
-                row["fingerprint"],
-                TableCounts(*(int(row[name]) for name in TABLES)),
-                IngestedOptions(options.get("graph"), options.get("filters")),
-            )
+        rows: list[dict[str, Any]] = [json.loads(line) for text in texts for line in text.splitlines()]
+        row = max(rows, key=lambda row: int(row["number"]), default={"kind": kind, "state": WRITING})
+        if row["kind"] == kind and row["state"] == COMPLETE:
+            return row | {"about": json.loads(row["about"])}
+        problem = f"was not written to its end, or is being written; {again}"
+        if row["kind"] != kind:
+            problem = f"holds an {row['kind']}, not an {kind}"
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an ingest") from None
-    raise InputError("was not written to its end, or is being written; ingest the data again", file=folder)
+        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an {kind}") from None
+    raise InputError(problem, file=folder)
+
+
+def _newest(folder: Path) -> IngestedManifest:
+    row = newest_row(folder, INTEREST, "ingest the data again")
+    try:
+        options = row["about"].get("options", {})
+        return IngestedManifest(
+            row["fingerprint"],
+            TableCounts(*(int(row[name]) for name in TABLES)),
+            IngestedOptions(options.get("graph"), options.get("filters")),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{folder / MANIFEST_FOLDER}: is not the manifest of an {INTEREST}") from None
 
 
 class FolderRows(NamedTuple):
@@ -126,7 +139,7 @@ class FolderRows(NamedTuple):
 
 
 def read_folder(folder: Path) -> FolderRows:
-    """What a folder holds, checked; one that is being written is refused, also if that begins meanwhile."""
+    """Read and check a folder; one that is being written is refused, also if that begins meanwhile."""
     before = _newest(folder) if (folder / MANIFEST_FOLDER).is_dir() else None
     node_names = _names(folder, NODES)
     topic_names = _names(folder, TOPICS)

@@ -205,7 +205,7 @@ class Bounds:
     - `price`: the bound on the price of all links; None without prices.
     - `arguments`: the reasons. `links` may be above each of them, as it takes the best one for every island.
     - `left_out`: topics with too many nodes to compare in pairs, which the arguments do without.
-    - `trees`: the prices of the spanning trees that prove the argument "trees" of links.
+    - `trees`, `priced`: the trees that prove the argument "trees" of links and of price.
     """
 
     links: int
@@ -214,6 +214,7 @@ class Bounds:
     left_out: int = 0
     price: float | None = None
     trees: TreeBound | None = field(default=None, repr=False, compare=False)
+    priced: TreeBound | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, ready for JSON."""
@@ -288,15 +289,16 @@ def bound(
         arguments.append(
             Argument("links", "each island", links, "no link joins two islands, and each has its own best argument")
         )
-    if paid is not None:
-        arguments += _of_price(paid, links, by_trees(prices=paid).value)
+    priced = None if paid is None else by_trees(prices=paid)
+    if paid is not None and priced is not None:
+        arguments += _of_price(paid, links, priced.value)
     if len(needed):
         weighed = degrees and len(needed) >= _WEIGHED_NODES and shared.pairs <= _WEIGHED_PAIRS
         by_weights = degree_bound(shared, needed, island, trees, rounds=rounds, stopped=stopped) if weighed else 0
         arguments += _of_degree(interest, needed, by_island, sizes, by_weights)
     best = {of: max((each.value for each in arguments if each.of == of), default=0) for of in ("price", "max_degree")}
     price = None if paid is None else float(best["price"])
-    return Bounds(links, int(best["max_degree"]), tuple(arguments), shared.left_out, price, trees)
+    return Bounds(links, int(best["max_degree"]), tuple(arguments), shared.left_out, price, trees, priced)
 
 
 _BECAUSE = {

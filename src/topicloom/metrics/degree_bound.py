@@ -5,7 +5,7 @@ the sum of all degrees, each times the weight of its node; so the max degree is 
 divided by the sum of the weights. With equal weights this is the mean degree.
 
 Nodes that need many neighbours form groups. Round by round, groups whose degree in the fractional overlay of the trees
-is above the mean get heavier. At 400 nodes with 20 to 600 of 1,000 uniform topics that proves 11 in place of 6.
+is above the mean get heavier. At 400 nodes with 20 to 600 of 1,000 uniform topics that proves 12 in place of 6.
 """
 
 from __future__ import annotations

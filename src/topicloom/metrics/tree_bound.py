@@ -53,8 +53,9 @@ _WORK = 100_000_000
 # Pairs in topics from which a sample of nodes gives the weights of topics.
 _SAMPLE = 1_000_000
 _WEIGHT_ROUNDS = 10
-# Floors of topics, in mean prices of their trees. Higher ones gave 1,000 nodes x 100 topics 0.02% more links.
-_FLOOR = 2.0
+# Floors of topics, in mean prices of their trees. Higher ones gave 1,000 nodes x 100 topics 0.02% more links. Prices of
+# links differ by more: 190 nodes in 19 regions, priced by latency, got a bound that is 13% higher than with 2.
+_FLOOR, _PRICED_FLOOR = 2.0, 32.0
 _LEAST_FLOOR = 0.1
 
 # Steps of rounds: share of the new subgradient, first step as a share of Polyak's, factors if the bound rises or not.
@@ -206,7 +207,7 @@ def tree_bound(
         units = (prices.price.astype(object) * UNIT // dearest).astype(np.int64)
         capacity = Capacity(prices.group, units)
     weight, mean = _topic_weights(rows, capacity)
-    problem = _stored(rows, capacity, mean, most_entries)
+    problem = _stored(rows, capacity, mean, _FLOOR if prices is None else _PRICED_FLOOR, most_entries)
     island = np.zeros(nodes, np.int64) if island is None else island
     if rounds is None:
         rounds = MOST_ROUNDS if seconds is not None else min(MOST_ROUNDS, _WORK // max(1, len(problem.pairs.topic)))
@@ -271,13 +272,13 @@ def _store(rows: Rows, capacity: Capacity, floor: Int64s) -> _Problem:
     return _Problem(rows, pairs, topics)
 
 
-def _stored(rows: Rows, capacity: Capacity, mean: Floats, most_entries: int) -> _Problem:
+def _stored(rows: Rows, capacity: Capacity, mean: Floats, highest: float, most_entries: int) -> _Problem:
     """Store pairs by floors in proportion to mean prices, as high as the number of entries allows."""
     widest, bins = 64.0, 4096
     counts = kernels.entries_by_weight(rows, capacity, mean, bins, widest)
     above = np.cumsum(counts[::-1])[::-1]
     fits = np.flatnonzero(above <= most_entries)
-    factor = min(_FLOOR, bins / widest / max(1, fits[0])) if len(fits) else 1 / widest
+    factor = min(highest, bins / widest / max(1, fits[0])) if len(fits) else 1 / widest
     while True:
         floor = np.clip(factor * mean, 1, UNIT).astype(np.int64)
         if kernels.stored_pairs(rows, capacity, floor)[1].sum() <= most_entries or factor * mean.max(initial=0) < 1:

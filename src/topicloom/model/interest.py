@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from topicloom.errors import InputError
-from topicloom.io.ingest_folder import FolderRows, read_folder
+from topicloom.io.ingest_folder import MANIFEST_FOLDER, TABLES, FolderRows, read_folder
 from topicloom.io.tables import (
     FILTERS,
     NODES,
@@ -31,6 +30,7 @@ from topicloom.io.tables import (
     text_table,
     write_parquet,
 )
+from topicloom.io.uris import local_path
 from topicloom.io.whole import replacing
 from topicloom.model import fingerprint
 from topicloom.model.filters import PLAIN, agreed_filters, first_wildcard, protocol_of, require_plain_names
@@ -228,21 +228,23 @@ class Interest:
     ) -> Interest:
         """From a Parquet, CSV or TSV file (the latter two plain or .gz), or what `topicloom spark ingest` wrote.
 
-        `from_arrow` tells what the columns and `filters` mean.
+        The path may be a URI of a file system that Arrow knows, such as s3:// or gs://. `from_arrow` tells what the
+        columns and `filters` mean.
         """
-        if Path(path).is_dir():
-            return cls._from_folder(read_folder(Path(path)), filters, os.fspath(path))
-        table = read_table(path, list(dict.fromkeys([node_column, topic_column])), [role_column])
-        if table.num_rows == 0:
-            raise InputError(f"{os.fspath(path)}: has no rows; expected one subscription a row")
-        return cls.from_arrow(
-            table,
-            node_column=node_column,
-            topic_column=topic_column,
-            role_column=role_column,
-            filters=filters,
-            where=os.fspath(path),
-        )
+        with local_path(path, (*TABLES, MANIFEST_FOLDER)) as file:
+            if file.is_dir():
+                return cls._from_folder(read_folder(file), filters, os.fspath(file))
+            table = read_table(file, list(dict.fromkeys([node_column, topic_column])), [role_column])
+            if table.num_rows == 0:
+                raise InputError(f"{file}: has no rows; expected one subscription a row")
+            return cls.from_arrow(
+                table,
+                node_column=node_column,
+                topic_column=topic_column,
+                role_column=role_column,
+                filters=filters,
+                where=os.fspath(file),
+            )
 
     @classmethod
     def given(cls, interest: Interest | str | os.PathLike[str]) -> Interest:

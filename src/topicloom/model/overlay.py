@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from topicloom.errors import InputError
+from topicloom.io.ingest_folder import MANIFEST_FOLDER, OVERLAY, newest_row
 from topicloom.io.tables import (
     FILTERS,
     LINKS,
@@ -29,6 +29,7 @@ from topicloom.io.tables import (
     text_table,
     write_parquet,
 )
+from topicloom.io.uris import local_path
 from topicloom.io.whole import replacing
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.provenance import Provenance
@@ -48,8 +49,9 @@ _KIND = "designer"
 # How many links a notebook shows.
 _SHOWN_LINKS = 10
 
-# Overlays that Spark wrote are folders: Parquet files, and rows of JSON of which the last says that they are whole.
-FOLDER_PARTS = FOLDER_LINKS, FOLDER_MANIFEST = ("links", "manifest")
+# Overlays that Spark wrote are folders: Parquet files, and a manifest whose newest row says that they are whole.
+FOLDER_LINKS = "links"
+FOLDER_PARTS = (FOLDER_LINKS, MANIFEST_FOLDER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,14 +134,15 @@ class Overlay:
     def read(cls, path: str | os.PathLike[str], interest: Interest, *, changed: bool = False) -> Overlay:
         """From what `design` wrote, a Parquet file or a folder of Spark, or any file with `source` and `target`.
 
-        With `changed` the subscriptions may have changed since; links of nodes that are gone are left out.
+        The path may be a URI of a file system that Arrow knows. With `changed` the subscriptions may have changed
+        since; links of nodes that are gone are left out.
         """
-        file = Path(path)
-        if is_overlay_folder(file):
-            table = _read_folder(file)
-        else:
-            table = read_table(file, ["source", "target"], optional=["contribution"])
-        return cls.from_arrow(interest, table, where=os.fspath(path), changed=changed)
+        with local_path(path, FOLDER_PARTS) as file:
+            if is_overlay_folder(file):
+                table = _read_folder(file)
+            else:
+                table = read_table(file, ["source", "target"], optional=["contribution"])
+            return cls.from_arrow(interest, table, where=os.fspath(file), changed=changed)
 
     @classmethod
     def given(cls, overlay: Overlay | str | os.PathLike[str], interest: Interest) -> Overlay:
@@ -259,33 +262,28 @@ def is_overlay_folder(path: Path) -> bool:
 
 def _read_folder(path: Path) -> pa.Table:
     """The links of a folder, with the metadata that a file has."""
-    manifest = _read_manifest(path)
+    count, metadata = _read_manifest(path)
     files = sorted((path / FOLDER_LINKS).glob("*.parquet"))
     tables = [read_table(file, ["source", "target"], optional=["contribution"]) for file in files]
     rows = sum(table.num_rows for table in tables)
-    if not tables or rows != manifest["links"]:
-        raise InputError(
-            f"{path}: has {rows:,} links and its manifest says {manifest['links']:,}; design the overlay again"
-        )
-    return pa.concat_tables(tables).replace_schema_metadata(manifest["metadata"])
+    if not tables or rows != count:
+        raise InputError(f"{path}: has {rows:,} links and its manifest says {count:,}; design the overlay again")
+    return pa.concat_tables(tables).replace_schema_metadata(metadata)
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a folder; a folder that is being written has none with links."""
+def _read_manifest(path: Path) -> tuple[int, dict[str, str]]:
+    """How many links a folder has, and their metadata."""
+    row = newest_row(path, OVERLAY, "design the overlay again")
     try:
-        texts = [file.read_text(encoding="utf-8") for file in sorted((path / FOLDER_MANIFEST).glob("part-*"))]
-        rows = [json.loads(line) for text in texts for line in text.splitlines()]
-        found: dict[str, Any] = next(row for row in rows if int(row["links"]) >= 0)
-        return {"links": int(found["links"]), "metadata": {**found["metadata"]}}
-    except (OSError, ValueError, LookupError, TypeError, StopIteration):
-        raise InputError(f"{path}: was not written to its end; design the overlay again") from None
+        return int(row["links"]), {**row["about"]["metadata"]}
+    except (ValueError, LookupError, TypeError):
+        raise InputError(f"{path / MANIFEST_FOLDER}: is not the manifest of an {OVERLAY}") from None
 
 
 def read_fingerprint(path: str | os.PathLike[str]) -> str | None:
     """Fingerprint of the subscriptions that an overlay in a file was designed for; None where it does not say."""
     if is_overlay_folder(Path(path)):
-        fingerprint: str | None = _read_manifest(Path(path))["metadata"].get("fingerprint")
-        return fingerprint
+        return _read_manifest(Path(path))[1].get("fingerprint")
     try:
         metadata = pyarrow.parquet.read_schema(path).metadata or {}
     except pa.ArrowException:

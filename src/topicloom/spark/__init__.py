@@ -5,7 +5,7 @@
 - `clean`, `intern`: raw rows to an interest; `packs`: many pairs in one value.
 - `places`: where interests are read from and written to.
 - `ingest`: raw files to an interest at a place; `raw` reads files of all formats, `lines` delimited text.
-- `profile`, `profile_folder`, `neighbours`: distributions. `sample`: parts of a graph.
+- `profile`, `distributions`: what an interest looks like. `sample`: parts of a graph.
 - `links`: links by id and by topic. `evaluate`: measures, topic by topic. `design`: the backbone designer.
 - `summarize`: rates from message histories. `stream`: an overlay repaired by batches of events.
 - `cells`: many runs that can be stopped and go on. `sweep`, `sweep_spec`: grids that users describe.

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 # Where cells that are done are kept, in the folder of what they make.
 FOLDER = "cells"
-# The first cells to end need not be like the others; below this share of all cost they say nothing about the rest.
+# The first cells to end may differ from the others; below this share of all cost there is no estimate.
 _TELLING_SHARE = 0.05
-# On a cluster at least so many cells wait for Spark: one that grows on demand must see the demand.
+# Least number of jobs at once on a cluster: one that grows on demand must see the demand.
 _LEAST_JOBS = 16
 _LOOK_SECONDS = 0.1
 _SPARK_ENDED = "Spark ended before all cells were done; run it again to go on"
@@ -95,7 +95,7 @@ class GridWatch:
 
     @property
     def done(self) -> int:
-        """How many cells are done so far."""
+        """Number of cells done so far."""
         return self._done
 
     def stop(self) -> None:
@@ -104,12 +104,12 @@ class GridWatch:
 
     @property
     def stopped(self) -> bool:
-        """Whether the grid was asked to stop."""
+        """True once the grid was asked to stop."""
         return self._stop.is_set()
 
     @property
     def seconds_left(self) -> float | None:
-        """About how long it will take yet, once enough is done to tell."""
+        """Estimate of the time left; None until enough is done for one."""
         if self._cost_done <= _TELLING_SHARE * (self._cost_done + self._cost_left):
             return None
         return (time.monotonic() - self._began) * self._cost_left / self._cost_done

@@ -2,7 +2,7 @@
 
 Memory. The driver holds 4 bytes a node, the hosts (at most 60 bytes a subscription), and the links: 40 bytes each while
 they are put in order. The hosts go to every task, which holds a block of leaves: 262,144 subscriptions and 10 MB. Names
-are only read by whoever asks for the links as a data frame.
+are read only if the links are asked for as a data frame.
 
 Blocks are those of one machine, whatever the partitions: a task attaches the blocks that it gets, each by itself, by
 the function that one machine calls. So partitions, executors and repeated tasks cannot change a link.
@@ -75,7 +75,7 @@ def design(interned: Interned, designer: str = "backbone", *, seed: int = 0, **p
 
 @dataclass(frozen=True)
 class SparkDesign:
-    """Links of a design, where they come from, and the subscriptions that they connect."""
+    """Links of a design, their provenance, and the subscriptions that they connect."""
 
     links: Links
     provenance: Provenance
@@ -83,7 +83,7 @@ class SparkDesign:
 
     @property
     def merged(self) -> int:
-        """How many components its links merge."""
+        """Number of components that its links merge."""
         return int(self.links.contribution.sum(dtype=np.int64))
 
     @property
@@ -111,7 +111,7 @@ class SparkDesign:
         return named.orderBy("link").select("source", "target", "contribution")
 
     def write(self, place: str, *, overwrite: bool = False) -> None:
-        """Write the links to a folder on any file system; `Overlay.read` reads a local one."""
+        """Write the links to a place; `Overlay.read` reads a local folder."""
         metadata = overlay_metadata(self.interned.fingerprint, self.provenance)
         write_links(self.frame, place, len(self.links.source), metadata, overwrite=overwrite)
 
@@ -158,7 +158,7 @@ def design_links(interned: Interned, prepared: Prepared[Designer], progress: Pro
 
 
 class _SparkFleet:
-    """What a backbone needs to know of the nodes, from data frames."""
+    """Nodes and topics in data frames, as the backbone designer asks for them."""
 
     def __init__(self, interned: Interned) -> None:
         self._spark = interned.spark
@@ -234,7 +234,7 @@ def _attach_leaves(fleet: _SparkFleet, hosts: Hosts, blocks: int) -> AttachedLea
 
 
 def _attaching(hosts: Shared[Hosts], blocks: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What a task does with the leaves of its blocks."""
+    """Function of a task that attaches the leaves of its blocks."""
 
     def attach(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts = list(batches)

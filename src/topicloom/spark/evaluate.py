@@ -6,8 +6,8 @@ Memory. The subscriptions are the big table, and no process holds more than a ch
 Links that take little room go whole to every task, 16 bytes a node and 12 a link, and measuring takes at most 100 bytes
 a node and 51 a link there. Others are joined with the subscriptions, so that a task holds the links of its own topics
 only. Only a topic in several components needs all links, because its relays are found by a search over all nodes: then
-they go to the tasks of these topics, and `progress` is told how much memory that takes. The driver holds the names of
-topics, the ids of links, and a row a topic: some 200 bytes a topic, 4 a node and 40 a link.
+they go to the tasks of these topics, and `progress` says how much memory that takes. The driver holds the names of
+topics, the ids of links, and a row for each topic: some 200 bytes a topic, 4 a node and 40 a link.
 
 Skew. A topic with more subscribers than a chunk should have is a chunk of its own and begins first. All others are
 dealt out by falling size, so that every chunk gets as many large ones and as many small ones as the next, and takes
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _SMALLEST_CHUNK = 50_000
 _LARGEST_CHUNK = 4_000_000
 
-# Links of up to this size go whole to every task; joining takes longer where they are few.
+# Links of up to this size go whole to every task; joining a few takes longer.
 WHOLE_BYTES = 50_000_000
 
 _COLUMNS = ("subscribers", "links", "components", "diameter", "relays", "unreachable")
@@ -99,7 +99,7 @@ def evaluate(
 
 
 def _whole_bytes(nodes: int, links: LinkIds) -> int:
-    """What all links take in a task."""
+    """Bytes of all links in a task."""
     return 16 * nodes + 12 * len(links.source)
 
 
@@ -151,7 +151,7 @@ class _Chunks:
 def deal(sizes: npt.NDArray[np.integer], chunks: int) -> npt.NDArray[np.int32]:
     """The chunk of each topic: large ones alone in the first chunks, the others dealt out by falling size.
 
-    `chunks` is how many there should be; there are more or fewer where they would be too large to hold or too small.
+    `chunks` is the number wished for; there are more if chunks would be too large to hold, and fewer if too small.
     """
     total = int(sizes.sum())
     share = min(max(-(-total // chunks), _SMALLEST_CHUNK), _LARGEST_CHUNK)
@@ -165,7 +165,7 @@ def deal(sizes: npt.NDArray[np.integer], chunks: int) -> npt.NDArray[np.int32]:
 
 
 def _measuring(graph: Shared[LinkGraph] | None, diameters: bool) -> Callable[[Batches], Batches]:
-    """What a task does with the subscriptions of its chunk, and with its links if they are not shared."""
+    """Function of a task that measures its chunk; without a shared graph, links are among the rows."""
 
     def measure_chunk(batches: Batches) -> Batches:
         parts = list(batches)

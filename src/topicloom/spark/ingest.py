@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import InputError
+from topicloom.io.ingest_folder import INTEREST
 from topicloom.model.filters import PLAIN, first_wildcard, protocol_of, require_plain_names
 from topicloom.spark.clean import Cleaned, CleanRows, Graph
 from topicloom.spark.frames import types_of
@@ -16,7 +17,7 @@ from topicloom.spark.intern import intern, keeping
 from topicloom.spark.interned import Interned
 from topicloom.spark.lines import Splitting
 from topicloom.spark.packs import ROWS
-from topicloom.spark.places import Place, require_writable, write_interest
+from topicloom.spark.places import Place, write_interest
 from topicloom.spark.raw import RawRows, list_files, raw_rows
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def ingest(
         progress: called with what is being done.
     """
     options = options or IngestOptions()
-    require_writable(Place(spark, out), overwrite=overwrite)
+    Place(spark, out).require_writable(INTEREST, overwrite=overwrite)
     files = list_files(spark, inputs, options)
     with keeping() as keep:
         progress("reading and cleaning")

@@ -6,10 +6,9 @@ fewer topics, and what is left of that with the topics of the other: no process 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +17,18 @@ import pyarrow.compute as pc
 
 from topicloom.designers.contract import Links
 from topicloom.errors import InputError
+from topicloom.io.ingest_folder import OVERLAY
 from topicloom.io.tables import require_columns
 from topicloom.kernels.components import merge_links
 from topicloom.model.filters import PLAIN
 from topicloom.model.interest import Ids
-from topicloom.model.overlay import FOLDER_LINKS, FOLDER_MANIFEST, Overlay, read_fingerprint
+from topicloom.model.overlay import FOLDER_LINKS, Overlay, read_fingerprint
 from topicloom.spark.frames import frame_of
-from topicloom.spark.places import location
+from topicloom.spark.places import Place, location
 from topicloom.spark.raw import SEPARATORS, format_by_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from topicloom.spark.interned import Interned
 
@@ -40,7 +40,7 @@ class LinkIds(NamedTuple):
     target: Ids
 
     def degrees(self, nodes: int) -> npt.NDArray[np.int64]:
-        """How many links each of so many nodes has."""
+        """Number of links of each node, by id."""
         return np.bincount(np.concatenate(self), minlength=nodes)
 
 
@@ -65,7 +65,7 @@ def link_ids(interned: Interned, links: DataFrame | Overlay) -> LinkIds:
     for end in ("source", "target"):
         names = interned.nodes.selectExpr(f"id as {end}_id", f"name as {end}")
         rows = rows.join(names, end, "left")
-    # Names come back only where they are in no node, and then there is an error to report.
+    # Only names of unknown nodes come back, for an error.
     found = rows.selectExpr(
         "source_id", "target_id", *(f"if({end}_id is null, {end}, null) as {end}" for end in ("source", "target"))
     ).toArrow()
@@ -102,72 +102,46 @@ def _name(interned: Interned, node: int) -> str:
 
 
 def read_links(interned: Interned, place: str) -> DataFrame:
-    """Read links of an interest: a Parquet, CSV or TSV file, or a folder that `write_links` wrote."""
-    spark, where = interned.spark, location(place)
+    """Read links of an interest: what `write_links` wrote, a Parquet, CSV or TSV file, or a table of the catalog."""
+    where = Place(interned.spark, place)
     separator = SEPARATORS.get(format_by_name(place) or "")
     if separator is not None:
-        return spark.read.options(header="true", sep=separator, escape='"').csv(where)
-    manifest = _read_manifest(spark, where)
-    fingerprint = manifest["metadata"].get("fingerprint") if manifest else None
-    if not manifest and Path(place).is_file():
-        fingerprint = read_fingerprint(place)
+        return where.spark.read.options(header="true", sep=separator, escape='"').csv(location(place))
+    row = where.manifest()
+    if row is not None:
+        where.require_whole(row, OVERLAY, "design the overlay again")
+        links, fingerprint = where.read(FOLDER_LINKS), row["fingerprint"]
+        if links.count() != row["links"]:
+            raise InputError(f"has lost some of its {row['links']:,} links; design the overlay again", file=place)
+    else:
+        found = where.find(None)
+        if found is None:
+            raise InputError("no such file, folder or table", file=place)
+        links = found
+        fingerprint = read_fingerprint(place) if Path(place).is_file() else None
     if fingerprint not in (None, interned.fingerprint):
         raise InputError(
             f"was designed for other subscriptions (fingerprint {fingerprint}, these have {interned.fingerprint}); "
             "give the subscriptions it was designed for",
             file=place,
         )
-    links = spark.read.parquet(f"{where}/{FOLDER_LINKS}" if manifest else where)
-    if manifest and links.count() != manifest["links"]:
-        raise InputError(f"has lost some of its {manifest['links']:,} links; design the overlay again", file=place)
     return links
 
 
 def write_links(links: DataFrame, place: str, count: int, metadata: Mapping[str, str], *, overwrite: bool) -> None:
-    """Write links to a folder on any file system; a manifest says that they are whole, and whose they are."""
-    spark, where = links.sparkSession, location(place)
-    if not overwrite and _exists(spark, where):
-        raise InputError("is there already; give a new folder, or overwrite", "overwrite", file=place)
-    for rows in (-1, count):
-        manifest = json.dumps({"kind": "topicloom overlay", "links": rows, "metadata": dict(metadata)})
-        if rows == count:
-            links.write.mode("overwrite").parquet(f"{where}/{FOLDER_LINKS}")
-        # Until then its only row says that the links are being written.
-        row = spark.createDataFrame([(manifest,)], "value string")
-        row.coalesce(1).write.mode("overwrite").text(f"{where}/{FOLDER_MANIFEST}")
-
-
-def _read_manifest(spark: SparkSession, where: str) -> dict[str, Any] | None:
-    """The manifest of a folder of links; None if there is none."""
-    from pyspark.errors import AnalysisException
-
-    try:
-        rows = spark.read.text(f"{where}/{FOLDER_MANIFEST}").collect()
-    except AnalysisException:
-        return None
-    found: dict[str, Any] = json.loads(rows[0]["value"]) if rows else {"links": -1}
-    if found["links"] < 0:
-        raise InputError("was not written to its end; design the overlay again", file=where)
-    return found
-
-
-def _exists(spark: SparkSession, where: str) -> bool:
-    from pyspark.errors import AnalysisException
-
-    try:
-        spark.read.format("binaryFile").load(where).schema  # noqa: B018  looks whether it is there
-    except AnalysisException:
-        return False
-    return True
+    """Write so many links to a place, with what they are made for and by."""
+    counts = {"fingerprint": metadata["fingerprint"], "links": count}
+    about = {"metadata": dict(metadata)}
+    Place(links.sparkSession, place).commit(OVERLAY, {FOLDER_LINKS: links}, counts, about, overwrite=overwrite)
 
 
 def node_sizes(interned: Interned) -> Ids:
-    """How many topics each node wants, by id."""
+    """Number of topics of each node, by id."""
     return _by_id(interned.nodes, "topics").astype(np.int32)
 
 
 def topic_sizes(interned: Interned) -> npt.NDArray[np.int64]:
-    """How many nodes want each topic, by id."""
+    """Number of subscribers of each topic, by id."""
     return _by_id(interned.topics, "nodes")
 
 
@@ -201,7 +175,7 @@ def with_contributions(interned: Interned, links: LinkIds, sizes: Ids) -> Links:
 
 
 def _merging(topic: pa.Table) -> pa.Table:
-    """Those links of one topic that merge two of its components, if all are added by their numbers."""
+    """Links of one topic that merge two of its components, if links are added in the order of their numbers."""
     order = np.argsort(topic["link"].to_numpy())
     one, other = (topic[end].to_numpy()[order] for end in ("one", "other"))
     nodes, places = np.unique(np.concatenate([one, other]), return_inverse=True)

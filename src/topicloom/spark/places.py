@@ -1,7 +1,7 @@
 """Places: paths of any file system that Spark knows, and tables of its catalog; and the interests kept there.
 
-A path such as `fleet`, `hdfs://...` or `s3a://...` holds the folders `subscriptions`, `nodes`, `topics`, `rejected` if
-rows were, and `manifest`. `table:NAME` stands for the tables `NAME_subscriptions` and so on.
+An interest at a path such as `fleet`, `hdfs://...` or `s3a://...` is the folders `subscriptions`, `nodes`, `topics`,
+`rejected` if rows were, and `manifest`. At `table:NAME` it is the tables `NAME_subscriptions` and so on.
 
 The manifest is the commit: a row that is written last says that the tables are whole. Rows are only ever added, since
 object stores have no renames, and the newest counts. Before tables are written over, a row says that they are being
@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from topicloom._version import __version__
 from topicloom.errors import InputError
 from topicloom.io.ingest_folder import (
     COMPLETE,
+    INTEREST,
     MANIFEST_FOLDER,
     NODES,
     REJECTED,
@@ -46,12 +47,13 @@ _COLUMNS = {
     SUBSCRIPTIONS: ("node", "topic", "node_id", "topic_id"),
 }
 _MANIFEST = (
-    "number bigint, state string, fingerprint string, nodes bigint, topics bigint, subscriptions bigint, about string"
+    "number bigint, kind string, state string, fingerprint string, nodes bigint, topics bigint, subscriptions bigint, "
+    "links bigint, about string"
 )
 
 
 def has_scheme(place: str) -> bool:
-    """Whether a place says itself which file system or catalog it is in."""
+    """Tell whether a place names its file system, or is in the catalog."""
     return place.startswith(_TABLE) or bool(_SCHEME.match(place))
 
 
@@ -78,6 +80,12 @@ def require_place(place: str) -> None:
         raise InputError("is a file; give a folder", file=place)
 
 
+def require_path(place: str) -> None:
+    """Refuse a table of the catalog for what is written as folders."""
+    if place.startswith(_TABLE):
+        raise InputError("is a table of the catalog; give a folder on any file system", file=place)
+
+
 def require_inputs(places: list[str]) -> None:
     """Refuse inputs on this machine that are not there, before Spark starts."""
     if not places:
@@ -90,54 +98,107 @@ def require_inputs(places: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where tables are."""
+    """A place of tables, with a manifest that says whether they are whole."""
 
     spark: SparkSession
     name: str
 
-    def read(self, table: str) -> DataFrame:
-        """One of the tables."""
-        if self._catalog is not None:
-            return self.spark.table(f"{self._catalog}_{table}")
-        return self.spark.read.parquet(f"{location(self.name)}/{table}")
-
-    def write(self, frame: DataFrame, table: str, mode: str) -> None:
-        """Write one of the tables; `mode` is that of Spark's writers."""
-        if self._catalog is not None:
-            frame.write.mode(mode).saveAsTable(f"{self._catalog}_{table}")
-        elif table == MANIFEST_FOLDER:
-            frame.coalesce(1).write.mode(mode).json(f"{location(self.name)}/{table}")
-        else:
-            frame.write.mode(mode).parquet(f"{location(self.name)}/{table}")
-
     @property
-    def _catalog(self) -> str | None:
+    def catalog(self) -> str | None:
+        """The name that tables of the catalog begin with; None for a path."""
+        if self.name == _TABLE:
+            raise InputError("names no table; give one, such as table:fleet", file=self.name)
         return self.name.removeprefix(_TABLE) if self.name.startswith(_TABLE) else None
 
-    def manifest(self) -> dict[str, Any] | None:
-        """The newest row of the manifest; None if there is none."""
+    def find(self, table: str | None, schema: str | None = None) -> DataFrame | None:
+        """One of the tables, or what is at the place itself, if it is there.
+
+        With a schema, files that cannot be read count as missing, and rows may come twice.
+        """
         from pyspark.errors import AnalysisException
 
         try:
-            if self._catalog is not None:
-                rows = self.read(MANIFEST_FOLDER)
+            if self.catalog is not None:
+                frame = self.spark.table(self._of_catalog(table))
             else:
-                rows = self.spark.read.schema(_MANIFEST).json(f"{location(self.name)}/{MANIFEST_FOLDER}")
-            newest = rows.orderBy("number", ascending=False).first()
+                reader, paths = self.spark.read, [self._path(table)]
+                if schema is not None:
+                    # Spark prints a stack trace if a single path is not there.
+                    reader, paths = reader.schema(schema).option("ignoreCorruptFiles", "true"), paths * 2
+                frame = reader.json(paths) if table == MANIFEST_FOLDER else reader.parquet(*paths)
+            _ = frame.columns  # Spark Connect looks for it only when it is asked something
+            return frame
         except AnalysisException as error:
             if error.getCondition() in ("PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"):
                 return None
             raise
+
+    def read(self, table: str) -> DataFrame:
+        """One of the tables, which is there."""
+        frame = self.find(table)
+        if frame is None:
+            raise InputError(f"has no table {table}", file=self.name)
+        return frame
+
+    def write(self, frame: DataFrame, table: str, mode: str) -> None:
+        """Write one of the tables; `mode` is that of Spark's writers."""
+        writer = (frame.coalesce(1) if table == MANIFEST_FOLDER else frame).write.mode(mode)
+        if self.catalog is not None:
+            writer.saveAsTable(self._of_catalog(table))
+        else:
+            writer.format("json" if table == MANIFEST_FOLDER else "parquet").save(self._path(table))
+
+    def _of_catalog(self, table: str | None) -> str:
+        return f"{self.catalog}" if table is None else f"{self.catalog}_{table.removesuffix('.parquet')}"
+
+    def _path(self, table: str | None) -> str:
+        return location(self.name) if table is None else f"{location(self.name)}/{table}"
+
+    def manifest(self) -> dict[str, Any] | None:
+        """The newest row of the manifest; None if there is none."""
+        rows = self.find(MANIFEST_FOLDER, _MANIFEST)
+        newest = None if rows is None else rows.where("kind IS NOT NULL").orderBy("number", ascending=False).first()
         return None if newest is None else newest.asDict()
 
-    def add_to_manifest(self, number: int, state: str, totals: Totals | None, about: Mapping[str, Any]) -> None:
-        """Add a row to the manifest."""
-        counts = (
-            (None,) * 4 if totals is None else (totals.fingerprint, totals.nodes, totals.topics, totals.subscriptions)
-        )
+    def require_writable(self, kind: str, *, overwrite: bool) -> int:
+        """Refuse a place that is taken, unless it is to be replaced; return the number of its manifest's next row."""
+        before = self.manifest()
+        if before is None:
+            return 0
+        if before["kind"] != kind:
+            raise InputError(f"holds an {before['kind']}; give another place", file=self.name)
+        if not overwrite:
+            raise InputError(f"holds an {kind} already; give another place, or overwrite", "overwrite", file=self.name)
+        return int(before["number"]) + 1
+
+    def commit(
+        self,
+        kind: str,
+        tables: Mapping[str, DataFrame],
+        counts: Mapping[str, Any],
+        about: Mapping[str, Any],
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Write tables, then the row of the manifest that says that they are whole."""
+        number = self.require_writable(kind, overwrite=overwrite)
+        if overwrite:
+            self._add_to_manifest({"number": number, "kind": kind, "state": WRITING})
+            number += 1
+        for name, frame in tables.items():
+            self.write(frame, name, "overwrite" if overwrite else "error")
         text = json.dumps({"version": __version__, "spark": self.spark.version, **about}, ensure_ascii=False)
-        row = self.spark.createDataFrame([(number, state, *counts, text)], _MANIFEST)
-        self.write(row, MANIFEST_FOLDER, "append")
+        self._add_to_manifest({"number": number, "kind": kind, "state": COMPLETE, **counts, "about": text})
+
+    def _add_to_manifest(self, row: Mapping[str, Any]) -> None:
+        self.write(self.spark.createDataFrame([row], _MANIFEST), MANIFEST_FOLDER, "append")
+
+    def require_whole(self, row: Mapping[str, Any], kind: str, again: str) -> None:
+        """Refuse a place whose manifest, of this row, is of another kind or says that it is being written."""
+        if row["kind"] != kind:
+            raise InputError(f"holds an {row['kind']}, not an {kind}", file=self.name)
+        if row["state"] != COMPLETE:
+            raise InputError(f"was not written to its end, or is being written; {again}", file=self.name)
 
 
 def write_interest(
@@ -165,14 +226,6 @@ def write_interest(
         >>> read_interest(spark, "fleet").to_interest() == interest
         True
     """
-    where = Place(interned.spark, place)
-    before = require_writable(where, overwrite=overwrite)
-    totals = interned.totals
-    number, mode = (0, "error") if before is None else (int(before["number"]) + 1, "overwrite")
-    if overwrite:
-        mode = "overwrite"
-        where.add_to_manifest(number, WRITING, None, {})
-        number += 1
     tables = {
         SUBSCRIPTIONS: interned.subscriptions.sortWithinPartitions("node_id", "topic_id"),
         NODES: interned.nodes.sortWithinPartitions("id"),
@@ -180,18 +233,9 @@ def write_interest(
     }
     if rejected is not None:
         tables[REJECTED] = rejected
-    for name, frame in tables.items():
-        where.write(frame, name, mode)
-    said = {"graph": interned.graph, "filters": interned.filters}
-    where.add_to_manifest(number, COMPLETE, totals, {"options": said, **(about or {})})
-
-
-def require_writable(place: Place, *, overwrite: bool) -> dict[str, Any] | None:
-    """Refuse a place that has an interest, unless it is to be replaced; give its manifest."""
-    before = place.manifest()
-    if before is not None and not overwrite:
-        raise InputError("holds an interest already; give another place, or overwrite", "overwrite", file=place.name)
-    return before
+    options = {"options": {"graph": interned.graph, "filters": interned.filters}}
+    where = Place(interned.spark, place)
+    where.commit(INTEREST, tables, asdict(interned.totals), {**options, **(about or {})}, overwrite=overwrite)
 
 
 def read_interest(spark: SparkSession, place: str, *, verify: bool = False) -> Interned:
@@ -206,8 +250,7 @@ def read_interest(spark: SparkSession, place: str, *, verify: bool = False) -> I
     manifest = where.manifest()
     if manifest is None:
         raise InputError("holds no interest; give a place that `topicloom spark ingest` wrote", file=place)
-    if manifest["state"] != COMPLETE:
-        raise InputError("was not written to its end, or is being written; ingest the data again", file=place)
+    where.require_whole(manifest, INTEREST, "ingest the data again")
     options = json.loads(manifest["about"]).get("options", {})
     frames = {name: where.read(name) for name in TABLES}
     for name, frame in frames.items():

@@ -1,11 +1,9 @@
-"""Distributions of an ingested folder.
+"""Profile of an interest: sizes, popularity of topics, common topics of nodes, and memory of designers.
 
-Log-log plots of distributions, as in figure 3 of Partial 2016.
-
-What an ingested interest looks like: sizes, popularity, what nodes share, and what designing would take.
-
-The distributions come from the tables `nodes` and `topics` alone; they are exact and small. Only what pairs of nodes
-share goes through the subscriptions.
+Sizes and popularity come from the tables `nodes` and `topics`; they are exact and small. Common topics come from the
+subscriptions. There are far more pairs of nodes than subscriptions: a topic of n nodes makes n(n-1)/2. Up to a number
+of pairs they are counted exactly, by joining the subscriptions with themselves. Beyond it, some nodes are drawn at
+random, their common topics with all others are counted, and the result is scaled up.
 """
 
 from __future__ import annotations
@@ -14,55 +12,120 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
+from topicloom._version import __version__
+from topicloom.io.settings import Amount, Count, read_json
 from topicloom.io.tables import write_parquet
-from topicloom.io.whole import replacing_folder
+from topicloom.io.whole import MANIFEST, replacing_folder
+from topicloom.spark.distributions import DesignerMemory, Distribution, SizeFigures, designer_memory
 from topicloom.spark.interned import Interned
-from topicloom.spark.neighbours import CommonTopics, common_topics, require_seed
-from topicloom.spark.profile_folder import (
-    CCDF,
-    COMMON_TOPICS,
-    DesignerMemory,
-    Distribution,
-    ProfileFigures,
-    designer_memory,
-    write_profile_figures,
-)
+from topicloom.spark.sample import place, require_seed
 from topicloom.views.figures import draw_ccdfs, new_figure, styled, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pyspark.sql import DataFrame
 
-
-def ccdf_figure(distributions: Mapping[str, Distribution], *, size: str, share: str) -> Figure:
-    """Draw which share of the things has at least each size; `size` and `share` label the axes."""
-    with styled():
-        figure, (axes,) = new_figure(6, 4)
-        draw_ccdfs(axes, {label: (each.sizes, each.ccdf) for label, each in distributions.items()})
-        axes.set(xlabel=size, ylabel=share)
-    return figure
-
-
+PROFILE = "profile.json"
+CCDF, COMMON_TOPICS = "ccdf.svg", "common_topics.svg"
 MOST_POPULAR = (0.01, 0.1, 0.2)
-
 # What a topic's nodes and a node's topics are called in a social graph.
 _SOCIAL = {None: ("", ""), "directed": (" (followees)", " (followers)"), "undirected": (" (friends)", " (friends)")}
-
-# Up to how many pairs of nodes what they share is counted exactly.
+# The most pairs of nodes whose common topics are counted exactly.
 MAX_PAIRS = 20_000_000
+# Fewer would say little; so many are drawn even if that passes the limit.
+_FEWEST_SAMPLED = 30
+
+
+@dataclass(frozen=True)
+class PairFigures:
+    """Common topics of pairs of nodes; estimated from `sampled_nodes` unless `exact`."""
+
+    topic_pairs: Count
+    pairs: Count
+    exact: bool
+    sampled_nodes: Count | None
+    standard_error: Amount
+    seed: int | None
+    common_topics: SizeFigures
+
+
+@dataclass(frozen=True)
+class ProfileFigures:
+    """Numbers of a profile, without the full distributions; the fields are the keys of its JSON."""
+
+    fingerprint: str
+    graph: str | None
+    nodes: Count
+    topics: Count
+    subscriptions: Count
+    topics_per_node: SizeFigures
+    nodes_per_topic: SizeFigures
+    subscriptions_in_most_popular: Mapping[str, Amount]
+    common_topics: PairFigures
+    designer_memory: tuple[DesignerMemory, ...]
+
+
+@dataclass(frozen=True)
+class ProfileManifest:
+    """Manifest of the folder of a profile."""
+
+    kind: Literal["topicloom profile"]
+    fingerprint: str
+    version: str
+
+
+def read_profile_figures(folder: Path) -> tuple[ProfileManifest, ProfileFigures]:
+    """The manifest and the figures of the folder of a profile."""
+    return read_json(folder / MANIFEST, ProfileManifest), read_json(folder / PROFILE, ProfileFigures)
+
+
+@dataclass(frozen=True)
+class CommonTopics:
+    """Common topics of pairs of nodes.
+
+    - `incidences`: pairs of nodes summed over the topics, exact: a pair counts once for each topic it shares.
+    - `pairs`: number of pairs with a common topic.
+    - `distribution`: number of pairs by number of common topics.
+    - `sampled_nodes`: number of nodes that the last two were estimated from; None if they are exact.
+    - `standard_error`: of `pairs`; 0 if that is exact.
+    - `seed`: of the sample; None without a sample.
+    """
+
+    incidences: int
+    pairs: int
+    distribution: Distribution
+    sampled_nodes: int | None
+    standard_error: float
+    seed: int | None
+
+    @property
+    def figures(self) -> PairFigures:
+        """Numbers without the full distribution."""
+        return PairFigures(
+            topic_pairs=self.incidences,
+            pairs=self.pairs,
+            exact=self.sampled_nodes is None,
+            sampled_nodes=self.sampled_nodes,
+            standard_error=self.standard_error,
+            seed=self.seed,
+            common_topics=self.distribution.figures,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What an interest looks like.
+    """Profile of an interest.
 
-    - `topics_per_node`, `nodes_per_topic`: how many nodes want how many topics, and the reverse.
-    - `common_topics`: what pairs of nodes share.
-    - `designer_memory`: what each designer would need.
-    - `graph`: `directed` or `undirected` where the topics are users too.
+    - `topics_per_node`, `nodes_per_topic`: distributions of the numbers of topics and of subscribers.
+    - `common_topics`: common topics of pairs of nodes.
+    - `designer_memory`: memory that each designer would need.
+    - `graph`: `directed` or `undirected` if the topics are users, too.
     """
 
     fingerprint: str
@@ -74,17 +137,17 @@ class Profile:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return int(self.topics_per_node.total)
 
     @property
     def topics(self) -> int:
-        """How many topics there are."""
+        """Number of topics."""
         return int(self.nodes_per_topic.total)
 
     @property
     def subscriptions(self) -> int:
-        """How many (node, topic) pairs there are."""
+        """Number of subscriptions."""
         return int(self.topics_per_node.sum)
 
     @property
@@ -94,7 +157,7 @@ class Profile:
 
     @property
     def figures(self) -> ProfileFigures:
-        """All numbers but the full distributions."""
+        """Numbers without the full distributions."""
         return ProfileFigures(
             fingerprint=self.fingerprint,
             graph=self.graph,
@@ -109,7 +172,7 @@ class Profile:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers but the full distributions, ready for JSON."""
+        """Numbers without the full distributions, ready for JSON."""
         return asdict(self.figures)
 
     def tables(self) -> dict[str, pa.Table]:
@@ -134,11 +197,11 @@ class Profile:
             f"topics per node{of_node}": self.topics_per_node,
             f"nodes per topic{of_topic}": self.nodes_per_topic,
         }
-        return ccdf_figure(lines, size="size", share="share with at least that size (CCDF)")
+        return _ccdf_figure(lines, size="size", share="share with at least that size (CCDF)")
 
     def plot_common_topics(self) -> Figure:
         """Draw the CCDF of what pairs of nodes share into a matplotlib figure."""
-        return ccdf_figure(
+        return _ccdf_figure(
             {"pairs": self.common_topics.distribution},
             size="topics in common",
             share="share of pairs with at least as many (CCDF)",
@@ -151,15 +214,17 @@ class Profile:
                 write_parquet(table, folder / f"{name}.parquet")
             write_figure(self.plot(), folder / CCDF)
             write_figure(self.plot_common_topics(), folder / COMMON_TOPICS)
-            write_profile_figures(folder, self.figures)
+            manifest = ProfileManifest("topicloom profile", self.fingerprint, __version__)
+            for name, content in ((PROFILE, self.figures), (MANIFEST, manifest)):
+                (folder / name).write_text(json.dumps(asdict(content), indent=1) + "\n", encoding="utf-8")
 
 
 def profile(interned: Interned, *, max_pairs: int = MAX_PAIRS, seed: int = 0) -> Profile:
-    """Profile an interest: how many topics nodes want, how popular topics are, what pairs of nodes share.
+    """Profile an interest: topics of nodes, popularity of topics, common topics of pairs of nodes.
 
     Args:
         interned: the interest.
-        max_pairs: up to how many pairs, summed over the topics, what pairs share is counted exactly; beyond, it is
+        max_pairs: the most pairs, summed over the topics, for which common topics are counted exactly; beyond, they are
             estimated from a sample of nodes of about that much work.
         seed: the seed of that sample.
 
@@ -173,7 +238,7 @@ def profile(interned: Interned, *, max_pairs: int = MAX_PAIRS, seed: int = 0) ->
     require_seed(seed)
     topics_per_node = Distribution.of_column(interned.nodes, "topics")
     nodes_per_topic = Distribution.of_column(interned.topics, "nodes")
-    common = common_topics(interned.subscriptions, interned.nodes, nodes_per_topic, limit=max_pairs, seed=seed)
+    common = _common_topics(interned.subscriptions, interned.nodes, nodes_per_topic, limit=max_pairs, seed=seed)
     return Profile(
         fingerprint=interned.fingerprint,
         graph=interned.graph,
@@ -182,3 +247,59 @@ def profile(interned: Interned, *, max_pairs: int = MAX_PAIRS, seed: int = 0) ->
         common_topics=common,
         designer_memory=designer_memory(topics_per_node, nodes_per_topic),
     )
+
+
+def _common_topics(
+    subscriptions: DataFrame, nodes: DataFrame, topic_sizes: Distribution, *, limit: int, seed: int
+) -> CommonTopics:
+    """Count pairs: exactly if their incidences are within the limit, else from a sample of about that many."""
+    incidences = sum(
+        size * (size - 1) // 2 * count
+        for size, count in zip(topic_sizes.sizes.tolist(), topic_sizes.counts.tolist(), strict=True)
+    )
+    if incidences <= limit:
+        distribution = _counted(subscriptions)
+        return CommonTopics(incidences, int(distribution.total), distribution, None, 0.0, None)
+    return _estimated(subscriptions, nodes, incidences, limit, seed)
+
+
+def _counted(subscriptions: DataFrame) -> Distribution:
+    from pyspark.sql import functions as sql
+
+    left = subscriptions.select("topic_id", sql.col("node_id").alias("u"))
+    right = subscriptions.select("topic_id", sql.col("node_id").alias("v"))
+    common = left.join(right, "topic_id").where("u < v").groupBy("u", "v").count()
+    return Distribution.of_column(common.withColumnRenamed("count", "common"), "common")
+
+
+def _estimated(subscriptions: DataFrame, nodes: DataFrame, incidences: int, limit: int, seed: int) -> CommonTopics:
+    from pyspark.sql import functions as sql
+
+    node_count = nodes.count()
+    wanted = limit * node_count // (2 * incidences)
+    sampled = min(node_count, max(wanted, _FEWEST_SAMPLED))
+    chosen = nodes.orderBy(place(sql.col("name"), seed), "name").limit(sampled).select(sql.col("id").alias("node_id"))
+    left = subscriptions.join(chosen, "node_id", "left_semi").select("topic_id", sql.col("node_id").alias("u"))
+    right = subscriptions.select("topic_id", sql.col("node_id").alias("v"))
+    common = left.join(right, "topic_id").where("u <> v").groupBy("u", "v").count()
+    counted = common.groupBy("u", sql.col("count").alias("common")).count().toArrow()
+    by_node, topics, partners = (column.to_numpy() for column in counted.columns)
+    # Each pair can be drawn by either of its ends.
+    scale = node_count / sampled / 2
+    sizes, row = np.unique(topics, return_inverse=True)
+    distribution = Distribution(sizes.astype(np.int64), scale * np.bincount(row, partners, minlength=len(sizes)))
+    drawn = np.zeros(sampled)
+    per_node = np.bincount(np.unique(by_node, return_inverse=True)[1], partners)
+    drawn[: len(per_node)] = per_node
+    unseen = 1 - sampled / node_count
+    error = float(node_count / 2 * np.sqrt(drawn.var(ddof=1) * unseen / sampled)) if sampled > 1 else 0.0
+    return CommonTopics(incidences, round(distribution.total), distribution, sampled, error, seed)
+
+
+def _ccdf_figure(distributions: Mapping[str, Distribution], *, size: str, share: str) -> Figure:
+    """Draw which share of the things has at least each size; `size` and `share` label the axes."""
+    with styled():
+        figure, (axes,) = new_figure(6, 4)
+        draw_ccdfs(axes, {label: (each.sizes, each.ccdf) for label, each in distributions.items()})
+        axes.set(xlabel=size, ylabel=share)
+    return figure

@@ -6,22 +6,22 @@ visited too early, twice as many new seeds are drawn as the time before.
 
 In a social graph every user is a topic, and two users are neighbours if one wants the other, whichever way: a sample
 spreads along relations, not along messages. A user is a node of the sample only once a user that it wants is visited
-too. In any other interest, nodes are neighbours if they want a common topic, and a visited node keeps all its topics.
+too. In any other interest, nodes are neighbours if they have a common topic, and a visited node keeps all its topics.
 
-The paper's samples have about so many nodes, these have exactly as many. Users stand in a random order made of the
-seed and their names. Of the last level, users are visited in this order as long as there are not too many nodes. One
-that would add more nodes than are missing, because several visited users want nobody else, is left out, and users
-that add exactly one are visited instead. If there are none it goes on without that user; the sample stays smaller only
-if twenty had to be left out, or no user is left. With `uniform`, all users are visited in the random order.
+The paper's samples have about as many nodes as asked for; these have exactly as many. Users have a random order, made
+of the seed and their names. Users of the last level are visited in this order until there are enough nodes. A user that
+would add more nodes than are missing is left out, and users that add exactly one are visited instead. If there are
+none, the sample goes on without that user. It stays smaller only if twenty users had to be left out, or no user is
+left. With `uniform`, all users are visited in the random order.
 
 Nothing here depends on partitions or on ids, so the same subscriptions and seed give the same sample. The driver holds
-the visited users and their neighbours, 16 bytes each; relations stay where they are.
+the visited users and their neighbours, 16 bytes each; relations stay on executors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,17 +31,30 @@ from topicloom.errors import InputError
 from topicloom.spark.frames import frame_of
 from topicloom.spark.interned import Interned
 from topicloom.spark.links import require_plain
-from topicloom.spark.neighbours import place, require_seed
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
-# Leaving a user out costs two joins.
+# The most users that are left out; each costs two joins.
 _PATIENCE = 20
-# Users, of 16 bytes each, that are rather sent to all tasks than shuffled with the relations.
+# Up to so many users, of 16 bytes each, are sent to all tasks instead of shuffled.
 _FEW = 1_000_000
 
 Longs = npt.NDArray[np.int64]
+
+
+def place(name: Column, seed: int) -> Column:
+    """Place of a name in the random order of a seed: 60 bits of a hash of both, as a long."""
+    from pyspark.sql import functions as sql
+
+    digest = sql.md5(sql.concat(sql.lit(f"{seed} "), name))
+    return sql.conv(sql.substring(digest, 1, 15), 16, 10).cast("long")
+
+
+def require_seed(seed: int) -> None:
+    """Refuse what is not a seed."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}", "seed")
 
 
 def sample(
@@ -83,7 +96,7 @@ def sample(
     if nodes > present:
         raise InputError(f"there are {present:,} nodes; a sample cannot have {nodes:,}", "nodes")
     progress("drawing users" if uniform else "spreading from the seeds")
-    graph: _Graph = (_SocialGraph if interned.graph else _SharedTopics)(interned, seed)
+    graph = (_SocialGraph if interned.graph else _SharedTopics)(interned, seed)
     try:
         visits = _Visits(graph, nodes)
         if uniform:
@@ -110,7 +123,7 @@ class _Level(NamedTuple):
 class _Visits:
     """The users visited so far, and how many nodes the sample still lacks."""
 
-    def __init__(self, graph: _Graph, nodes: int) -> None:
+    def __init__(self, graph: _SharedTopics | _SocialGraph, nodes: int) -> None:
         self.missing = nodes
         self.visited: Longs = np.empty(0, np.int64)
         self._graph = graph
@@ -139,7 +152,7 @@ class _Visits:
 
     @property
     def _done(self) -> bool:
-        """Whether there are as many nodes as asked for, or too many users had to be left out to get there."""
+        """True if there are as many nodes as asked for, or too many users had to be left out."""
         return self.missing == 0 or len(self._left_out) >= _PATIENCE
 
     def _add(self, level: _Level) -> None:
@@ -181,29 +194,12 @@ class _Visits:
         return sql.broadcast(frame) if len(users) <= _FEW else frame
 
 
-class _Graph(Protocol):
-    """What sampling asks; `users` has all users, their places, and `is_node` for those that want anything."""
-
-    users: DataFrame
-
-    def next_to(self, visited: DataFrame) -> DataFrame:
-        """Users that are not visited and neighbours of some that are, each once, with their places."""
-
-    def nodes_at(self, visited: DataFrame) -> DataFrame:
-        """Of the visited, with a column `at` that says when: those that are nodes of the sample, and since when."""
-
-    def adding_one(self, visited: DataFrame) -> DataFrame:
-        """Users that would each add exactly one node, also if others of them are visited too, with their places."""
-
-    def induced(self, visited: Longs) -> DataFrame:
-        """The subscriptions that the sample of these users has."""
-
-    def forget(self) -> None:
-        """Free what Spark keeps for this."""
-
-
 class _SharedTopics:
-    """Nodes that want common topics; users are nodes."""
+    """Nodes with common topics; users are nodes.
+
+    `users` has all users, their places, and `is_node` for those that subscribe to anything. Frames of visited users
+    have a column `at` if it matters when they were visited.
+    """
 
     def __init__(self, interned: Interned, seed: int) -> None:
         from pyspark.sql import functions as sql
@@ -216,21 +212,21 @@ class _SharedTopics:
         self._wants = wants.join(self.users.select("user", "place"), "user").cache()
 
     def next_to(self, visited: DataFrame) -> DataFrame:
-        """All that want a topic that one of them wants."""
+        """Neighbours of visited users that are not visited, each once, with their places: nodes with a common topic."""
         topics = self._wants.join(visited, "user", "left_semi").select("topic_id").distinct()
         fresh = self._wants.join(visited, "user", "left_anti")
         return fresh.join(topics, "topic_id", "left_semi").select("user", "place").distinct()
 
     def nodes_at(self, visited: DataFrame) -> DataFrame:
-        """All, since they were visited."""
+        """Visited users that are nodes of the sample, and since when: all, since they were visited."""
         return visited
 
     def adding_one(self, visited: DataFrame) -> DataFrame:
-        """All others."""
+        """Users that each add one node, also if others of them are visited, with their places: all others."""
         return self.users.select("user", "place").join(visited, "user", "left_anti")
 
     def induced(self, visited: Longs) -> DataFrame:
-        """All subscriptions of the visited."""
+        """Subscriptions of the sample: all of the visited."""
         return _of_some(self._interned, "node_id", visited).select(*_pair_columns(self._interned))
 
     def forget(self) -> None:
@@ -240,9 +236,9 @@ class _SharedTopics:
 
 
 class _SocialGraph:
-    """Users that want users.
+    """Users that subscribe to users, with the methods of `_SharedTopics`.
 
-    A user that is a node has that node's id; one that is only wanted has -1 less its topic's id.
+    The id of a user that is a node is that of the node; that of another is -1 less the id of its topic.
     """
 
     def __init__(self, interned: Interned, seed: int) -> None:
@@ -270,14 +266,14 @@ class _SocialGraph:
         )
 
     def next_to(self, visited: DataFrame) -> DataFrame:
-        """Whom they want, and who wants them."""
+        """Users that they subscribe to, and their subscribers."""
         wanted = self._relations.join(visited, "user", "left_semi").selectExpr(
             "wanted AS user", "wanted_place AS place"
         )
         return wanted.union(self._wanting(visited)).join(visited, "user", "left_anti").distinct()
 
     def nodes_at(self, visited: DataFrame) -> DataFrame:
-        """Since both the user and the first user that it wants were visited."""
+        """Since both the user and the first user that it subscribes to were visited."""
         from pyspark.sql import functions as sql
 
         wanted = visited.selectExpr("user AS wanted", "at AS wanted_at")
@@ -285,7 +281,7 @@ class _SocialGraph:
         return both.groupBy("user").agg(sql.greatest(sql.first("at"), sql.min("wanted_at")).alias("at"))
 
     def adding_one(self, visited: DataFrame) -> DataFrame:
-        """Those that want a visited user, and that no visited user waits for to become a node."""
+        """Subscribers of visited users, unless a visited user waits for them to become a node."""
         nodes = self.nodes_at(visited.selectExpr("user", "0 AS at"))
         waiting = visited.join(nodes, "user", "left_anti")
         awaited = self._relations.join(waiting, "user", "left_semi").selectExpr("wanted AS user")
@@ -293,7 +289,7 @@ class _SocialGraph:
         return fresh.join(awaited, "user", "left_anti").distinct()
 
     def induced(self, visited: Longs) -> DataFrame:
-        """Those whose node and topic are both visited."""
+        """Subscriptions of visited users to visited users."""
         spark = self._interned.spark
         users = frame_of(spark, pa.table({"user": visited}))
         topics = self.users.where("topic_id IS NOT NULL").join(users, "user", "left_semi").select("topic_id").toArrow()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from topicloom.model.overlay import Overlay, overlay_metadata
 from topicloom.spark.frames import frame_of
 from topicloom.spark.lines import readable_path
 from topicloom.spark.links import write_links
-from topicloom.spark.places import location
+from topicloom.spark.places import has_scheme, location, require_path
 
 if TYPE_CHECKING:
     import os
@@ -42,6 +43,8 @@ CHANGES = pa.schema([("event", pa.int64()), ("action", pa.string()), ("source", 
 REFUSED = pa.schema([("event", pa.int64()), ("reason", pa.string()), ("file", pa.string()), ("line", pa.string())])
 # Events after which a snapshot is taken, so that starting again takes seconds.
 _SNAPSHOT_AFTER = 10_000
+# A process of a server of Spark Connect, which applied batches, ends some moments after its query.
+_RELEASE_SECONDS, _LOOK_SECONDS = 20.0, 0.1
 _MARKER = "batch"
 _CHECKPOINT = "checkpoint"
 _TABLES = ("changes", "refused")
@@ -70,7 +73,7 @@ def follow(
         once: end when all that is there has been applied; otherwise wait for more.
         jointly: repair the overlay once for each batch, instead of after each event.
         every: batches after which the overlay and the subscriptions are written to `out`; `current` gives them, too.
-        told: called with each batch that is done, where it is applied.
+        told: called with each batch that is done, in the process that applied it.
 
     Example:
         >>> import pathlib
@@ -94,10 +97,17 @@ def current(overlay: Overlay, store: str | os.PathLike[str], settings: Settings 
     overlay_now = None if follower is None else follower.close()
     if overlay_now is not None:
         return overlay_now
-    with open_state(overlay, settings or Settings(), Path(store), beside=(_CHECKPOINT,)) as state:
-        for _ in state.begin():
-            pass
-        return state.maintainer.overlay()
+    deadline = time.monotonic() + _RELEASE_SECONDS
+    while True:
+        try:
+            with open_state(overlay, settings or Settings(), Path(store), beside=(_CHECKPOINT,)) as state:
+                for _ in state.begin():
+                    pass
+                return state.maintainer.overlay()
+        except InputError as error:
+            if "in use" not in error.problem or time.monotonic() >= deadline:
+                raise
+        time.sleep(_LOOK_SECONDS)
 
 
 def event_lines(
@@ -107,7 +117,7 @@ def event_lines(
     reader = spark.readStream.format(source).options(**(options or {}))
     if source != "text":
         return (reader.load() if place is None else reader.load(place)).selectExpr("CAST(value AS STRING) AS value")
-    if place is None or ("://" not in place and not Path(place).is_dir()):
+    if place is None or (not has_scheme(place) and not Path(place).is_dir()):
         raise InputError(f"{place}: is no folder; give one that event files are moved into")
     return reader.load(location(place)).selectExpr("value", "_metadata.file_path AS file")
 
@@ -152,6 +162,8 @@ class Follower:
     ) -> None:
         # A process of the server may have another working folder.
         self._folder = Path(store).absolute()
+        if out is not None:
+            require_path(out)
         self._out = None if out is None else location(out)
         self._overlay, self._settings = overlay, settings or Settings()
         self._jointly, self._every, self._told = jointly, every, told

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,8 @@ from topicloom.content.tables import read_space
 from topicloom.errors import InputError
 from topicloom.io.tables import require_columns
 from topicloom.spark.frames import frame_of
-from topicloom.spark.places import location
-from topicloom.spark.raw import SEPARATORS, format_by_name
+from topicloom.spark.ingest import IngestOptions
+from topicloom.spark.raw import SEPARATORS, list_files
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -34,7 +34,7 @@ FILE = "__file"
 
 @dataclass(frozen=True)
 class Summary:
-    """What a log came to: messages, those set aside by reason, users, channels, and the seconds that they span."""
+    """Summary of a log: messages, those set aside by reason, users, channels, and the seconds that they span."""
 
     messages: int
     bad: int
@@ -102,16 +102,8 @@ def summarize(
     return _summary(rows, _counted(rows), seconds, max_bad)
 
 
-def rates(
-    messages: DataFrame,
-    space: Space | str | os.PathLike[str],
-    *,
-    user: str = "user",
-    time: str = "time",
-    seconds: float | None = None,
-    max_bad: float = 0.1,
-) -> DataFrame:
-    """Return messages a second by `user` and `channel`; arguments are those of `summarize`.
+def rates(messages: DataFrame, space: Space | str | os.PathLike[str], **options: Any) -> DataFrame:
+    """Return messages a second by `user` and `channel`; arguments and options are those of `summarize`.
 
     Example:
         >>> from topicloom.content.space import Attribute, Space
@@ -122,42 +114,25 @@ def rates(
         >>> [tuple(row) for row in rates(messages, space).collect()]
         [('u', 'c1', 0.2), ('u', 'c2', 0.1)]
     """
-    found = summarize(messages, space, user=user, time=time, seconds=seconds, max_bad=max_bad)
-    return frame_of(messages.sparkSession, found.rates)
+    return frame_of(messages.sparkSession, summarize(messages, space, **options).rates)
 
 
 def read_messages(spark: SparkSession, places: Sequence[str], form: str | None = None) -> DataFrame:
     """Read a log: CSV or TSV with a header, JSON Lines or Parquet, by the endings of names unless `form` is given."""
-    by_form: dict[str, list[str]] = {}
-    for place in places:
-        by_form.setdefault(form or _format_of(place), []).append(location(place))
     frames = []
-    for each, paths in by_form.items():
+    for each, paths in list_files(spark, places, IngestOptions(format=form)).groups:
         if each in SEPARATORS:
             reader = spark.read.options(header="true", sep=SEPARATORS[each], escape='"')
             columns = reader.csv(paths[0]).columns
             # Spark gives the columns of the first file to all, whatever their headers say, unless it is to check them.
             schema = ", ".join(f"`{name}` string" for name in columns)
-            frame = reader.schema(schema).option("enforceSchema", "false").csv(paths)
+            frame = reader.schema(schema).option("enforceSchema", "false").csv(list(paths))
         elif each == "json":
-            frame = spark.read.json(paths, primitivesAsString=True)
+            frame = spark.read.json(list(paths), primitivesAsString=True)
         else:
-            frame = spark.read.format(each).load(paths)
+            frame = spark.read.format(each).load(list(paths))
         frames.append(frame.select("*", frame["_metadata.file_path"].alias(FILE)))
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-
-
-def _format_of(place: str) -> str:
-    name = place
-    if "://" not in place and Path(place).is_dir():
-        # Of a folder, that of its first file.
-        name = min(
-            (str(file) for file in Path(place).rglob("*") if file.is_file() and file.name[0] not in "._"), default=""
-        )
-    found = format_by_name(name)
-    if found is None:
-        raise InputError("its name does not say its format; expected .csv, .tsv, .jsonl or .parquet", file=place)
-    return found
 
 
 def _text(name: str) -> Column:

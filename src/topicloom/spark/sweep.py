@@ -24,7 +24,7 @@ from topicloom.metrics import measure, measure_prices
 from topicloom.model import Constraints, Interest, Prices
 from topicloom.spark.cells import FOLDER, Cell, GridWatch, run_cells
 from topicloom.spark.frames import frame_of, types_of
-from topicloom.spark.places import location
+from topicloom.spark.places import Place
 from topicloom.spark.shared import WITH_A_CELL_BYTES, Shared, shared
 from topicloom.spark.sweep_spec import (
     NETWORK_SCHEMA,
@@ -50,7 +50,7 @@ PricesOf = Callable[[Interest], Prices | None]
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What a sweep came to: how many cells it has, how many of them ran this time, and failed; and its table."""
+    """Result of a sweep: the number of its cells, of those that ran this time and that failed, and its table."""
 
     cells: int
     ran: int
@@ -67,7 +67,7 @@ def sweep(spark: SparkSession, spec: str | os.PathLike[str], out: str, *, watch:
     Args:
         spark: the session to run on.
         spec: a TOML file that names workloads and designers, or networks and algorithms.
-        out: a folder on any file system. It gets `results.parquet`, and `cells` with what is done.
+        out: a folder on any file system, or `table:NAME`. It gets `results.parquet`, and `cells` with what is done.
         watch: progress and cancellation, for another thread; a stop raises `GridStopped` here.
 
     Example:
@@ -137,7 +137,7 @@ def plan_sweep(spec: Spec, fleet: Fleet | None = None, prices_of: PricesOf = lam
 def run_sweep(spark: SparkSession, plan: SweepPlan, out: str, watch: GridWatch) -> SweepResult:
     """Run the cells of a sweep that a place does not hold yet, and write the table of all."""
     cells = {cell.key: cell for cell in plan.cells}
-    done = _Done(spark, location(out), plan.schema)
+    done = _Done(spark, out, plan.schema)
     pending = [cells[key] for key in done.missing_of(cells)]
     watch.kept = len(cells) - len(pending)
     # The longest first, so that none is left over when the others are done. Sorting keeps the order of equals.
@@ -164,53 +164,41 @@ def run_sweep(spark: SparkSession, plan: SweepPlan, out: str, watch: GridWatch) 
 class _Done:
     """The rows of cells that are done, in the place of a sweep."""
 
-    def __init__(self, spark: SparkSession, where: str, schema: pa.Schema) -> None:
+    def __init__(self, spark: SparkSession, place: str, schema: pa.Schema) -> None:
         self._spark = spark
-        self._cells, self._results = f"{where}/{FOLDER}", f"{where}/{RESULTS}"
+        self._place = Place(spark, place)
         self._schema = pa.schema([("key", pa.string()), *schema])
 
     def missing_of(self, keys: Mapping[str, Cell]) -> list[str]:
-        """Those of some keys that have no row, in their order."""
-        frame = self._frame()
-        if frame is None:
-            return list(keys)
+        """Keys without a row, in their order."""
         wanted = frame_of(self._spark, pa.table({"order": range(len(keys)), "key": list(keys)}))
-        missing = wanted.join(frame.select("key"), "key", "left_anti").orderBy("order").toArrow()
-        found: list[str] = missing["key"].to_pylist()
+        kept = self._kept()
+        missing = wanted if kept is None else wanted.join(kept.select("key"), "key", "left_anti")
+        found: list[str] = missing.orderBy("order").toArrow()["key"].to_pylist()
         return found
 
     def append(self, rows: Sequence[tuple[Cell, pa.Table]]) -> None:
         """Keep the rows of some cells."""
         records = [{"key": cell.key, **record} for cell, table in rows for record in table.to_pylist()]
         frame = frame_of(self._spark, pa.Table.from_pylist(records, self._schema))
-        frame.coalesce(1).write.mode("append").parquet(self._cells)
+        self._place.write(frame.coalesce(1), FOLDER, "append")
 
     def results(self, plan: SweepPlan, errors: Mapping[Cell, str]) -> pa.Table:
         """Write and return a row for each cell: what describes it, and its measures or its error."""
-        frame = self._frame()
-        kept: dict[str, dict[str, Any]] = {}
-        if frame is not None:
+        kept, measured = self._kept(), dict[str, dict[str, Any]]()
+        if kept is not None:
             wanted = frame_of(self._spark, pa.table({"key": [cell.key for cell in dict.fromkeys(plan.cells)]}))
-            kept = {record["key"]: record for record in frame.join(wanted, "key", "left_semi").toArrow().to_pylist()}
+            measured = {record["key"]: record for record in kept.join(wanted, "key", "left_semi").toArrow().to_pylist()}
         records = []
         for row, cell in zip(plan.rows, plan.cells, strict=True):
-            measured = {"error": errors[cell]} if cell in errors else kept[cell.key]
-            records.append({**described(row), **{name: value for name, value in measured.items() if value is not None}})
+            found = {"error": errors[cell]} if cell in errors else measured[cell.key]
+            records.append({**described(row), **{name: value for name, value in found.items() if value is not None}})
         table = pa.Table.from_pylist(records, pa.schema(list(self._schema)[1:]))
-        frame_of(self._spark, table).coalesce(1).write.mode("overwrite").parquet(self._results)
+        self._place.write(frame_of(self._spark, table).coalesce(1), RESULTS, "overwrite")
         return table
 
-    def _frame(self) -> DataFrame | None:
-        from pyspark.errors import AnalysisException
-
-        # Cells whose file is damaged run again.
-        reader = self._spark.read.schema(types_of(self._schema)).option("ignoreCorruptFiles", "true")
-        try:
-            frame = reader.parquet(self._cells)
-            _ = frame.columns  # Spark Connect looks for the path only when it is asked something
-            return frame
-        except AnalysisException:
-            return None
+    def _kept(self) -> DataFrame | None:
+        return self._place.find(FOLDER, types_of(self._schema))
 
 
 def design_row(
@@ -223,8 +211,7 @@ def design_row(
     constraints: Constraints | None = None,
     prices: Prices | None = None,
 ) -> pa.Table:
-    """Design and measure: one row of measures, seconds of the designer alone, parameters as they came to be, and what
-    else the designer has to say."""
+    """Design and measure: a row of measures, seconds of the designer alone, its parameters and facts."""
     problem = DesignProblem.of(interest, constraints=constraints, prices=prices, seed=seed)
     result = run(problem, designer, **parameters)
     measures = measure(interest, result.overlay, diameters=diameters)
@@ -308,8 +295,11 @@ def network_row(parameters: Mapping[str, Any], algorithm: str, routing: str = "s
 
 @lru_cache(maxsize=1)
 def _drawn(parameters: tuple[tuple[str, Any], ...], routing: str) -> tuple[Network, float]:
-    """A network and the cost of a random assignment. The algorithms' cells on a network follow each other, and a worker
-    need not draw it for each: at 10,000 users that takes longer than all of them together."""
+    """Draw a network; return it and the cost of a random assignment.
+
+    Cells of one network follow each other, so a worker keeps the latest: drawing 10,000 users takes longer than all
+    algorithms together.
+    """
     given: dict[str, Any] = dict(parameters)
     network = content_network(**given).network
     placed = run_algorithm(network, "random", seed=given["seed"]).assignment

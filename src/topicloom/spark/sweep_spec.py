@@ -1,33 +1,23 @@
-"""Specifications and results of sweeps.
+"""Rows of a sweep, from a TOML file that names workloads and designers, and the columns of its results.
 
-What a sweep runs: reading its TOML file into runs.
+A list in the file means all of its values, and several lists all combinations; docs/spark.md has the format. Everything
+is checked before any work, and an error names the table and its line. This is not by pydantic: which values go together
+only designers and workloads know, and its models would take as many lines as the tables of kinds here.
 
-The file names workloads and designers; a list of values means all of them, and several lists all combinations. See
-docs/spark.md for the format. Everything is checked here, before any work: an error names the table and its line.
-
-By hand and not by pydantic: kinds and keys are some twenty lines here, which its models and the translation of its
-errors into ours would pass, and which values go together only designers and workloads know.
-
-The results of a sweep are one table, `results.parquet`: a row for each cell, in the order of the spec.
-
-Its columns are the same for every sweep, so that results of several can be put together:
-
-- `workload` (its name), `workload_file`, and the parameters of synthetic ones: `workload_nodes`, ...
-- `designer`, its parameters, `parameter_k`, ..., and `seed`, null for designers that draw nothing
-- all fields of `Measures`, those of `PriceMeasures`, which are null without prices
-- `seconds` of the designer alone, and `error`
+Results have the same columns for every sweep, so that those of several can be put together.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -40,13 +30,15 @@ from topicloom.metrics import Measures, PriceMeasures
 from topicloom.workloads import synthetic
 from topicloom.workloads.content import content_network
 
+T = TypeVar("T")
 # Names and values; tuples, as rows are compared.
 Values = tuple[tuple[str, str | int | float], ...]
-
-TOP_KEYS = ("workload", "designer", "seed", "diameters")
+Kinds = Mapping[str, type]
+# A table of the file, behind the place that errors begin with.
+Place = tuple[str, Mapping[str, Any]]
 
 # What a synthetic workload takes; the order is that of the columns of the results, and of the rows.
-SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
+SYNTHETIC_KINDS: Kinds = MappingProxyType(
     {
         "nodes": int,
         "topics": int,
@@ -58,12 +50,9 @@ SYNTHETIC_KINDS: Mapping[str, type] = MappingProxyType(
         "seed": int,
     }
 )
-_NEEDED = ("nodes", "topics", "min_topics")
 _DEFAULTS: Mapping[str, Any] = MappingProxyType({"popularity": "uniform", "alpha": 2.0, "sizes": "fixed"})
-_FILE_KINDS: Mapping[str, type] = MappingProxyType(
-    {"file": str, "node_column": str, "topic_column": str, "filters": str}
-)
-_NETWORK_KINDS: Mapping[str, type] = MappingProxyType(
+_FILE_KINDS: Kinds = MappingProxyType({"file": str, "node_column": str, "topic_column": str, "filters": str})
+_NETWORK_KINDS: Kinds = MappingProxyType(
     {
         "users": int,
         "users_per_broker": int,
@@ -74,6 +63,7 @@ _NETWORK_KINDS: Mapping[str, type] = MappingProxyType(
         "seed": int,
     }
 )
+_ALGORITHM_KINDS: Kinds = MappingProxyType({"name": str, "routing": str})
 _EXAMPLES = {
     "workload": "nodes = 100",
     "designer": 'name = "gm"',
@@ -87,7 +77,7 @@ _KIND_NAMES = {int: "a whole number", float: "a number", str: "text in quotes", 
 
 @dataclass(frozen=True)
 class Workload:
-    """Where an interest comes from: drawn with `synthetic` parameters, or read from a file or folder."""
+    """Source of an interest: drawn with `synthetic` parameters, or read from a file or folder."""
 
     name: str
     synthetic: Values | None = None
@@ -130,112 +120,85 @@ class Spec:
 def read_spec(path: Path) -> Spec:
     """Read and check a file that describes a sweep."""
     text, content = read_toml(path)
-    reader = _Reader(path, text)
-    if "network" in content:
-        return Spec(path, (), tuple(reader.networks(content)))
-    return Spec(path, tuple(reader.rows(content)))
+    of_networks = "network" in content
+    kinds = ("network", "algorithm") if of_networks else ("workload", "designer")
+    with _at(f"{path}: "):
+        _require_known(content, (*kinds, "seed") if of_networks else (*kinds, "seed", "diameters"))
+        seeds = _values("seed", content.get("seed", 1 if of_networks else 0), int)
+        diameters = content.get("diameters", True)
+        if not isinstance(diameters, bool):
+            raise InputError(f"diameters is {_shown(diameters)}; give true or false")
+        made_on, made_by = (_tables(path, text, content, kind) for kind in kinds)
+    if of_networks:
+        return Spec(path, (), tuple(_network_rows(made_on, made_by, seeds)))
+    # One seed is one repetition: it draws the workload and feeds the designer, where these have none of their own.
+    runs = {seed: list(_each(made_by, partial(_designs, seed=seed))) for seed in seeds}
+    drawn = _each(made_on, partial(_workloads, seeds=seeds, folder=path.parent))
+    # Equal rows, those of a seed that draws nothing, are one.
+    rows = dict.fromkeys(SweepRow(workload, *run, diameters) for seed, workload in drawn for run in runs[seed])
+    return Spec(path, tuple(rows))
 
 
-class _Reader:
-    """Turns the tables of one file into rows of results, and knows where each of them is."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        self._path = path
-        self._text = text
-
-    def rows(self, content: Mapping[str, Any]) -> Iterator[SweepRow]:
-        with self._at():
-            _require_known(content, TOP_KEYS)
-            seeds = _values("seed", content.get("seed", 0), int)
-            diameters = content.get("diameters", True)
-            if not isinstance(diameters, bool):
-                raise InputError(f"diameters is {_shown(diameters)}; give true or false")
-        workloads = list(self._tables(content, "workload"))
-        designers = list(self._tables(content, "designer"))
-        # One seed is one repetition: it draws the workload and feeds the designer, where these have none of their own.
-        runs = {seed: list(self._runs(designers, seed)) for seed in seeds}
-        rows: dict[SweepRow, None] = {}
-        for where, table in workloads:
-            with self._at(where):
-                drawn = list(_workloads(table, seeds, self._path.parent))
-            for seed, workload in drawn:
-                for designer, parameters, own in runs[seed]:
-                    # Equal ones, those of a seed that draws nothing, are one.
-                    rows[SweepRow(workload, designer, parameters, own, diameters)] = None
-        yield from rows
-
-    def networks(self, content: Mapping[str, Any]) -> Iterator[NetworkRow]:
-        """The rows of the results, of generated networks."""
-        with self._at():
-            _require_known(content, ("network", "algorithm", "seed"))
-            seeds = _values("seed", content.get("seed", 1), int)
-        networks: list[Values] = []
-        for where, table in self._tables(content, "network"):
-            with self._at(where):
-                networks += _networks(table, seeds)
-        algorithms: list[tuple[str, str]] = []
-        for where, table in self._tables(content, "algorithm"):
-            with self._at(where):
-                algorithms += _algorithms(table)
-        order = ("users", "brokers", "access_to_core", "seed")
-        for network in sorted(networks, key=lambda network: [dict(network)[name] for name in order]):
-            for algorithm, routing in algorithms:
-                yield NetworkRow(network, algorithm, routing)
-
-    def _tables(self, content: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        tables = content.get(kind, [])
-        example = _EXAMPLES[kind]
-        with self._at():
-            if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-                raise InputError(f"{kind} is no list of tables; begin each with a line [[{kind}]]")
-            if not tables:
-                raise InputError(f"has no {kind}; add a table that begins with [[{kind}]], for instance {example}")
-        lines = [
-            number
-            for number, line in enumerate(self._text.splitlines(), start=1)
-            if re.match(rf"\s*\[\[\s*{kind}\s*\]\]", line)
-        ]
-        for number, table in enumerate(tables):
-            line = f" (line {lines[number]})" if len(lines) == len(tables) else ""
-            yield f"{kind} {number + 1}{line}: ", table
-
-    def _runs(
-        self, designers: list[tuple[str, Mapping[str, Any]]], seed: int
-    ) -> Iterator[tuple[str, Values, int | None]]:
-        for where, table in designers:
-            with self._at(where):
-                yield from _designs(table, seed)
-
-    @contextmanager
-    def _at(self, where: str = "") -> Iterator[None]:
-        try:
-            yield
-        except InputError as error:
-            raise InputError(f"{self._path}: {where}{error}") from None
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Begin errors with a place."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
 
 
-def _workloads(table: Mapping[str, Any], seeds: list[Any], folder: Path) -> Iterator[tuple[int, Workload]]:
+def _each(tables: Sequence[Place], made: Callable[[Mapping[str, Any]], Iterator[T]]) -> Iterator[T]:
+    """Results of a function for each table."""
+    for where, table in tables:
+        with _at(where):
+            found = list(made(table))
+        yield from found
+
+
+def _tables(path: Path, text: str, content: Mapping[str, Any], kind: str) -> list[Place]:
+    """The tables of a kind, which are [[kind]] in the text."""
+    tables = content.get(kind, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise InputError(f"{kind} is no list of tables; begin each with a line [[{kind}]]")
+    if not tables:
+        raise InputError(f"has no {kind}; add a table that begins with [[{kind}]], for instance {_EXAMPLES[kind]}")
+    begins = re.compile(rf"\s*\[\[\s*{kind}\s*\]\]")
+    lines = [number for number, line in enumerate(text.splitlines(), start=1) if begins.match(line)]
+    places = [f" (line {line})" for line in lines] if len(lines) == len(tables) else [""] * len(tables)
+    return [
+        (f"{path}: {kind} {at + 1}{place}: ", table)
+        for at, (place, table) in enumerate(zip(places, tables, strict=True))
+    ]
+
+
+def _expanded(
+    table: Mapping[str, Any], kinds: Kinds, needed: Sequence[str], has: str, *, known: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """All combinations of the values in a table, whose keys must be known; `has` names those that are needed."""
+    _require_known(table, tuple(known) or tuple(kinds))
+    for key in needed:
+        if key not in table:
+            raise InputError(f"{key} is missing; {has}")
+    return combinations({key: _values(key, table[key], kind) for key, kind in kinds.items() if key in table})
+
+
+def _workloads(table: Mapping[str, Any], seeds: Sequence[int], folder: Path) -> Iterator[tuple[int, Workload]]:
     """All workloads of one table, each with the seed of its repetition."""
     name = table.get("name")
     if name is not None and (not isinstance(name, str) or not name):
         raise InputError(f"name is {_shown(name)}; give {_KIND_NAMES[str]}")
     if "file" in table:
-        _require_known(table, ("name", *_FILE_KINDS))
-        lists = {key: _values(key, table[key], kind) for key, kind in _FILE_KINDS.items() if key in table}
-        for given in combinations(lists):
+        for given in _expanded(table, _FILE_KINDS, (), "", known=("name", *_FILE_KINDS)):
             file = given.pop("file")
             path = folder / file
             if not path.exists():
                 raise InputError(f"file '{file}': there is no {path}")
-            for seed in seeds:
-                yield seed, Workload(name or file, file=file, path=path, **given)
+            yield from ((seed, Workload(name or file, file=file, path=path, **given)) for seed in seeds)
         return
-    _require_known(table, ("name", *SYNTHETIC_KINDS, "file"))
-    for key in _NEEDED:
-        if key not in table:
-            raise InputError(f"{key} is missing; a workload has nodes, topics and min_topics, or file")
-    lists = {key: _values(key, table[key], kind) for key, kind in SYNTHETIC_KINDS.items() if key in table}
-    for given in combinations(lists):
+    has = "a workload has nodes, topics and min_topics, or file"
+    known = ("name", *SYNTHETIC_KINDS, "file")
+    for given in _expanded(table, SYNTHETIC_KINDS, ("nodes", "topics", "min_topics"), has, known=known):
         for seed in seeds:
             yield seed, Workload(name or "synthetic", synthetic=_checked_synthetic({"seed": seed, **given}))
 
@@ -254,33 +217,36 @@ def _designs(table: Mapping[str, Any], seed: int) -> Iterator[tuple[str, Values,
     """All runs of one table of designers: the name, the parameters and the seed."""
     if "name" not in table:
         raise InputError("name is missing; give one of those that `topicloom designers` lists")
-    names = _values("name", table["name"], str)
     seeds = _values("seed", table.get("seed", seed), int)
+    names = _values("name", table["name"], str)
     # A whole number may be written as 3.0: designers check that themselves.
     kinds = {p.name: float if p.kind is int else p.kind for name in names for p in DESIGNERS.find(name).accepts}
-    lists = {
-        key: _values(key, value, kinds.get(key, float)) for key, value in table.items() if key not in ("name", "seed")
-    }
+    given = {key: kinds.get(key, float) for key in table if key not in ("name", "seed")}
     for name in names:
         designer = DESIGNERS.find(name)
-        for given in combinations(lists):
-            parameters = tuple(designer.checked(given).items())
-            for own in seeds:
-                yield name, parameters, own if designer.random else None
+        for parameters in _expanded(table, given, (), "", known=tuple(table)):
+            checked = tuple(designer.checked(parameters).items())
+            yield from ((name, checked, own if designer.random else None) for own in seeds)
 
 
-def _networks(table: Mapping[str, Any], seeds: list[Any]) -> Iterator[Values]:
+def _network_rows(networks: Sequence[Place], algorithms: Sequence[Place], seeds: Sequence[int]) -> Iterator[NetworkRow]:
+    """All rows of the results, by the size of the networks."""
+    drawn = list(_each(networks, partial(_networks, seeds=seeds)))
+    named = list(_each(algorithms, _algorithms))
+    order = ("users", "brokers", "access_to_core", "seed")
+    for network in sorted(drawn, key=lambda network: [dict(network)[name] for name in order]):
+        yield from (NetworkRow(network, *algorithm) for algorithm in named)
+
+
+def _networks(table: Mapping[str, Any], seeds: Sequence[int]) -> Iterator[Values]:
     """All content-based networks of one table; what no network can have is an error."""
-    _require_known(table, tuple(_NETWORK_KINDS))
-    for key in ("users", "users_per_broker", "channels"):
-        if key not in table:
-            raise InputError(f"{key} is missing; a network has users, users_per_broker and channels")
-    lists = {key: _values(key, table[key], kind) for key, kind in _NETWORK_KINDS.items() if key in table}
-    for given in combinations({"access_to_core": 1.0, "width": None, "prices": "plane", "seed": seeds, **lists}):
+    needed = ("users", "users_per_broker", "channels")
+    filled = {"access_to_core": 1.0, "prices": "plane", "seed": list(seeds), **table}
+    for given in _expanded(filled, _NETWORK_KINDS, needed, "a network has users, users_per_broker and channels"):
         each = given.pop("users_per_broker")
         if each < 1:
             raise InputError(f"users_per_broker is {each}; give a whole number of at least 1")
-        network = {"users": given["users"], "brokers": max(1, given["users"] // each), **given}
+        network = {"users": given["users"], "brokers": max(1, given["users"] // each), "width": None, **given}
         # A tiny one shows whether the parameters go together.
         content_network(**{**network, "users": min(network["users"], 1), "brokers": 1})
         yield tuple(network.items())
@@ -288,15 +254,13 @@ def _networks(table: Mapping[str, Any], seeds: list[Any]) -> Iterator[Values]:
 
 def _algorithms(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """All algorithms of one table with the routings by which they are priced."""
-    _require_known(table, ("name", "routing"))
-    if "name" not in table:
-        raise InputError("name is missing; give an algorithm, such as packing")
-    for name in _values("name", table["name"], str):
-        find_algorithm(name)
-        for routing in _values("routing", table.get("routing", "shared"), str):
-            if routing not in ROUTINGS:
-                raise InputError(f"routing '{routing}' is unknown; known are {', '.join(ROUTINGS)}")
-            yield name, routing
+    for given in _expanded(
+        {"routing": "shared", **table}, _ALGORITHM_KINDS, ("name",), "give an algorithm, such as packing"
+    ):
+        find_algorithm(given["name"])
+        if given["routing"] not in ROUTINGS:
+            raise InputError(f"routing '{given['routing']}' is unknown; known are {', '.join(ROUTINGS)}")
+        yield given["name"], given["routing"]
 
 
 def combinations(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -387,7 +351,7 @@ NETWORK_SCHEMA = pa.schema(
 
 
 def described(row: SweepRow | NetworkRow) -> dict[str, Any]:
-    """What a row says of its run: the columns before the measures."""
+    """Columns of a row before its measures."""
     if isinstance(row, NetworkRow):
         return {"attributes": 1, **dict(row.network), "algorithm": row.algorithm, "routing": row.routing}
     return {
@@ -401,20 +365,16 @@ def described(row: SweepRow | NetworkRow) -> dict[str, Any]:
 
 
 def read_sweep_table(path: Path, measures: Sequence[str]) -> pa.Table:
-    """Results of sweeps from a file, or from the folder of one: `workload`, `designer`, their settings, these measures
-    and `error`. A setting is null where it does not apply, a measure where there is an error."""
+    """Read results of sweeps from a file or folder: `workload`, `designer`, their settings, measures and `error`.
+
+    A setting that does not apply is null, and so are the measures of a cell with an error.
+    """
     file = path / RESULTS if (path / RESULTS).exists() else path
     if file.is_dir():
         # As Spark writes it.
         file = next(iter(sorted(file.glob("*.parquet"))), file)
-    present = column_names(file)
-    settings = [name for name in present if name.startswith((WORKLOAD, PARAMETER))]
-    # As version 0.1 called it.
-    asked = [
-        "edges" if name == "links" and "links" not in present and "edges" in present else name for name in measures
-    ]
-    table = read_table(file, ("workload", "designer", *asked, "error"), optional=settings)
-    table = table.rename_columns(["links" if name == "edges" else name for name in table.column_names])
+    settings = [name for name in column_names(file) if name.startswith((WORKLOAD, PARAMETER))]
+    table = read_table(file, ("workload", "designer", *measures, "error"), optional=settings)
     for column in ("workload", "designer"):
         names_column(table, column, str(file))
     for column in (*settings, "error"):

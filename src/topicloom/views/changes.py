@@ -76,7 +76,7 @@ def step(done: StepDone) -> View:
     if OLD_BRIDGES in (done.step.file, done.step.before):
         parts = [_does(done.step).removesuffix(f" on {done.step.broker}").removesuffix(f" of {done.step.broker}")]
     if done.unreached is not None:
-        parts = [f"not reached ({done.unreached}); it is told when it is back"]
+        parts = [f"not reached ({done.unreached}); its file comes when it answers"]
     if done.links is not None and done.links.needs:
         parts.append(f"links not looked at ({done.links.needs})")
     elif done.links is not None and done.links.up:

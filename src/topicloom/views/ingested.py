@@ -1,4 +1,4 @@
-"""What an ingest made of raw rows, and how subscriptions are distributed."""
+"""Views of an ingest, a sample and a profile."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from topicloom.views.numbers import Number, count, count_of, mean, share
 from topicloom.views.view import Column, Fact, Note, On, Show, Table, View
 
 if TYPE_CHECKING:
+    from topicloom.spark.distributions import Distribution
     from topicloom.spark.ingest import Ingest
     from topicloom.spark.interned import Totals
     from topicloom.spark.profile import Profile
-    from topicloom.spark.profile_folder import Distribution
 
 _QUANTILES = (0.1, 0.5, 0.9, 0.99)
 _COUNTS = (
@@ -30,7 +30,7 @@ _RARE = {
 
 
 def ingest(made: Ingest, out: str) -> View:
-    """What became of the rows of raw files."""
+    """Counts of raw rows by what became of them."""
     data = made.to_dict()
     facts = [Fact("files", made.files, count), Fact("rows", made.counts.rows, count, on=On.PEOPLE)]
     for key in _COUNTS:
@@ -95,7 +95,7 @@ def _row(name: str, distribution: Distribution) -> list[Any]:
 
 
 def sample(found: Totals, out: str) -> View:
-    """How much a sample has."""
+    """Size of a sample."""
     facts = [Fact(key, getattr(found, key), count) for key in ("nodes", "topics", "subscriptions")]
     data = [Fact("fingerprint", found.fingerprint, on=On.DATA), Fact("out", out, on=On.DATA)]
     return View("sample", "Sample", (*facts, *data, *written(out)))

@@ -29,7 +29,7 @@ from topicloom.churn.trace import NEEDED, read_trace
 from topicloom.io.tables import numbers
 from topicloom.io.whole import MANIFEST
 from topicloom.model.events import CHANGE, JOIN, LEAVE
-from topicloom.spark.profile_folder import CCDF, COMMON_TOPICS, PROFILE, ProfileFigures, read_profile_figures
+from topicloom.spark.profile import CCDF, COMMON_TOPICS, PROFILE, ProfileFigures, read_profile_figures
 from topicloom.spark.sweep_spec import PARAMETER, RESULTS, WORKLOAD, read_sweep_table
 from topicloom.views.curves import Binned, binned
 from topicloom.views.figures import (
@@ -148,9 +148,7 @@ MEASURES: Mapping[str, str] = {
     "links": "links",
     "seconds": "seconds",
 }
-# Without links, which version 0.1 called edges.
-_TOLD_BY = ("workload", "designer", *(name for name in MEASURES if name != "links"), "error")
-SWEEP = Form("sweep", columns=_TOLD_BY, parts=(RESULTS, "cells"))
+SWEEP = Form("sweep", columns=("workload", "designer", *MEASURES, "error"), parts=(RESULTS, "cells"))
 
 # What a budget ratio came to, which differs from seed to seed.
 _BUDGETS = ("max_edges", "max_degree")

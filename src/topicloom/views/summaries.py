@@ -20,7 +20,7 @@ def facts(found: Summary) -> dict[str, Any]:
 
 
 def summary(found: Summary, out: str | PathLike[str]) -> View:
-    """What a log came to, and where its rates are."""
+    """Numbers of a log, and the folder of its rates."""
     return View(
         "summary",
         "Summary",

@@ -1,37 +1,25 @@
-"""The folder that a profile is written to.
-
-How sizes are distributed: exact counts, small enough to keep, and what is read off them.
-
-What each designer would need in memory, from the sizes of an interest alone.
-
-What `topicloom spark profile` tells of an interest in figures: what it prints as JSON, and the files that pages show.
-"""
+"""Distributions of sizes, small enough to keep, and what each designer would need in memory for such sizes."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from topicloom._version import __version__
 from topicloom.designers import DESIGNERS
 from topicloom.designers.greedy import max_possible_links
-from topicloom.io.settings import Amount, Count, read_json
-from topicloom.io.whole import MANIFEST
+from topicloom.io.settings import Amount, Count
 from topicloom.model.interest import Interest
 from topicloom.registry import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
 
 QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 
@@ -48,10 +36,10 @@ class SizeFigures:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """How many things there are of each size.
+    """Number of things of each size.
 
-    `sizes` rise. `counts` are whole numbers unless they are estimates. However many things there are, there are few
-    different sizes: those of a million things that add up to ten million are at most 4,472.
+    `sizes` rise. `counts` are whole numbers unless they are estimates. There are few different sizes: those of a
+    million things that add up to ten million are at most 4,472.
     """
 
     sizes: npt.NDArray[np.int64]
@@ -71,39 +59,39 @@ class Distribution:
 
     @property
     def total(self) -> int | float:
-        """How many things there are."""
+        """Number of things."""
         count: int | float = self.counts.sum().item()
         return count
 
     @property
     def sum(self) -> int | float:
-        """All sizes added up."""
+        """Sum of the sizes of all things."""
         added: int | float = (self.sizes * self.counts).sum().item()
         return added
 
     @property
     def mean(self) -> float:
-        """The mean size; 0 where there is nothing."""
+        """The mean size; 0 without things."""
         return self.sum / self.total if len(self.sizes) else 0.0
 
     @property
     def min(self) -> int:
-        """The smallest size; 0 where there is nothing."""
+        """The smallest size; 0 without things."""
         return int(self.sizes.min(initial=self.max))
 
     @property
     def max(self) -> int:
-        """The largest size; 0 where there is nothing."""
+        """The largest size; 0 without things."""
         return int(self.sizes.max(initial=0))
 
     @property
     def ccdf(self) -> npt.NDArray[np.float64]:
-        """Share of the things that have at least each size: 1 at the smallest, never 0."""
+        """Share of things of at least each size: 1 at the smallest, never 0."""
         at_least = np.cumsum(self.counts[::-1], dtype=np.float64)[::-1]
         return at_least / max(1, self.total)
 
     def quantile(self, share: float) -> int:
-        """The least size that at least this share of the things do not pass; 0 where there is nothing."""
+        """The least size that this share of things does not pass; 0 without things."""
         if not len(self.sizes):
             return 0
         wanted = Fraction(str(share)) * Fraction(self.total)
@@ -111,7 +99,7 @@ class Distribution:
         return int(self.sizes[reached.index(True) if True in reached else -1])
 
     def share_of_largest(self, share: float) -> float:
-        """What part of the sum the largest things have, taking this share of them, rounded up to a whole thing."""
+        """Share of the sum that the largest things have; `share` is their share of all things, rounded up."""
         left = -(-Fraction(str(share)) * Fraction(self.total) // 1)
         if not self.sum:
             return 0.0
@@ -122,11 +110,11 @@ class Distribution:
         return float(taken / self.sum)
 
     def repeated(self) -> npt.NDArray[np.int64]:
-        """Every thing's size, rising."""
+        """The size of each thing, rising."""
         return np.repeat(self.sizes, self.counts.astype(np.int64))
 
     def to_arrow(self, size: str, count: str) -> pa.Table:
-        """A table with a row a size; the caller names what has a size and what it counts."""
+        """A table with a row for each size; the arguments name the first two columns."""
         return pa.table({size: self.sizes, count: self.counts, "ccdf": self.ccdf})
 
     @property
@@ -147,7 +135,7 @@ class DesignerMemory:
 
 @dataclass(frozen=True)
 class _Shape:
-    """Stands for an interest of these sizes; has all that foretelling memory asks of one."""
+    """A stand-in for an interest of these sizes, with what designers ask to foretell their memory."""
 
     node_sizes: Distribution
     topic_sizes: Distribution
@@ -174,9 +162,9 @@ class _Shape:
 
 
 def designer_memory(node_sizes: Distribution, topic_sizes: Distribution) -> tuple[DesignerMemory, ...]:
-    """What every designer would need, with its default parameters.
+    """Memory that each designer would need with its default parameters.
 
-    One that takes a budget gets as many links as could ever merge anything, or that many per node on average.
+    A designer that takes a budget gets as many links as could merge components, or as many for each node on average.
     """
     shape = cast(Interest, _Shape(node_sizes, topic_sizes))
     links = max(1, max_possible_links(shape))
@@ -186,57 +174,3 @@ def designer_memory(node_sizes: Distribution, topic_sizes: Distribution) -> tupl
         parameters = designer.checked({designer.budget: budgets[designer.budget]} if designer.budget else {})
         needs.append(DesignerMemory(designer.name, parameters, designer.memory(shape, parameters)))
     return tuple(needs)
-
-
-PROFILE = "profile.json"
-CCDF, COMMON_TOPICS = "ccdf.svg", "common_topics.svg"
-
-
-@dataclass(frozen=True)
-class PairFigures:
-    """What pairs of nodes share; estimated from `sampled_nodes` unless `exact`."""
-
-    topic_pairs: Count
-    pairs: Count
-    exact: bool
-    sampled_nodes: Count | None
-    standard_error: Amount
-    seed: int | None
-    common_topics: SizeFigures
-
-
-@dataclass(frozen=True)
-class ProfileFigures:
-    """All numbers of a profile but the full distributions; the fields are the keys of its JSON."""
-
-    fingerprint: str
-    graph: str | None
-    nodes: Count
-    topics: Count
-    subscriptions: Count
-    topics_per_node: SizeFigures
-    nodes_per_topic: SizeFigures
-    subscriptions_in_most_popular: Mapping[str, Amount]
-    common_topics: PairFigures
-    designer_memory: tuple[DesignerMemory, ...]
-
-
-@dataclass(frozen=True)
-class ProfileManifest:
-    """What tells the folder of a profile from others."""
-
-    kind: Literal["topicloom profile"]
-    fingerprint: str
-    version: str
-
-
-def write_profile_figures(folder: Path, figures: ProfileFigures) -> None:
-    """Write the figures of a profile, and the manifest, into its folder."""
-    manifest = ProfileManifest("topicloom profile", figures.fingerprint, __version__)
-    for name, content in ((PROFILE, figures), (MANIFEST, manifest)):
-        (folder / name).write_text(json.dumps(asdict(content), indent=1) + "\n", encoding="utf-8")
-
-
-def read_profile_figures(folder: Path) -> tuple[ProfileManifest, ProfileFigures]:
-    """The manifest and the figures of the folder of a profile."""
-    return read_json(folder / MANIFEST, ProfileManifest), read_json(folder / PROFILE, ProfileFigures)
