@@ -254,6 +254,7 @@ class BrokerKind(Protocol):
     opens: ClassVar[frozenset[str]]
     speaks: ClassVar[frozenset[str]]
     one_tree: ClassVar[bool]
+    opens_one: ClassVar[bool]
     both_ends: ClassVar[bool]
     keeps_messages: ClassVar[bool]
     greets_first: ClassVar[bool]

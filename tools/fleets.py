@@ -56,11 +56,15 @@ COLUMNS = (
 DIGITS = 8
 SHOWN = 12
 # Columns of fleets-0.2.json that are not of 0.2 but of the change that is named.
+_OPENS = "a NATS server opens one link, as it passes nothing on between two that it opens"
 CHANGED = {
-    "files": "a Mosquitto that opens no links gets max_inflight_messages for QoS 2 alone",
-    "diff": "brokers of RabbitMQ and NATS get no step for another QoS, those of RabbitMQ get one for another vhost",
+    "plan": _OPENS,
+    "files": f"a Mosquitto that opens no links gets max_inflight_messages for QoS 2 alone; {_OPENS}",
+    "diff": "brokers of RabbitMQ and NATS get no step for another QoS, those of RabbitMQ get one for another vhost; as plan",
     "back": "as diff",
-    "lint-damaged": "lint names topics that loop, not the widest patterns, and finds more; lines have other numbers",
+    "lint-damaged": "lint names topics that loop, not the widest patterns, and finds more; lines have other numbers; as plan",
+    "why-link": "as plan",
+    "why-broker": "as plan",
 }
 
 Row = tuple[str, str, str]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import time
+from collections import Counter
 from pathlib import Path
 
 import networkx as nx
@@ -17,8 +20,9 @@ from topicloom.brokers.diff import compare_plans
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.kinds.nats import denied
 from topicloom.brokers.lint import lint, read_configured
-from topicloom.brokers.live import prove
+from topicloom.brokers.live import accepting_first, local_brokers, on_loopback, prove
 from topicloom.brokers.plan_file import configuration_of, configurations
+from topicloom.model.filters import NATS
 
 WANTED = [("a", "t"), ("b", "t"), ("c", "t"), ("a", "u"), ("c", "u")]
 TRIANGLE = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -52,6 +56,128 @@ def test_what_is_not_sent_is_denied_in_each_direction() -> None:
     assert other.route["u"].relays == ("b",), "relays are always allowed"
     assert configuration_of(other, "c").endswith("remotes: [\n]\n")
     assert "deny_imports: []" in configuration_of(other, "a")
+
+
+def filters_of(count: int, seed: int) -> Interest:
+    """Servers that want filters of all shapes, and publish names; some of them of one topic, some of none."""
+    dice = random.Random(seed)
+    filters = [f"{area}.{rest}" for area in "pqrs" for rest in ("1", "2.x", "*", "*.x", "2.>", ">")]
+    names = [f"{area}.{rest}" for area in "pqrs" for rest in ("1", "3", "2.x", "3.x", "2.y.z")]
+    rows = []
+    for node in (f"n{number:02}" for number in range(count)):
+        # Each is at home in two areas, so that most links have topics to deny.
+        areas = {*dice.sample("pqrs", 2), "t", "u"}
+        wanted = [one for one in (*filters, "t", "u.1", "u.*") if one[0] in areas and dice.random() < 0.3]
+        rows += [(node, one, "sub") for one in wanted]
+        publishes = [one for one in (*names, "t", "u.1", "u.2") if one[0] in areas and dice.random() < 0.3]
+        rows += [(node, one, "pub") for one in publishes if one not in wanted]
+    return Interest.from_roles(rows, filters="nats")
+
+
+def test_topics_that_do_not_go_over_a_link_are_denied_with_all_their_filters() -> None:
+    rows = [("a", "x.*", "sub"), ("b", "x.1", "both"), ("b", "x.2", "pub"), ("c", "y.>", "both"), ("d", "y.1", "pub")]
+    rows += [("d", "z", "sub"), ("a", "z", "pub")]
+    interest = Interest.from_roles(rows, filters="nats")
+    overlay = Overlay.from_links(interest, [("a", "b"), ("a", "d"), ("c", "d")])
+    plan = make_plan(interest, overlay, fleet_of("abcd"), target="nats")
+    assert set(plan.links) == {("b", "a"), ("a", "d"), ("c", "d")}
+    # A link takes in what comes from the other end. No filter of a topic that goes over a link is denied.
+    assert denied(plan, ("b", "a")) == (["x.*", "y.>", "z"], ["y.>", "z"])
+    assert denied(plan, ("a", "d")) == (["x.*", "y.>", "z"], ["x.*", "y.>"])
+    assert denied(plan, ("c", "d")) == (["x.*", "z"], ["x.*", "y.>", "z"])
+
+
+@pytest.mark.parametrize(
+    ("filter_", "problem"),
+    [("$SYS.>", r"begins with '\$'"), ("a..*", "empty"), ("a.*.b c", "space"), ("x." * 1500 + ">", "3,001 bytes")],
+)
+def test_filters_that_nats_cannot_carry(filter_: str, problem: str) -> None:
+    rows = [("a", filter_, "sub"), ("b", "u", "both"), ("a", "u", "both")]
+    with pytest.raises(InputError, match=problem):
+        nats_plan(Interest.from_roles(rows, filters="nats"))
+
+
+@pytest.mark.broker("nats")
+@pytest.mark.slow
+def test_twenty_servers_with_wildcards() -> None:
+    plan = nats_plan(filters_of(20, 5))
+    counts = prove(plan, messages=1000).counts
+    assert (counts.lost, counts.doubled, counts.unwanted) == (0, 0, 0)
+    assert counts.delivered == counts.expected > 2000
+
+
+def heard_on_loopback(
+    plan: Plan, wants: dict[str, list[str]], publishes: dict[str, list[str]], expected: Counter[tuple[str, str]]
+) -> Counter[tuple[str, str]]:
+    """What clients hear at the servers of a plan, each message as its publisher and subject."""
+    got: Counter[tuple[str, str]] = Counter()
+    with local_brokers(plan, plan, lasting=False) as processes:
+        running = on_loopback(plan, processes.link_ports)
+        texts = configurations(running)
+        for name in accepting_first(list(texts), running.links):
+            processes.start(name, texts[name])
+        clients = processes.clients(running, lambda name, _, payload, *__: got.update([(name, payload.decode())]))
+        with clients:
+            for name, filters in wants.items():
+                clients.open(name, [(filter_, 0) for filter_ in filters])
+            for name in publishes.keys() - wants.keys():
+                clients.open(name, [])
+            clients.wait_until_subscribed()
+            deadline = time.monotonic() + 20
+            while any(processes.links_down(running, name, clients) for name in texts):
+                assert time.monotonic() < deadline
+                clients.serve(0.1)
+            settled = time.monotonic() + 2  # interest spreads from server to server
+            while time.monotonic() < settled:
+                clients.serve(0.1)
+            for name, subjects in publishes.items():
+                for subject in subjects:
+                    clients.publish(name, subject, f"{name} {subject}".encode(), 0)
+            deadline = time.monotonic() + 20
+            while got.total() < expected.total() and time.monotonic() < deadline:
+                clients.serve(0.1)
+            clients.serve(0.5)
+    return got
+
+
+@pytest.mark.broker("nats")
+@pytest.mark.parametrize("middle", "abc")
+def test_a_relay_without_clients_passes_on(middle: str) -> None:
+    ends = sorted({*"abc"} - {middle})
+    interest = Interest.from_pairs([*((name, "t") for name in ends), (middle, "u")])
+    overlay = Overlay.from_links(interest, [(name, middle) for name in ends])
+    plan = make_plan(interest, overlay, fleet_of("abc"), target="nats")
+    assert len({opener for opener, _ in plan.links}) == 2, "no server opens two links"
+    expected = Counter((to, f"{by} t") for to in ends for by in ends)
+    assert heard_on_loopback(plan, {name: ["t"] for name in ends}, {name: ["t"] for name in ends}, expected) == expected
+
+
+@pytest.mark.broker("nats")
+@pytest.mark.slow
+def test_clients_with_wildcards_get_what_their_filters_match_and_nothing_twice() -> None:
+    interest = filters_of(20, 6)
+    plan = nats_plan(interest)
+    roles = interest.roles
+    assert roles is not None
+    sides: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
+    for topic in range(interest.topic_count):
+        for side, into in zip(roles.of(topic), sides, strict=True):
+            for node, patterns in side.items():
+                into.setdefault(interest.node_names[node], []).extend(patterns)
+    wants = {name: list(NATS.widest(filters)) for name, filters in sides[0].items()}
+    # A server sends a message once for each subscription of a client.
+    expected = Counter(
+        (other, f"{name} {subject}")
+        for name, subjects in sides[1].items()
+        for subject in subjects
+        for other, filters in wants.items()
+        for filter_ in filters
+        if NATS.covers(filter_, subject)
+    )
+    assert expected.total() > 400
+    assert any(denied(plan, link) != ([], []) for link in plan.links)
+    got = heard_on_loopback(plan, wants, sides[1], expected)
+    assert (got - expected, expected - got) == (Counter(), Counter())
 
 
 def test_passwords_and_certificates(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,7 +182,8 @@ def test_plans_with_filters_are_read_back(tmp_path: Path) -> None:
     text = (tmp_path / "plan.json").read_text()
     (tmp_path / "bad.json").write_text(text.replace('"filters": "mqtt"', '"filters": "nats"'))
     with pytest.raises(
-        InputError, match="plans with filters are for mosquitto with mqtt, rabbitmq with amqp and emqx with mqtt"
+        InputError,
+        match="plans with filters are for mosquitto with mqtt, rabbitmq with amqp, nats with nats and emqx with mqtt",
     ):
         read_plan(tmp_path / "bad.json")
 
@@ -200,7 +201,7 @@ def test_a_broker_that_only_publishes_makes_another_plan() -> None:
 
 def test_every_target_has_filters_of_its_own() -> None:
     interest = Interest.from_roles([("a", "x.*", "sub"), ("b", "x.y", "pub")], filters="nats")
-    known = "mosquitto with mqtt, rabbitmq with amqp and emqx with mqtt"
+    known = "mosquitto with mqtt, rabbitmq with amqp, nats with nats and emqx with mqtt"
     for target in ("mosquitto", "rabbitmq"):
         with pytest.raises(InputError, match=f"^plans with filters are for {known}, not for {target} with nats$"):
             make_plan(interest, design(interest, "gm"), fleet_of("ab"), target=target)

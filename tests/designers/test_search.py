@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from itertools import combinations
@@ -266,6 +267,18 @@ def test_a_watch_stops_it_at_once():
         found = searched(interest, source, target, watch=watch, **limit)
         assert found.facts["rounds"] == 0
         assert links(*found[:2]) == sorted(links(source, target))
+
+
+def test_progress_tells_links_degree_gap_and_pace():
+    interest = random_fleet(7)
+    source, target = ends(interest)
+    watch = Watch()
+    now = iter(range(1000))
+    clock = {"clock": lambda: float(next(now))}
+    found = search_links(interest, source, target, SearchRules(), rounds=12_000, watch=watch, lower_bound=50, **clock)
+    links = len(found.source)
+    gap = f"{links / 50 - 1:.1%} above the bound"
+    assert re.fullmatch(rf"{links} links, max degree \d+, {gap}, [+-]\d+ a minute", watch.note)
 
 
 def test_it_takes_the_seconds_that_it_is_given():

@@ -20,7 +20,8 @@ from topicloom.designers import DesignProblem, run
 from topicloom.errors import InputError
 from topicloom.kernels.bounds import heaviest_overlaps, overpaid_links
 from topicloom.metrics import bounds, degree_bound
-from topicloom.metrics.bounds import LINK, ComparedTopics, neighbours_needed, paid_links
+from topicloom.metrics.compared_topics import ComparedTopics, neighbours_needed
+from topicloom.metrics.offers import LINK, paid_links
 from topicloom.model.prices import MILLIONTHS, LinkPrices, Prices
 from topicloom.registry import Watch
 

@@ -163,6 +163,7 @@ class BrokerKind(ABC):
         wildcards: the filters that it carries; None for plain names.
         opens, speaks: protocols of links that it can open, and that it accepts.
         one_tree: whether it refuses cycles of links, so that all topics share one tree, over relays if needed.
+        opens_one: whether a broker that opens two links passes nothing on between them that no client there wants.
         both_ends: whether a link takes the configuration of both its brokers.
         keeps_messages: whether sessions of a link can be made before the link, and ended after it.
         greets_first: whether it speaks first on a connection, before TLS.
@@ -180,6 +181,7 @@ class BrokerKind(ABC):
     opens: ClassVar[frozenset[str]] = frozenset()
     speaks: ClassVar[frozenset[str]] = frozenset()
     one_tree: ClassVar[bool] = False
+    opens_one: ClassVar[bool] = False
     both_ends: ClassVar[bool] = False
     keeps_messages: ClassVar[bool] = False
     greets_first: ClassVar[bool] = False

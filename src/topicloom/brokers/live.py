@@ -331,10 +331,18 @@ class LiveFleet:
         for name in accepting_first(list(bridges), self.plan.links):
             self.watch.look()
             self.processes.start(name, bridges[name])
-        topics = [(message.name, route.qos) for route in self.plan.routes for message in route.messages]
         self.clients.follow(self.plan)
         for name in bridges:
             # All topics of the plan, each by its name: what comes unwanted must be heard too.
+            topics = [
+                (message.name, route.qos)
+                for route in self.plan.routes
+                for message in route.messages
+                if self.processes.carries_patterns
+                or self.plan.interest.filters is None
+                or name in message.wanting
+                or name not in route.neighbours
+            ]
             self.clients.open(name, topics)
         self.clients.wait_until_subscribed()
 

@@ -143,6 +143,8 @@ class Processes:
 
     # How many messages a second brokers and clients take lightly.
     most_a_second = 1000
+    # Whether a link carries just its patterns; else all of their topic that a client behind it asks for.
+    carries_patterns = True
     # Whether clients can be only where a plan has topics.
     needs_topics = False
 

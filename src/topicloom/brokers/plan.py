@@ -25,7 +25,7 @@ from topicloom.brokers.kinds import DEFAULT, KINDS, kind_of, placed, require_fil
 from topicloom.brokers.names import quoted
 from topicloom.errors import InputError
 from topicloom.metrics.trees import Trees, possible_trees, route, route_by_price
-from topicloom.model.filters import PROTOCOLS, Protocol
+from topicloom.model.filters import PROTOCOLS, Protocol, protocol_of
 from topicloom.model.fleet import Broker, Fleet
 from topicloom.model.interest import Ids, Interest
 from topicloom.model.overlay import Overlay
@@ -362,6 +362,18 @@ class Plan:
         return self.interest.roles is None or all(route.is_whole for route in self.routes)
 
     @cached_property
+    def widest_patterns(self) -> Mapping[str, tuple[str, ...]]:
+        """The filters of each topic, but those that others cover."""
+        assert self.interest.filters is not None
+        protocol = protocol_of(self.interest.filters)
+        return {
+            route.topic: protocol.widest(
+                sorted({name for side in route.sides for names in side.values() for name in names})
+            )
+            for route in self.routes
+        }
+
+    @cached_property
     def routes_of_link(self) -> Mapping[Pair, tuple[Route, ...]]:
         """For every link, as (who opens it, who accepts it), the routes that it carries."""
         return self._by_link(self.routes)
@@ -586,7 +598,31 @@ def _opened(low: Ids, high: Ids, brokers: Sequence[Broker], where: str) -> tuple
         if other is not None:
             raise InputError(f"{where}: {problem if kind_of(pair[0]).opens & kind_of(pair[1]).speaks else other}")
         first[link], second[link] = second[link], first[link]
+    _open_upwards(first, second, brokers)
     return first, second
+
+
+def _open_upwards(first: Ids, second: Ids, brokers: Sequence[Broker]) -> None:
+    """Let brokers of kinds that `opens_one` open one link each, towards the last of their tree by name that accepts."""
+    ones = [kind_of(broker).opens_one for broker in brokers]
+    links: dict[int, list[int]] = {}
+    for link, ends in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        if ones[ends[0]] and ones[ends[1]]:
+            for node in ends:
+                links.setdefault(node, []).append(link)
+    seen: set[int] = set()
+    for root in sorted(links, key=lambda node: (brokers[node].accepts, node), reverse=True):
+        if root in seen:
+            continue
+        seen.add(root)
+        for node in (queue := [root]):
+            for link in links[node]:
+                below = int(first[link] + second[link]) - node
+                if below not in seen:
+                    seen.add(below)
+                    queue.append(below)
+                    if brokers[node].accepts:
+                        first[link], second[link] = below, node
 
 
 def links_in_doubt(brokers: Sequence[Broker], first: Ids, second: Ids) -> list[int]:

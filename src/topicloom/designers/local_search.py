@@ -280,10 +280,10 @@ def _timed_turns(search: Search, passed: Callable[[], float], look: float, round
 
 
 class _Pace:
-    """Progress in words: links, gap to the bound, and what a minute has lately given."""
+    """Progress in words: best links, current max degree, gap to the bound, and what a minute has lately given."""
 
     def __init__(self, search: Search, lower_bound: int | None, clock: Callable[[], float]) -> None:
-        self._counts, self._best = search.progress.counts, search.progress.best
+        self._counts, self._degree = search.progress.counts, search.neighbours.degree
         self._lower_bound = lower_bound
         self._clock = clock
         self._seen = [(clock(), int(self._counts[BEST_LINKS]))]
@@ -291,7 +291,7 @@ class _Pace:
     def note(self) -> str:
         """A few words, up to date."""
         now, links = self._clock(), int(self._counts[BEST_LINKS])
-        words = [f"{links:,} links"]
+        words = [f"{links:,} links", f"max degree {int(self._degree.max()):,}"]
         if self._lower_bound:
             words.append(f"{int(self._counts[BEST_COST]) / self._lower_bound - 1:.1%} above the bound")
         self._seen.append((now, links))

@@ -1,6 +1,6 @@
 """Offers of nodes for links, covers by neighbours, and islands, for lower bounds on links and degrees.
 
-Offers are whole numbers (`metrics.bounds`), so rounding cannot lift a bound. An offer belongs to a subscription and is
+Offers are whole numbers (`metrics.offers`), so rounding cannot lift a bound. An offer belongs to a subscription and is
 given twice: in the order of topics by node, and of nodes by topic. Two nodes are seen once for each topic that they
 share. Covers: how many neighbours a node needs so that each of its topics is a topic of one of them. An island is a set
 of nodes that share topics, directly or through others.

@@ -4,7 +4,7 @@
 - `traffic`: prices of links, and messages over the links of trees.
 - `trees`: a tree of links for each topic.
 - `support`: the support that the first links give. `soc_diameters`: topic diameters through any nodes.
-- `bounds`: lower bounds on links and maximum degree.
+- `bounds`: lower bounds on links, price and maximum degree, by `offers`, `tree_bound` and `degree_bound`.
 
 `measure` is all of it in one call. For the rows of the topics as well, take the two steps:
 

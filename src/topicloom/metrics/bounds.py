@@ -1,25 +1,8 @@
 """Lower bounds on links, prices and the highest degree, with the arguments that prove them.
 
-Degrees: what a node shares with others it must share with a neighbour, so neighbours cover its topics; and weights of
-nodes (`metrics.degree_bound`). Prices: trees of topics (`metrics.tree_bound`).
-
-Links: offers. Every node makes an offer in each of its topics, any number from 0 on. In a topic-connected overlay take
-a spanning tree of each topic, with the node of the lowest offer as its root. Every node but the roots pays its offer to
-the link towards the root. At most one end of a link pays in a topic, so a link gets at most the sum, over the topics
-that both ends want, of the higher of their two offers. If no two nodes have a sum above 1, the overlay has at least as
-many links as the total that is paid. If some sums are above 1, the excess is subtracted: no overlay has a link twice.
-Roots are fixed beforehand, and offer 0.
-
-So any offers prove a bound. Good ones are found in two steps:
-
-1. A node offers the same in all its topics, or more in rare ones: weights of topics, divided by the highest weight that
-   the node shares with one other. No link is overpaid then.
-2. Round by round, offers rise a little where no overpaid link gets them, and fall where several do. This is a
-   subgradient method, with steps in proportion to the offers, on the Lagrangian dual of the linear program whose
-   constraints are: cut a topic's nodes into single nodes and one set of all the others, and there are at least as many
-   links between these parts as there are single nodes.
-
-Offers are whole numbers of small units, and so are all sums: rounding cannot lift the bound.
+Links: islands, neighbours that each node needs, offers of nodes (`offers`) and trees of topics (`tree_bound`).
+Prices: trees of topics. Degrees: what a node shares with others it must share with a neighbour, so neighbours cover its
+topics; the mean of links; and weights of nodes (`degree_bound`).
 """
 
 from __future__ import annotations
@@ -32,151 +15,19 @@ from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from topicloom.errors import InputError
 from topicloom.io.tables import BOUND_ROUNDS
-from topicloom.kernels.bounds import fewest_neighbours, heaviest_overlaps, island_of_nodes, overpaid_links
+from topicloom.kernels.bounds import island_of_nodes
+from topicloom.metrics.compared_topics import ComparedTopics, Numbers, neighbours_needed
 from topicloom.metrics.degree_bound import degree_bound
+from topicloom.metrics.offers import LINK, MOST_ROUNDS, paid_links
 from topicloom.metrics.tree_bound import TreeBound, tree_bound
-from topicloom.model.interest import Ids, Interest, Starts
+from topicloom.model.interest import Interest
 from topicloom.model.prices import MILLIONTHS, LinkPrices, Prices
 from topicloom.registry import Watch
 from topicloom.views.html import table_html
 from topicloom.views.numbers import amount, count_of
-
-Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedTopics:
-    """Topics with two nodes or more, as rows like those of an interest, renumbered; all nodes keep their ids.
-
-    `left_out` are topics with so many nodes that their pairs would take too long: whatever is proved about fewer
-    topics holds for all of them, as an overlay that connects all topics connects some.
-    """
-
-    node_start: Starts
-    node_topics: Ids
-    topic_start: Starts
-    topic_nodes: Ids
-    left_out: int
-
-    @classmethod
-    def of(cls, interest: Interest, most_pairs: int) -> ComparedTopics:
-        """Those with fewest nodes first, as long as they have no more pairs of nodes than `most_pairs` in all."""
-        sizes = np.diff(interest.topic_start)
-        rarest = np.argsort(sizes, kind="stable")
-        pairs = np.cumsum(sizes[rarest] * (sizes[rarest] - 1) // 2)
-        kept = np.zeros(interest.topic_count, np.bool_)
-        kept[rarest[pairs <= most_pairs]] = True
-        kept &= sizes >= 2
-        by_node = kept[interest.node_topics]
-        number = np.cumsum(kept, dtype=np.int32) - 1
-        before = np.concatenate([[0], np.cumsum(by_node)])
-        starts = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
-        return cls(
-            before[interest.node_start].astype(np.int64),
-            number[interest.node_topics[by_node]].astype(np.int32),
-            starts,
-            interest.topic_nodes[np.repeat(kept, sizes)],
-            int(np.count_nonzero(sizes >= 2) - np.count_nonzero(kept)),
-        )
-
-    @property
-    def node_count(self) -> int:
-        """How many nodes there are, those without such topics too."""
-        return len(self.node_start) - 1
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of nodes, summed over the topics."""
-        sizes = np.diff(self.topic_start)
-        return int((sizes * (sizes - 1) // 2).sum())
-
-    @property
-    def nodes(self) -> Numbers:
-        """The node of each subscription, in the order of `node_topics`."""
-        return np.repeat(np.arange(self.node_count), np.diff(self.node_start))
-
-
-def neighbours_needed(shared: ComparedTopics) -> npt.NDArray[np.int64]:
-    """What each node cannot have fewer neighbours than, in any topic-connected overlay."""
-    sizes = np.diff(shared.topic_start)
-    rare_first = shared.node_topics[np.lexsort((sizes[shared.node_topics], shared.nodes))]
-    needed: npt.NDArray[np.int64] = fewest_neighbours(
-        shared.node_start, rare_first, shared.topic_start, shared.topic_nodes
-    ).astype(np.int64)
-    return needed
-
-
-Flags = npt.NDArray[np.bool_]
-
-# What a link costs, in the units of offers: so many that those of a node with thousands of topics are not all 0.
-LINK = 1 << 24
-_LEAST_OFFER = LINK >> 13
-# Exponents of the number of nodes of a topic by which weights fall: all topics alike, or rare ones far above.
-_WEIGHTS_FALL_BY = (0, 2)
-MOST_ROUNDS = 60
-
-
-def paid_links(shared: ComparedTopics, island: Numbers, rounds: int) -> Numbers:
-    """By island, what its links cost at least, in units of LINK; the best of all rounds for each."""
-    islands = int(island.max(initial=-1)) + 1
-    best = np.zeros(islands, np.int64)
-    if not len(shared.node_topics):
-        return best
-    by_topic = np.argsort(shared.node_topics, kind="stable")
-    roots = _roots(shared, by_topic)
-    starts = [_feasible(shared, roots, fall_by) for fall_by in _WEIGHTS_FALL_BY]
-    of_node = island[shared.nodes]
-    for offer in starts:
-        np.maximum(best, _sums(of_node, offer, islands), out=best)
-    offer = max(starts, key=lambda offers: int(offers.sum()))
-    offer = np.where(roots, 0, np.maximum(offer, _LEAST_OFFER))
-    price = np.full(shared.node_count, LINK // 2)
-    overpaid = np.zeros(shared.node_count, np.int64)
-    taken = np.zeros(len(offer), np.int32)
-    for number in range(rounds):
-        overpaid_links(*_rows(shared), offer, offer[by_topic], price, overpaid, taken)
-        np.maximum(best, _sums(of_node, offer, islands) - _sums(island, overpaid, islands), out=best)
-        # In thousandths; steps shrink so that offers settle.
-        step = 2000 // (20 + number)
-        offer = offer + offer * (step * np.clip(1 - taken, -3, 1)) // 1000
-    return best
-
-
-def _rows(shared: ComparedTopics) -> tuple[Starts, Ids, Starts, Ids]:
-    return shared.node_start, shared.node_topics, shared.topic_start, shared.topic_nodes
-
-
-def _sums(groups: Numbers, values: Numbers, count: int) -> Numbers:
-    """Sums by group, in whole numbers."""
-    sums = np.zeros(count, np.int64)
-    np.add.at(sums, groups, values)
-    return sums
-
-
-def _roots(shared: ComparedTopics, by_topic: Numbers) -> Flags:
-    """Which subscriptions are those of roots, who offer nothing: in each topic the node with most topics."""
-    sizes = np.diff(shared.node_start)
-    rank = np.empty(shared.node_count, np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(shared.node_count)
-    ranks = rank[shared.topic_nodes]
-    first = np.minimum.reduceat(ranks, shared.topic_start[:-1])
-    roots = np.zeros(len(shared.node_topics), np.bool_)
-    roots[by_topic] = ranks == np.repeat(first, np.diff(shared.topic_start))
-    return roots
-
-
-def _feasible(shared: ComparedTopics, roots: Flags, fall_by: int) -> Numbers:
-    """Offers by weights of topics, with no link overpaid."""
-    sizes = np.diff(shared.topic_start)
-    weight = np.maximum(1, (1 << 20) // sizes**fall_by)
-    heaviest = heaviest_overlaps(*_rows(shared), weight)
-    offer: Numbers = np.where(roots, 0, LINK * weight[shared.node_topics] // heaviest[shared.nodes])
-    return offer
-
 
 # Pairs of nodes to look at, each once for every topic that they share: a billion takes about four seconds.
 _WORK = 1_000_000_000
@@ -247,7 +98,7 @@ def bound(
     Args:
         interest: who wants what, or the file or folder that it is in.
         prices: what links cost. Without them there is no bound on the price.
-        rounds: how often to improve the offers of nodes for links (see `metrics.bounds.offers`), and the prices of
+        rounds: how often to improve the offers of nodes for links (see `metrics.offers`), and the prices of
             topics' trees (see `metrics.tree_bound`). Without it, up to 60 and 2,000 times, but no longer than some
             seconds; at a million nodes not at all.
         seconds: improve the prices of trees for this time instead; the bounds then depend on it.

@@ -11,16 +11,15 @@ is above the mean get heavier. At 400 nodes with 20 to 600 of 1,000 uniform topi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from topicloom.metrics.tree_bound import Subscriptions, TreeBound, tree_bound
+from topicloom.metrics.compared_topics import ComparedTopics, Numbers
+from topicloom.metrics.tree_bound import TreeBound, tree_bound
 from topicloom.model.interest import Ids
 from topicloom.model.prices import LinkPrices
 
-Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _GROUPS = 32
@@ -35,16 +34,8 @@ _HEAVIEST = 1_000_000
 _STEP, _LARGEST = 0.8, 1.5
 
 
-class _Rows(Subscriptions, Protocol):
-    """Subscriptions with the number of their nodes."""
-
-    @property
-    def node_count(self) -> int:
-        """How many nodes there are."""
-
-
 def degree_bound(
-    rows: _Rows,
+    rows: ComparedTopics,
     needed: Numbers,
     island: Numbers,
     trees: TreeBound,

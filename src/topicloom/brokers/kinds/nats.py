@@ -2,7 +2,9 @@
 
 NATS passes interest on by itself, so a subject crosses a link where somebody behind it subscribes; and it refuses
 cycles, so a plan's links are one tree, or one for each island, for all topics. A link is a remote of the server that
-opens it. What the plan does not send over a link is denied there, in each direction, so that a client that subscribes
+opens it. A server passes on to the servers that it opens links to what its clients want and what those want that open
+links to it, but not what others want that it opens links to. So each opens one link, towards the root of the tree. What
+the plan does not send over a link is denied there, in each direction, so that a client that subscribes
 where the plan knows of no interest does not pull a topic through the fleet.
 
 The file is for the inside of the server's block `leafnodes`, by `include`; where the server listens for leafnodes, and
@@ -31,7 +33,7 @@ from urllib.parse import quote, unquote, urlsplit
 import numpy as np
 
 from topicloom.brokers import dial
-from topicloom.brokers.fingerprints import Hashes, mixed, opened_hashes, topic_hashes
+from topicloom.brokers.fingerprints import Hashes, address_hashes, hashes_of, mixed, opened_hashes, topic_hashes
 from topicloom.brokers.kind import (
     Bridge,
     BrokerKind,
@@ -75,11 +77,26 @@ def _remotes_of(plan: Plan, broker: str, secret: Secret) -> str:
 
 
 def denied(plan: Plan, link: Pair) -> tuple[list[str], list[str]]:
-    """The plan's topics that a link, as (who opens it, who accepts it), takes in not, and those it gives out not."""
-    lines = plan.lines_of_link[link]
-    comes = {line.pattern for line in lines if line.direction != "out"}
-    goes = {line.pattern for line in lines if line.direction != "in"}
-    return sorted(plan.route.keys() - comes), sorted(plan.route.keys() - goes)
+    """What a link, as (who opens it, who accepts it), does not take in, and what it does not give out.
+
+    Filters that overlap are of one topic, and topics have no subject in common: so all filters of the topics that do
+    not go over the link are denied, and nothing that goes over it is.
+    """
+    if plan.interest.filters is None:
+        lines = plan.lines_of_link[link]
+        comes = {line.pattern for line in lines if line.direction != "out"}
+        goes = {line.pattern for line in lines if line.direction != "in"}
+        return sorted(plan.route.keys() - comes), sorted(plan.route.keys() - goes)
+    directions = {
+        route.topic: {line.direction for line in route.lines_over(link)} for route in plan.routes_of_link[link]
+    }
+    comes = {topic for topic, found in directions.items() if found - {"out"}}
+    goes = {topic for topic, found in directions.items() if found - {"in"}}
+    imports, exports = (
+        sorted(pattern for topic, patterns in plan.widest_patterns.items() if topic not in side for pattern in patterns)
+        for side in (comes, goes)
+    )
+    return imports, exports
 
 
 def _remote(plan: Plan, link: Pair, secret: Secret) -> Iterator[str]:
@@ -329,19 +346,17 @@ class Nats(BrokerKind):
     ports = (7422, 7422)
     ending = ".conf"
     main = "nats-server.conf"
+    wildcards = NATS
     opens = frozenset({"nats-leaf"})
     speaks = frozenset({"nats-leaf"})
     one_tree = True
+    opens_one = True
     greets_first = True
     lints = True
     sources = MappingProxyType({"nats": SourceForm(NATS, over_http=True, options=("leafs",))})
 
     def name_problem(self, name: str) -> str | None:
         """Return why NATS cannot carry a subject of this name, None if it can."""
-        if any(character.isspace() for character in name):
-            return "has a space, at which NATS splits the lines of its protocol; names without spaces are right"
-        if name.startswith("$"):
-            return "begins with '$', which NATS keeps for itself"
         tokens = name.split(".")
         if "" in tokens:
             return "has an empty part between dots, which NATS refuses"
@@ -350,7 +365,15 @@ class Nats(BrokerKind):
             return (
                 f"has the wildcard '{wildcard}', which no message can have in its subject; give the names it stands for"
             )
-        return unreadable_character(name) or too_long(name, _SUBJECT_BYTES, "a subject of NATS")
+        return self.pattern_problem(name)
+
+    def pattern_problem(self, pattern: str) -> str | None:
+        """Return why NATS cannot carry what matches a filter, None if it can."""
+        if any(character.isspace() for character in pattern):
+            return "has a space, at which NATS splits the lines of its protocol; names without spaces are right"
+        if pattern.startswith("$"):
+            return "begins with '$', which NATS keeps for itself"
+        return unreadable_character(pattern) or too_long(pattern, _SUBJECT_BYTES, "a subject of NATS")
 
     def render(self, plan: Plan, broker: str, secret: Secret) -> str:
         """Return the leafnode remotes of a server."""
@@ -358,6 +381,13 @@ class Nats(BrokerKind):
 
     def fingerprints(self, plan: Plan) -> Hashes:
         """Return hashes of the links that servers open, and of all topics, as remotes deny the others."""
+        if plan.interest.filters is not None:
+            found, carried = (
+                np.zeros(len(plan.brokers), np.uint64),
+                hashes_of(denied(plan, link) for link in plan.links),
+            )
+            np.add.at(found, plan.opener, mixed(carried, address_hashes(plan)[plan.acceptor]))
+            return found
         links = opened_hashes(plan, qos=False)
         topics = topic_hashes(plan).sum(dtype=np.uint64)
         return np.where(links == 0, links, mixed(links, np.full(len(links), topics)))

@@ -36,6 +36,8 @@ leafnodes {{
 class NatsProcesses(Processes):
     """NATS servers by broker name, each with a port for clients, one for leafnodes and one for monitoring."""
 
+    carries_patterns = False
+
     def __init__(self, ports: dict[str, int], leaf_ports: dict[str, int], *, lasting: bool = False) -> None:
         super().__init__(ports, lasting=lasting)
         self._leaf_ports = leaf_ports
