@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ def peak_memory() -> Iterator[list[int]]:
     def watch() -> None:
         while not stop.wait(0.25):
             peak[0] = max(peak[0], sum(_bytes_of(process) for process in _family()))
+            _watching[0] = time.thread_time()
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -32,6 +34,8 @@ def peak_memory() -> Iterator[list[int]]:
 
 
 _PR_SET_CHILD_SUBREAPER = 36
+# Processor time of the thread that looks at the memory.
+_watching = [0.0]
 
 
 def keep_orphans() -> None:
@@ -40,14 +44,14 @@ def keep_orphans() -> None:
 
 
 def processor_seconds() -> float:
-    """Processor time of this process, of all below it, and of those that ended."""
+    """Processor time of this process, of all below it, and of those that ended, without that of `peak_memory`."""
     ticks = 0
     for process in _family():
         try:
             ticks += sum(map(int, (process / "stat").read_text().rpartition(")")[2].split()[11:15]))
         except OSError:
             continue
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return ticks / os.sysconf("SC_CLK_TCK") - _watching[0]
 
 
 def _family() -> list[Path]:

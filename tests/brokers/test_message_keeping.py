@@ -9,7 +9,8 @@ from folder_fleets import FIRST, SECOND, FolderFleet
 
 from topicloom import InputError
 from topicloom.brokers import bridge_sessions
-from topicloom.brokers.bridge_sessions import Keeping
+from topicloom.brokers.bridge_sessions import Keeping, first_needed
+from topicloom.brokers.diff import compare_plans
 from topicloom.model.fleet import Broker
 
 
@@ -52,3 +53,14 @@ def test_a_fleet_that_only_loses_links_forgets_them_too(tmp_path: Path, asked: l
     wanted = [("a", "t"), ("b", "t"), ("c", "t"), ("a", "u"), ("b", "u")]
     Keeping(fleet.fleet, fleet.plan(FIRST), fleet.plan([("a", "b"), ("a", "c")], wanted), []).end()
     assert ("d", "b-d") in asked
+
+
+def test_sessions_of_links_that_are_up_are_not_made_again(tmp_path: Path) -> None:
+    """Who takes over the session of a bridge that runs cuts it: a change that goes on makes those to come alone."""
+    fleet = FolderFleet(tmp_path, check="links")
+    first, second = fleet.plan(FIRST), fleet.plan(SECOND)
+    steps = [(step.broker, not step.clear) for step in compare_plans(first, second).steps]
+    assert steps == [("a", False), ("b", True), ("a", True)]
+    assert first_needed(first, second, steps) == {0: [("a", "d"), ("b", "c")]}
+    assert first_needed(first, second, steps[1:]) == {0: [("a", "d"), ("b", "c")]}
+    assert first_needed(first, second, steps[2:]) == {0: [("a", "d")]}, "b has its new file"

@@ -6,8 +6,10 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import grpc  # type: ignore[import-untyped]
 import pytest
 from pyspark.sql import SparkSession
 
@@ -117,6 +119,13 @@ def test_a_session_that_is_there_is_used_and_left(spark: SparkSession) -> None:
     with spark_session(SparkOptions(master="local[7]"), "another") as again:
         assert again is spark
     assert spark.range(3).count() == 3
+
+
+@pytest.mark.parametrize("scheme", ["s3a", "nope"])
+def test_a_scheme_without_a_file_system(spark: SparkSession, scheme: str) -> None:
+    said = f"no file system for {scheme}:// on the class path of Spark; give its package by conf spark.jars.packages="
+    with pytest.raises(InputError, match=said), spark_session(SparkOptions(), "again") as again:
+        again.read.parquet(f"{scheme}://bucket/fleet")
 
 
 @pytest.fixture
@@ -237,3 +246,17 @@ def test_a_master_or_remote_that_does_not_listen() -> None:
             require_reachable(address)
     with pytest.raises(InputError, match="is not HOST:PORT"):
         require_reachable("spark://host:port")
+
+
+def test_a_remote_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("topicloom.spark.session._ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(InputError, match=r"does not answer as a Spark Connect server does within 0\.2 s"):
+            require_reachable(f"sc://127.0.0.1:{port}")
+    server = grpc.server(ThreadPoolExecutor(1))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    monkeypatch.setattr("topicloom.spark.session._ANSWER_SECONDS", 20)
+    require_reachable(f"sc://127.0.0.1:{port}")
+    server.stop(None)

@@ -43,12 +43,17 @@ def first_needed(old: Plan, new: Plan, steps: Sequence[tuple[str, bool]]) -> dic
     Args:
         old: the plan that the fleet has.
         new: the plan that it gets.
-        steps: brokers in the order of the change, each with whether it gets its new file or goes without links.
+        steps: what is left of the change: brokers in order, each with whether it gets its new file or goes without
+            links. A link whose broker has its new file already is up, and would be cut by a second login as its
+            session.
     """
     needed: dict[int, list[Pair]] = {}
     family = topic_families(old, new)
     broken = [{family[topic] for topic in _broken(old, new, broker, has_new=has_new)} for broker, has_new in steps]
+    to_come = {broker for broker, has_new in steps if has_new}
     for link in new_sessions(old, new):
+        if link[0] not in to_come:
+            continue
         topics = {family[route.topic] for route in new.routes_of_link[link]}
         for number, (broker, _) in enumerate(steps):
             if broker == link[0] or not topics.isdisjoint(broken[number]):

@@ -78,10 +78,9 @@ class IngestOptions:
         if self.where is not None and not self.where.strip():
             raise InputError("where: the condition is empty", "where")
 
-    def cleaning(self, has_roles: bool, filters: str | None, splitting: Splitting | None = None) -> CleanRows:
-        """The function that cleans rows in tasks."""
-        protocol = None if filters == PLAIN else filters
-        return CleanRows(self.max_name_bytes, self.graph, self.include_self, protocol, has_roles, splitting)
+    def cleaning(self, has_roles: bool, splitting: Splitting | None = None) -> CleanRows:
+        """The function that cleans rows in tasks; filters are known when all files have been looked at."""
+        return CleanRows(self.max_name_bytes, self.graph, self.include_self, None, has_roles, splitting)
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def _named(frame: DataFrame, where: str, options: IngestOptions, filters: str | 
         picked = picked_columns(frame, node, topic, role, options.where)
     except InputError as error:
         raise error if error.file or "where" in error.parameters else InputError(error.problem, file=where) from None
-    return RawRows(picked, options.cleaning(role is not None, filters), filters)
+    return RawRows(picked, options.cleaning(role is not None), filters)
 
 
 def chosen_columns(columns: Sequence[str], options: IngestOptions, where: str) -> tuple[str, str, str | None]:
@@ -246,7 +246,7 @@ def _delimited(
     if not plain:
         require_columns(columns, columns, readable_path(paths[0]))
     splitting = Splitting(separator, columns, usual, others, said, options.header)
-    cleaning = options.cleaning(role is not None, filters, splitting if plain else None)
+    cleaning = options.cleaning(role is not None, splitting if plain else None)
     if plain:
         return RawRows(lines, cleaning, filters)
     kinds = dict(lines.dtypes)

@@ -32,8 +32,12 @@ _OLDEST_JAVA = 17
 _OLDEST_SPARK = (4, 1)
 _INSTALL = "install Java 17 or 21, on Debian and Ubuntu: apt install openjdk-17-jre-headless or default-jre-headless"
 _CONNECT_SECONDS = 5
+_ANSWER_SECONDS = 20
 _DEFAULT_PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
 _DRIVER_BYTES = 4 << 30
+_NO_FILE_SYSTEM = re.compile(
+    r'No FileSystem for scheme "?([\w+.-]+)|Class org\.apache\.hadoop\.fs\.(\w+)\.\S+ not found'
+)
 _ON_THIS_MACHINE = re.compile(r"local(\[|-cluster\[|$)")
 
 
@@ -251,10 +255,29 @@ def require_reachable(where: str) -> None:
             raise InputError(f"{kind} {where}: '{address}' is not HOST:PORT") from None
         try:
             socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
-            return
+            break
         except OSError as error:
             errors.append(f"{host}:{port}: {error.strerror or error}")
-    raise InputError(f"{kind} {where} cannot be reached ({'; '.join(errors)}); check that it runs and its address")
+    else:
+        raise InputError(f"{kind} {where} cannot be reached ({'; '.join(errors)}); check that it runs and its address")
+    if scheme == "sc":
+        _require_answer(where)
+
+
+def _require_answer(remote: str) -> None:
+    """Refuse a server that listens and says nothing: Spark would wait for it without an end."""
+    try:
+        import grpc  # type: ignore[import-untyped]
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:
+        return  # starting the session tells which package lacks
+    with DefaultChannelBuilder(remote).toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_ANSWER_SECONDS)
+        except grpc.FutureTimeoutError:
+            raise InputError(
+                f"remote {remote} does not answer as a Spark Connect server does within {_ANSWER_SECONDS} s"
+            ) from None
 
 
 def _why_not_started(where: str, error: Exception, log: Path) -> str:
@@ -299,7 +322,14 @@ def _short_errors(options: SparkOptions) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         if options.verbose:
             raise
-        raise InputError(f"Spark: {in_one_line(error)} (verbose shows more)", "verbose") from None
+        said = in_one_line(error)
+        if missing := _NO_FILE_SYSTEM.search(said):
+            raise InputError(
+                f"no file system for {missing[1] or missing[2]}:// on the class path of Spark; "
+                "give its package by conf spark.jars.packages=GROUP:NAME:VERSION",
+                "conf",
+            ) from None
+        raise InputError(f"Spark: {said} (verbose shows more)", "verbose") from None
     finally:
         logger.disabled = was_disabled
 
