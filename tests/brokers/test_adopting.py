@@ -224,7 +224,9 @@ def test_the_command(by_hand: ByHand, capsys: pytest.CaptureFixture[str], monkey
     hosts = "".join(f'[brokers.{name}]\nhost = "host-{name}"\n' for name in "abcd")
     Path("fleet.toml").write_text(f'[defaults.apply]\nvia = "folder"\npath = "{path}"\ncheck = "nothing"\n{hosts}')
     assert run(["apply", "plan.json", "--yes"]) == 2
-    assert "goes round for ever" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert "goes round for ever" in refused
+    assert refused.endswith("; or give --adopt to replace the bridges of people\n")
     assert run(["apply", "plan.json", "--adopt", "--dry-run"]) == 1
     said = capsys.readouterr().out
     assert f"  a: {by_hand.files}/a/hand.conf -> hand.conf.adopted.bak\n" in said

@@ -26,7 +26,7 @@ class BrokerStatus:
         state: `right`, `drifted`, `owed` a file since it did not answer, `changing` as a move is under way, `not read`
             or `does not answer`.
         links: how many links it should have.
-        up: how many of those that it tells of are up, None if it was not asked or cannot tell.
+        up: how many of those that it tells of are up; None if it tells of none, was not asked, or cannot tell.
         why: what is to be said.
     """
 
@@ -73,7 +73,8 @@ def fleet_status(state: FleetState, fleet: Fleet) -> list[BrokerStatus]:
         if name in plan.broker and name in fleet.deliveries and fleet.deliveries[name].check == LINKS:
             try:
                 delivery = replace(fleet.deliveries[name], seconds=_LINK_SECONDS)
-                up, _, needs = kind_of(broker).links(plan, broker, delivery)
+                up, expected, needs = kind_of(broker).links(plan, broker, delivery)
+                up = up if expected else None
                 why = why or (f"links not looked at ({needs})" if needs else "")
             except (DeliveryFailed, InputError, OSError) as error:
                 why = f"its links cannot be looked at: {error}" if "links" not in str(error) else str(error)

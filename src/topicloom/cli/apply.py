@@ -98,7 +98,12 @@ def apply(
         if proposal.steps and proposal.wants.links:
             foreign = still_there(foreign_bridges(brokers, present), proposal.move.steps)
             run.show_text(changes.foreign(foreign))
-            require_no_repeats(proposal.wants, foreign)
+            try:
+                require_no_repeats(proposal.wants, foreign)
+            except InputError as error:
+                if adopt:
+                    raise
+                raise InputError(f"{error}; or give adopt to replace the bridges of people", "adopt") from None
         touched = {step.broker for step in proposal.steps if not step.may_fail}
         run.step("checking brokers", require_ready, fleet, proposal.wants, touched, dead)
         if dry_run:
