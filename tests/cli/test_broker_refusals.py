@@ -82,3 +82,15 @@ def test_lint(refused: Any) -> None:
     assert refused("lint", "subs.csv", "--interests", "subs.csv") == (
         "subs.csv: node 'a' has no configuration among subs"
     )
+
+
+def test_a_target_that_no_broker_heeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("subs.csv").write_text("node,topic\na,t\nb,t\n")
+    plan = ("plan", "subs.csv", "--out", "plan.json")
+    Path("fleet.toml").write_text('[defaults]\nkind = "mosquitto"\n[brokers]\na = { host = "a" }\nb = { host = "b" }\n')
+    ended = cli(*plan, "--target", "nats")
+    problem = "fleet.toml: gives the kind of each broker; leave out --target"
+    assert (ended.status, ended.err) == (2, f"topicloom: {problem}\n")
+    assert not Path("plan.json").exists()
+    assert cli(*plan).status == 0

@@ -57,6 +57,9 @@ def plan(run: Run, overlay: Path | None, out: Path, algorithm: str | None, targe
     output.require_writable(out, *inputs, ending=".json")
     if overlay is not None and algorithm is not None:
         raise InputError("algorithm is for plans without an overlay; leave one of them out", "algorithm", "overlay")
+    fleet.require_brokers(interest.node_names)
+    if run.given("target") and all(fleet.brokers[name].kind for name in interest.node_names):
+        raise InputError(f"{fleet.where}: gives the kind of each broker; leave out target", "target")
     one_tree = _has_one_tree(fleet, run, target)
     links = _designed(run, fleet, algorithm, one_tree=one_tree) if overlay is None else run.overlay(overlay)
     prices, rates = run.prices, run.rates
@@ -89,7 +92,6 @@ def _has_one_tree(fleet: Fleet, run: Run, target: str) -> bool:
     """Whether a broker of the plan refuses cycles of links."""
     from topicloom.brokers.kinds import kind_of
 
-    fleet.require_brokers(run.interest.node_names)
     return any(kind_of(fleet.brokers[name], target).one_tree for name in run.interest.node_names)
 
 

@@ -67,6 +67,13 @@ class Run:
         done = partial(work, *arguments, **keywords)
         return self.working.do(text, done, watch=watch, total=total, if_slow=if_slow, note=note, keep=keep)
 
+    @staticmethod
+    def given(parameter: str) -> bool:
+        """Whether an option of the command stands on the command line."""
+        import click
+
+        return click.get_current_context().get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE
+
     @property
     def subscriptions(self) -> Path:
         """Path of SUBS."""
