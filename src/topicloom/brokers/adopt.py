@@ -4,9 +4,8 @@ First all brokers let them go: their files get another ending, which no broker r
 the plan. So links are taken away until none is left, then those of trees come, and at no moment there is a cycle that
 was not there before.
 
-Brokers keep messages meanwhile: the sessions of a new link are made before the step that cuts the last old path between
-its ends. Sooner, and it would keep what the old path still delivers: with six brokers and all sessions from the
-beginning there were 7 copies of some messages, and 16 if brokers change over one after the other.
+Brokers keep messages meanwhile: the sessions of a new link are made just before the step that cuts the last old path
+between its ends. Made earlier, they would also keep messages that the old path still delivers.
 
 Bridges out of the fleet stay.
 """
