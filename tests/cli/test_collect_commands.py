@@ -32,8 +32,11 @@ def test_collected_rows_are_designed(cli: Cli, fleet: Path) -> None:
     ended = cli("collect", "-f", "fleet.toml", "--out", "raw", "--json")
     assert (ended.status, ended.err) == (0, "")
     assert ended.json["subscriptions"] == 2
+    assert ended.json["brokers_without_publishers"] == ["berlin", "paris"]
     ended = cli("design", "raw/subscriptions.parquet", "-a", "gm", "-o", "overlay.parquet", "--json")
     assert ended.json["support"] == 1
+    ended = cli("plan", "raw/subscriptions.parquet", "overlay.parquet", "-f", "fleet.toml", "-o", "plan.json")
+    assert "\nwanted, subscribers taken to publish      1\n" in ended.out
 
 
 def test_bridges_are_listed(cli: Cli, fleet: Path) -> None:

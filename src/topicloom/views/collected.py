@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from topicloom.errors import printable
 from topicloom.views.designs import written
 from topicloom.views.numbers import count, count_of
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from topicloom.model.events import Event
 
 _KINDS = ("join", "leave", "change")
-# More bridges of a broker than these are counted, not named.
+# More bridges of a broker, or brokers, than these are counted, not named.
 _NAMED = 5
 
 
@@ -37,6 +39,8 @@ def collection(found: Collection, fleet: Fleet, out: str | PathLike[str]) -> Vie
         "clients": rows.group_by(["node", "client"]).aggregate([]).num_rows,
     }
     listed = [{"broker": name, "bridge": bridge} for name, each in bridges.items() for bridge in each]
+    brokers = {role: set(rows.filter(pc.equal(rows["role"], role))["node"].to_pylist()) for role in ("sub", "pub")}
+    unpublished = sorted(brokers["sub"] - brokers["pub"])
     notes = [{"broker": name, "note": note} for name, note in found.notes]
     return View(
         "collection",
@@ -45,10 +49,12 @@ def collection(found: Collection, fleet: Fleet, out: str | PathLike[str]) -> Vie
             *(Fact(key, value, count) for key, value in facts.items()),
             Fact("bridges", len(listed), count, on=On.PEOPLE),
             Fact("bridges", listed, on=On.DATA),
+            Fact("brokers_without_publishers", unpublished, on=On.DATA),
             Fact("problems", found.problems, on=On.DATA),
             Fact("notes", notes, on=On.DATA),
             Fact("out", str(out), on=On.DATA),
             *(Note(printable(f"  {_bridges(name, each)}")) for name, each in bridges.items()),
+            *([Note(printable(f"  {_unpublished(unpublished)}"))] if unpublished else []),
             *written(out),
         ),
     )
@@ -57,6 +63,14 @@ def collection(found: Collection, fleet: Fleet, out: str | PathLike[str]) -> Vie
 def _bridges(broker: str, bridges: Sequence[str]) -> str:
     more = f" and {len(bridges) - _NAMED} more" if len(bridges) > _NAMED else ""
     return f"{broker} has bridges, which are no clients: {', '.join(bridges[:_NAMED])}{more}"
+
+
+def _unpublished(brokers: Sequence[str]) -> str:
+    more = f" and {len(brokers) - _NAMED} more" if len(brokers) > _NAMED else ""
+    return (
+        f"no publishers are known at {', '.join(brokers[:_NAMED])}{more}; "
+        "subscribers of a topic without known publishers count as publishers"
+    )
 
 
 def happened(events: Sequence[Event]) -> Iterator[View]:

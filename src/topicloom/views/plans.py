@@ -47,6 +47,7 @@ def plan(
     patterns = {name for route in made.routes for side in route.sides for names in side.values() for name in names}
     relays = [{"topic": route.topic, "relays": list(route.relays)} for route in made.routes if route.relays]
     unused = sorted(fleet.topic_qos.keys() - patterns)
+    roles = overlay.interest.roles
     relayed = [f"{row['topic']}: relayed by {_some(row['relays'], _SHOWN_NAMES)}" for row in relays[:_SHOWN_RELAYED]]
     if len(relays) > _SHOWN_RELAYED:
         relayed.append(f"and {count(len(relays) - _SHOWN_RELAYED)} more")
@@ -66,6 +67,9 @@ def plan(
             Fact("relays", len(relays), count, "topics with relays", on=On.PEOPLE),
             Fact("relays", relays, on=On.DATA),
             Fact("topics_nobody_wants", unused, on=On.DATA),
+            _unless_zero(
+                "wanted_unpublished", 0 if roles is None else roles.unspoken, "wanted, subscribers taken to publish"
+            ),
             _unless_zero("passed_on", _passed_on(made), "relayed without subscribers"),
             *(Fact(key, value, mean, COSTS[key], On.DATA if value is None else On.ALL) for key, value in costs.items()),
             *([] if traffic is None else _rated(traffic)),
