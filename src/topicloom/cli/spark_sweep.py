@@ -43,7 +43,7 @@ docs/spark.md has all of it.
     "-o",
     metavar="PLACE",
     required=True,
-    help="Folder or table:NAME for the results: new, or that of an earlier run.",
+    help="Folder or table:NAME of the results, new or of an earlier run.",
 )
 @options.fleet
 @options.prices
