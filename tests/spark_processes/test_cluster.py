@@ -1,4 +1,4 @@
-"""The pipeline on executors that are processes of their own, and are lost."""
+"""The pipeline on executors that are processes of their own, and are lost; then another session in the same process."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 
 # With Spark's own settings, code generation among them, on executors in processes of their own. One is killed while it
-# reads, and one when what it has read is needed again; then a task fails.
+# reads, and one when what it has read is needed again; then a task fails. The Java of the process is used once more.
 ON_A_CLUSTER = """
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
 import pyarrow.parquet
 import topicloom
+from topicloom.io.whole import clear_left_over
 from topicloom.model import InputError, Interest
 from topicloom.spark import SparkOptions, evaluate, read_interest, spark_session
 from topicloom.spark.ingest import ingest
@@ -83,6 +85,10 @@ try:
         spark.range(3).mapInArrow(broken, "id long").collect()
 except InputError as error:
     print(error)
+with spark_session(SparkOptions("local[1]"), "again") as spark:
+    # As every other run does.
+    clear_left_over(Path(tempfile.gettempdir()))
+    print(spark.createDataFrame([(1,)], "n long").count())
 """
 
 
@@ -98,5 +104,5 @@ def test_the_pipeline_on_a_cluster_that_loses_executors_and_silence(tmp_path: Pa
         env={**os.environ, "SPARK_CONF_DIR": str(tmp_path / "conf")},
     )
     assert ended.stderr == ""
-    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (verbose shows more)\n"
+    assert ended.stdout == "Spark: KeyError: 'broken on purpose' (verbose shows more)\n1\n"
     assert ended.returncode == 0

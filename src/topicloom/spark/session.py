@@ -5,6 +5,7 @@ What is given wins over the environment, that over spark-defaults, and that over
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import re
@@ -15,8 +16,9 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -172,10 +174,24 @@ def _active_session() -> SparkSession | None:
         return SparkSession.builder.getOrCreate() if "PYSPARK_GATEWAY_PORT" in os.environ else None
 
 
+@cache
+def _temporary_files(process: int) -> Path:
+    """The folder for Spark's temporary files; the Java of a process goes on using that of its first session."""
+    stack = ExitStack()
+
+    def clear() -> None:
+        # Not by a copy of this process.
+        if os.getpid() == process:
+            stack.close()
+
+    atexit.register(clear)
+    return stack.enter_context(scratch_folder("spark-files"))
+
+
 @contextmanager
 def _own_session(options: SparkOptions, name: str) -> Iterator[SparkSession]:
     with scratch_folder("spark") as folder:
-        settings = configuration(options, name, folder)
+        settings = configuration(options, name, _temporary_files(os.getpid()))
         where = options.remote or settings["spark.master"]
         require_reachable(where)
         with _environment(_variables(where, str(folder))):
