@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from folder_fleets import FolderFleet
+from following import wait_until_all_answer
 from local_brokers import LocalBrokers
 
 from topicloom import InputError, Interest, Overlay
@@ -91,6 +92,7 @@ def write_bridges(brokers: LocalBrokers) -> list[Path]:
         files.append(brokers.folder / name / "conf.d" / "hand.conf")
         files[-1].write_text("\n".join(texts))
         brokers.restart(name)
+    wait_until_all_answer(brokers.fleet)
     return files
 
 
