@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("src", "tests", "pyproject.toml")
+COPIED = ("src", "tests", "campaign", "pyproject.toml")
 DECORATORS = ("kernel()", "tight_kernel()", "inner_kernel()", "inlined()", "step()", "@implements(")
 SECONDS = 900
 
