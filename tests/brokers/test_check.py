@@ -277,7 +277,7 @@ def test_folders_and_commands() -> None:
             name: [(one.check, one.state, one.why) for one in checked if one.broker == name and one.state != UNKNOWN]
             for name in ways
         }
-        no_program = "there is no command no-such-program on this machine"
+        no_program = "command no-such-program not found on this machine"
         assert rows == {
             "right": [("folder", RIGHT, ""), ("reload", RIGHT, "")],
             "closed": [("folder", WRONG, f"{folder}/closed: cannot be written to (Permission denied)")],
@@ -285,7 +285,7 @@ def test_folders_and_commands() -> None:
                 ("folder", WRONG, f"{folder}/none: cannot be written to (No such file or directory)"),
                 ("reload", WRONG, no_program),
             ],
-            "owned": [("folder", WRONG, "there is no user nobody-at-all on this machine")],
+            "owned": [("folder", WRONG, "user nobody-at-all not found on this machine")],
             "command": [("put", WRONG, no_program), ("get", RIGHT, ""), ("reload", RIGHT, "")],
         }
         assert sorted(folder.rglob("*")) == [folder / "closed", folder / "open"], "nothing is left behind"
@@ -300,7 +300,7 @@ def test_what_apply_needs(tmp_path: Path) -> None:
         (good, refused),
         (good | {"check": "port"}, refused),
         (good | {"check": "nothing"}, ""),
-        (bad | {"check": "nothing"}, "put: there is no command no-such-program on this machine"),
+        (bad | {"check": "nothing"}, "put: command no-such-program not found on this machine"),
         (bad, f"{refused} (and 1 more; see 'topicloom check')"),
     ):
         tables = {"a": {"host": LOOPBACK, "port": closed, "apply": apply}, "b": {"host": "b", "accepts": False}}
@@ -330,5 +330,5 @@ def test_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("b", "folder", WRONG),
         ("b", "reload", RIGHT),
     ]
-    assert rows[1][3].startswith("there is no command sudo-of-mine there (ssh ended with status 127")
+    assert rows[1][3].startswith("command sudo-of-mine not found there (ssh ended with status 127")
     assert "none" in rows[2][3]

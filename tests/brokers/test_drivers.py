@@ -98,7 +98,7 @@ def test_a_command_that_fails_hangs_or_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DeliveryFailed, match=r"^sh did not end within 0\.2 s$"):
         driver(tmp_path, via="command", put="sh -c 'sleep 60; true' {file}", seconds=0.2).put("")
     assert time.monotonic() - began < 10
-    with pytest.raises(DeliveryFailed, match=r"^there is no command no-such-command on this"):
+    with pytest.raises(DeliveryFailed, match=r"^command no-such-command not found on this"):
         driver(tmp_path, via="command", put="no-such-command {file}").put("")
     assert not private_folder(tmp_path / "state").exists()
 

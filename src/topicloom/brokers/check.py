@@ -178,7 +178,7 @@ class _Connection:
 
 
 def _resolved(broker: Broker, deadline: float) -> tuple[str, ...]:
-    """The addresses of a broker's host; the system's resolver knows no deadline."""
+    """Return the addresses of a broker's host before a deadline, which the system's resolver does not have."""
     found: list[tuple[str, ...] | OSError] = []
 
     def resolve() -> None:

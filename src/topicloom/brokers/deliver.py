@@ -49,7 +49,7 @@ def run_command(words: Sequence[str], seconds: float, *, given: bytes = b"") -> 
     What it prints goes to a file: a broker that it starts may hold a pipe open for ever.
     """
     if shutil.which(words[0]) is None:
-        raise DeliveryFailed(f"there is no command {words[0]} on this machine")
+        raise DeliveryFailed(f"command {words[0]} not found on this machine")
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as wrong, tempfile.TemporaryFile() as stdin:
         stdin.write(given)
         stdin.seek(0)
@@ -132,7 +132,7 @@ class CommandDriver:
 
 
 def _missing(program: str) -> str | None:
-    return None if shutil.which(program) else f"there is no command {program} on this machine"
+    return None if shutil.which(program) else f"command {program} not found on this machine"
 
 
 def clear_private(folder: Path) -> None:
@@ -199,7 +199,7 @@ class FolderDriver:
         except OSError as error:
             problem = f"{self._path.parent}: cannot be written to ({error.strerror})"
         except KeyError:
-            problem = f"there is no user {self._delivery.owner} on this machine"
+            problem = f"user {self._delivery.owner} not found on this machine"
         yield "folder", problem
         if self._delivery.reload is not None:
             yield "reload", _missing(words_of(self._delivery.reload, self._values)[0])
@@ -213,7 +213,7 @@ class FolderDriver:
                     user, _, group = self._delivery.owner.partition(":")
                     shutil.chown(part, user, group or None)
         except LookupError:
-            raise DeliveryFailed(f"there is no user {self._delivery.owner} on this machine") from None
+            raise DeliveryFailed(f"user {self._delivery.owner} not found on this machine") from None
         except InputError as error:
             raise DeliveryFailed(str(error)) from None
         except OSError as error:
@@ -291,7 +291,7 @@ class SshDriver:
         yield "folder", self._problem(f"cd {folder} && test -w .", f"{self._path.parent}: cannot be written to")
         if self._delivery.reload is not None:
             program = filled(self._delivery.reload, self._values).split()[0]
-            yield "reload", self._problem(f"command -v {program}", f"there is no command {program} there")
+            yield "reload", self._problem(f"command -v {program}", f"command {program} not found there")
 
     def _problem(self, command: str, meaning: str) -> str | None:
         try:
