@@ -1,7 +1,7 @@
 """What this machine has of what tests need beside Python; `./dev setup` installs it where it may.
 
-A test says what it needs by a marker: `spark`, `browser`, or `broker` with the broker's name. Where that is missing the
-test is skipped, and the end of the run names what was not tested.
+A test says what it needs by a marker: `spark`, `browser`, `openssl`, or `broker` with the broker's name. A test whose
+program is missing is skipped, and the end of the run names what was not tested.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _PARTS = {
     "mosquitto": ("Mosquitto", "mosquitto", _installed(mosquitto_path)),
     "rabbitmq": ("RabbitMQ", "rabbitmq-server", _installed(rabbitmq_path)),
     "nats": ("NATS", "nats-server", NATS),
+    "openssl": ("TLS", "openssl", shutil.which("openssl")),
 }
 # Set in the process of tests whose session is one of Spark Connect.
 ON_CONNECT = "TOPICLOOM_TESTS_ON_CONNECT"
@@ -49,7 +50,7 @@ def set_up(item: pytest.Item) -> None:
     if not _SPARK.isdisjoint(getattr(item, "fixturenames", ())):
         item.add_marker("spark")
     needed = [mark.args[0] for mark in item.iter_markers("broker")]
-    needed += [name for name in ("spark", "browser") if item.get_closest_marker(name)]
+    needed += [name for name in ("spark", "browser", "openssl") if item.get_closest_marker(name)]
     for tested, program, found in map(_PARTS.__getitem__, needed):
         if found is None:
             item.add_marker(pytest.mark.skip(reason=f"{NOT_HERE}{tested} (no {program})"))

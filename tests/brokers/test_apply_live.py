@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from folder_fleets import FIRST, SECOND, WANTED
 from local_brokers import LocalBrokers
 
+from secure import certificate, passwords
 from topicloom import InputError, Interest, Overlay
 from topicloom.brokers import Plan, make_plan
 from topicloom.brokers.apply import ApplyStopped, StepDone, carry_out, propose, propose_back
@@ -79,17 +78,6 @@ def test_a_probe_that_arrives_again_fails_its_step(tmp_path: Path) -> None:
             carry_out(state, brokers.fleet, propose(state, plan_over(brokers, FIRST)), lambda done: None, probing=True)
 
 
-def certificate(folder: Path) -> dict[str, str]:
-    """A certificate of this machine that signs itself, and its key."""
-    folder.mkdir()
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    about = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
-    files = {"keyfile": str(folder / "key.pem"), "certfile": str(folder / "cert.pem")}
-    out = ["-keyout", files["keyfile"], "-out", files["certfile"]]
-    subprocess.run(["openssl", "req", "-x509", *kind, *about, *out], capture_output=True, check=True)
-    return files
-
-
 def refused_by(brokers: LocalBrokers, state: Path, settings: list[str], table: dict[str, object]) -> str:
     """What apply says of a link from a to b, where b has these settings and the fleet file says this of b."""
     brokers.tables["brokers"]["b"].update(table)
@@ -104,12 +92,10 @@ def refused_by(brokers: LocalBrokers, state: Path, settings: list[str], table: d
     return str(stopped.value)
 
 
-@pytest.mark.skipif(not shutil.which("mosquitto_passwd"), reason="no mosquitto_passwd to make passwords with")
 def test_a_wrong_password_is_the_reason(tmp_path: Path) -> None:
-    passwords, secret = tmp_path / "passwords", tmp_path / "secret"
-    subprocess.run(["mosquitto_passwd", "-b", "-c", passwords, "bridge", "right"], capture_output=True, check=True)
+    secret = tmp_path / "secret"
     secret.write_text("wrong\n")
-    settings = ["allow_anonymous false", f"password_file {passwords}"]
+    settings = ["allow_anonymous false", f"password_file {passwords(tmp_path, 'bridge', 'right')}"]
     login = {"credentials": {"username": "bridge", "password_file": str(secret)}}
     with LocalBrokers(tmp_path / "fleet", "ab") as brokers:
         said = refused_by(brokers, tmp_path / "state", settings, login)
@@ -117,7 +103,7 @@ def test_a_wrong_password_is_the_reason(tmp_path: Path) -> None:
         assert login_refusal(brokers.with_seconds(3).brokers["a"]) is None
 
 
-@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with")
+@pytest.mark.openssl
 @pytest.mark.parametrize(
     ("trusted", "more", "reason"),
     [
@@ -126,11 +112,11 @@ def test_a_wrong_password_is_the_reason(tmp_path: Path) -> None:
     ],
 )
 def test_tls_that_fails_is_the_reason(tmp_path: Path, trusted: str, more: list[str], reason: str) -> None:
-    made = {name: certificate(tmp_path / name) for name in ("own", "other")}
-    settings = ["allow_anonymous true", *(f"{key} {file}" for key, file in made["own"].items())]
-    settings += [f"cafile {made['own']['certfile']}", *more]
+    made = {name: certificate(tmp_path, name) for name in ("own", "other")}
+    own, key = made["own"]
+    settings = ["allow_anonymous true", f"certfile {own}", f"keyfile {key}", f"cafile {own}", *more]
     with LocalBrokers(tmp_path / "fleet", "ab") as brokers:
-        said = refused_by(brokers, tmp_path / "state", settings, {"tls": {"ca_file": made[trusted]["certfile"]}})
+        said = refused_by(brokers, tmp_path / "state", settings, {"tls": {"ca_file": made[trusted][0]}})
         assert f"its links are not up: to b ({reason}" in said
 
 

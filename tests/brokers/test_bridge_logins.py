@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from secure import certificate, passwords
 from topicloom import Interest, Overlay
 from topicloom.brokers import make_plan
 from topicloom.brokers.fleet_file import fleet_from_tables
@@ -17,41 +16,27 @@ from topicloom.brokers.plan_file import configurations
 
 pytestmark = [
     pytest.mark.broker("mosquitto"),
-    pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with"),
-    pytest.mark.skipif(not shutil.which("mosquitto_passwd"), reason="no mosquitto_passwd to make passwords with"),
+    pytest.mark.openssl,
 ]
 
 PASSWORD = 'two words #1 "quoted" %41 é'
 
 
-def certificate(folder: Path) -> None:
-    """A certificate of this machine that signs itself."""
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    about = ["-subj", "/CN=localhost", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
-    subprocess.run(["openssl", "req", "-x509", *kind, *about, *files], capture_output=True, check=True)
-
-
 def comes_up(tmp_path: Path, password: str, *, tls: bool, known: bool = True) -> bool:
     """Whether the bridge of a to b comes up, when b wants a password and perhaps TLS."""
-    if tls:
-        certificate(tmp_path)
-    passwords = tmp_path / "passwords"
-    subprocess.run(
-        ["mosquitto_passwd", "-b", "-c", str(passwords), "bridge", PASSWORD], capture_output=True, check=True
-    )
+    own, key = certificate(tmp_path) if tls else ("", "")
     (tmp_path / "secret").write_text(password + "\n")
     ports = free_ports(["a", "b", "strict"])
     interest = Interest.from_pairs([("a", "t"), ("b", "t")])
     broker: dict[str, object] = {"host": LOOPBACK, "port": ports["strict"]}
     broker["credentials"] = {"username": "bridge", "password_file": str(tmp_path / "secret")}
     if tls:
-        broker["tls"] = {"ca_file": str(tmp_path / "cert.pem")} if known else True
+        broker["tls"] = {"ca_file": own} if known else True
     fleet = fleet_from_tables({"brokers": {"a": {"host": LOOPBACK}, "b": broker}})
     plan = make_plan(interest, Overlay.from_links(interest, [("a", "b")]), fleet)
-    strict = f"password_file {passwords}\nlistener {ports['strict']} {LOOPBACK}\n"
+    strict = f"password_file {passwords(tmp_path, 'bridge', PASSWORD)}\nlistener {ports['strict']} {LOOPBACK}\n"
     if tls:
-        strict += f"certfile {tmp_path}/cert.pem\nkeyfile {tmp_path}/key.pem\n"
+        strict += f"certfile {own}\nkeyfile {key}\n"
     with Processes(ports) as processes, Clients(on_ports(ports), lambda *_: None) as clients:
         processes.start("b", strict)
         processes.start("a", configurations(plan)["a"])

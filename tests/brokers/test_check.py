@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 
 from machine import NATS
+from secure import certificate, passwords
 from topicloom import Interest, Overlay
 from topicloom.brokers import make_plan
 from topicloom.brokers.check import RIGHT, UNKNOWN, WRONG, check_fleet, require_ready
@@ -58,37 +58,21 @@ def running(*command: str | Path, ports: dict[str, int]) -> Iterator[None]:
             process.kill()
 
 
-def certificate(folder: Path, name: str) -> str:
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    about = ["-subj", "/CN=localhost", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
-    files = ["-keyout", f"{folder}/{name}.key", "-out", f"{folder}/{name}.pem"]
-    subprocess.run(["openssl", "req", "-x509", *kind, *about, *files], capture_output=True, check=True)
-    return f"{folder}/{name}.pem"
-
-
 def login(folder: Path, password: str) -> dict[str, str]:
     (folder / password).write_text(password)
     return {"username": "me", "password_file": f"{folder}/{password}"}
 
 
-needs_tools = pytest.mark.skipif(
-    not shutil.which("openssl") or not shutil.which("mosquitto_passwd"),
-    reason="no openssl or mosquitto_passwd to make certificates and passwords with",
-)
-
-
 @pytest.mark.broker("mosquitto")
-@needs_tools
+@pytest.mark.openssl
 def test_mosquittos(tmp_path: Path) -> None:
-    own, other = certificate(tmp_path, "own"), certificate(tmp_path, "other")
-    passwords = tmp_path / "passwords"
-    subprocess.run(["mosquitto_passwd", "-b", "-c", passwords, "me", "right"], capture_output=True, check=True)
+    own, other = (certificate(tmp_path, name)[0] for name in ("own", "other"))
     ports = free_ports(["open", "login", "tls", "demanding"])
     tls = f"certfile {own}\nkeyfile {tmp_path}/own.key\n"
     (tmp_path / "conf").write_text(
         "user root\nper_listener_settings true\n"
         f"listener {ports['open']} {LOOPBACK}\nallow_anonymous true\n"
-        f"listener {ports['login']} {LOOPBACK}\npassword_file {passwords}\n"
+        f"listener {ports['login']} {LOOPBACK}\npassword_file {passwords(tmp_path, 'me', 'right')}\n"
         f"listener {ports['tls']} {LOOPBACK}\nallow_anonymous true\n{tls}"
         f"listener {ports['demanding']} {LOOPBACK}\nallow_anonymous true\n{tls}cafile {own}\nrequire_certificate true\n"
     )
@@ -182,9 +166,9 @@ def _serving(serve: Callable[[], None]) -> Iterator[None]:
 
 
 @pytest.mark.broker("nats")
-@needs_tools
+@pytest.mark.openssl
 def test_nats_servers(tmp_path: Path) -> None:
-    own = certificate(tmp_path, "own")
+    own, _ = certificate(tmp_path)
     ports = free_ports(["client", "leaf", "tls"])
     login_ = "authorization { user: me, password: right }"
     (tmp_path / "plain").write_text(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from machine import NATS
+from secure import certificate
 from topicloom.brokers.fleet_file import fleet_from_tables
 from topicloom.brokers.health import answers
 from topicloom.brokers.local import LOOPBACK, free_ports, mosquitto_path
@@ -92,18 +92,15 @@ def test_a_login_that_is_refused_is_an_answer(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.broker("mosquitto")
-@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with")
+@pytest.mark.openssl
 def test_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    about = ["-subj", "/CN=localhost", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
-    files = ["-keyout", str(tmp_path / "key"), "-out", str(tmp_path / "cert")]
-    subprocess.run(["openssl", "req", "-x509", *kind, *about, *files], capture_output=True, check=True)
+    own, key = certificate(tmp_path)
     monkeypatch.setenv("HEALTH_SECRET", "secret")
     login = {"username": "me", "password_env": "HEALTH_SECRET"}
     (port,) = free_ports(["b"]).values()
-    certificates = f"certfile {tmp_path}/cert\nkeyfile {tmp_path}/key\n"
+    certificates = f"certfile {own}\nkeyfile {key}\n"
     with mosquitto(tmp_path, port, f"{certificates}allow_anonymous true\n") as process:
-        right = broker_at(port, tls={"ca_file": str(tmp_path / "cert")}, credentials=login)
+        right = broker_at(port, tls={"ca_file": own}, credentials=login)
         assert_noticed_when_it_hangs(process, lambda: answers(right, "mosquitto", seconds=0.5))
         assert "u'me'" in (tmp_path / "log").read_text()
         seen = len((tmp_path / "log").read_text())
@@ -113,7 +110,7 @@ def test_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "no login is sent where the certificate is not trusted"
         )
         assert not answers(broker_at(port), "mosquitto"), "not without TLS"
-    demanding = f"{certificates}cafile {tmp_path}/cert\nrequire_certificate true\n"
+    demanding = f"{certificates}cafile {own}\nrequire_certificate true\n"
     with mosquitto(tmp_path, port, demanding):
         until(lambda: answers(right, "mosquitto"))
 

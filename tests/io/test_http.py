@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from secure import certificate
 from topicloom.brokers.health import answers
 from topicloom.io import http
 from topicloom.io.http import HttpClient, HttpError
@@ -147,14 +146,11 @@ def test_nobody_there() -> None:
     assert failed.value.status is None
 
 
-@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates with")
+@pytest.mark.openssl
 def test_tls(tmp_path: Path) -> None:
-    files = ["-keyout", str(tmp_path / "key"), "-out", str(tmp_path / "cert")]
-    about = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "1"]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *about, *files]
-    subprocess.run(command, capture_output=True, check=True)
+    own, key = certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
+    context.load_cert_chain(own, key)
 
     def with_tls(serve: Serve) -> Serve:
         def served(taken: socket.socket) -> None:
@@ -164,7 +160,7 @@ def test_tls(tmp_path: Path) -> None:
 
         return served
 
-    trusting = ssl.create_default_context(cafile=tmp_path / "cert")
+    trusting = ssl.create_default_context(cafile=own)
     with serving(with_tls(saying(ok(b"{}"))), asks=False) as (url, _):
         there = url.replace("http://127.0.0.1", "https://localhost")
         assert HttpClient(there, seconds=5, context=trusting).get("x") == {}
